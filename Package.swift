@@ -1,0 +1,32 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+let package = Package(
+  name: "UseCase",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: [
+    .library(name: "UseCase", targets: ["UseCase"]),
+    .library(name: "UseCaseHistory", targets: ["UseCaseHistory"]),
+  ],
+  targets: [
+    .target(name: "UseCase"),
+    .target(name: "UseCaseHistory", dependencies: ["UseCase"]),
+    .target(name: "TestSupport", path: "Tests/TestSupport"),
+    .testTarget(name: "UseCaseTests", dependencies: ["UseCase", "TestSupport"]),
+    .testTarget(
+      name: "UseCaseHistoryTests", dependencies: ["UseCase", "UseCaseHistory", "TestSupport"]),
+  ],
+  swiftLanguageModes: [.v6]
+)
+
+for target in package.targets {
+  target.swiftSettings = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("ImmutableWeakCaptures"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+  ]
+}
