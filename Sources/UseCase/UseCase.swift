@@ -1,1 +1,49 @@
-// filled below
+/// Something that your app can do, as a value: it answers one kind of request.
+///
+/// ```swift
+/// struct Greet: UseCase {
+///   func main(_ name: String) async throws -> String { "Hello, \(name)!" }
+/// }
+///
+/// Greet().execute("Ada").then { greeting in print(greeting) }   // Hello, Ada!
+/// let greeting = try await Greet()("Grace")                     // Hello, Grace!
+/// ```
+///
+/// A use case is a factory of operations and holds no state of a run: each ``execute(_:priority:)``
+/// makes a fresh ``UseCaseOperation`` with its own handlers and outcome. Its ``queue`` decides how
+/// many of them run and which are cancelled.
+public protocol UseCase<Request, Response>: Sendable {
+  /// What it is asked.
+  associatedtype Request: Sendable
+
+  /// What it answers.
+  associatedtype Response: Sendable
+
+  /// Where its operations run. The default is ``UseCaseQueue/default``, which is unlimited.
+  ///
+  /// Give it a stored property: a queue made anew at every access limits nothing.
+  var queue: UseCaseQueue { get }
+
+  /// How long a body may take, from its start, on the clock of the queue; nil for as long as it
+  /// likes, which is the default. When the time has passed the operation fails with
+  /// ``UseCaseTimeout`` at once and its task is cancelled.
+  var timeout: Duration? { get }
+
+  /// Answers one request.
+  ///
+  /// It runs once for each operation, in a task of its own and on no actor, with the priority and
+  /// the task-local values of the `execute` that asked for it.
+  ///
+  /// - Parameter request: What it is asked.
+  /// - Returns: The response.
+  /// - Throws: The failure of the operation, or `CancellationError` to give up.
+  func main(_ request: Request) async throws -> Response
+}
+
+extension UseCase {
+  /// The queue for the whole process, which is unlimited.
+  public var queue: UseCaseQueue { .default }
+
+  /// None.
+  public var timeout: Duration? { nil }
+}

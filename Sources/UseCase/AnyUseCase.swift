@@ -1,0 +1,46 @@
+/// A use case made of a closure, and the eraser of any other.
+///
+/// ```swift
+/// let double = AnyUseCase<Int, Int> { number in number * 2 }
+/// let screen = Screen(search: AnyUseCase(Search()))
+/// ```
+public struct AnyUseCase<Request: Sendable, Response: Sendable>: UseCase {
+  /// Where its operations run.
+  public let queue: UseCaseQueue
+
+  /// How long a body may take, nil for as long as it likes.
+  public let timeout: Duration?
+
+  private let body: @Sendable (Request) async throws -> Response
+
+  /// Creates a use case whose body is `main`.
+  ///
+  /// - Parameters:
+  ///   - queue: Where its operations run.
+  ///   - timeout: How long a body may take, nil for as long as it likes.
+  ///   - main: Answers one request, on no actor.
+  /// - Complexity: O(1).
+  public init(
+    queue: UseCaseQueue = .default, timeout: Duration? = nil,
+    main: @escaping @Sendable (Request) async throws -> Response
+  ) {
+    self.queue = queue
+    self.timeout = timeout
+    body = main
+  }
+
+  /// Creates a use case that does what `base` does, on the same queue.
+  ///
+  /// - Parameter base: The use case whose type is not to be seen.
+  /// - Complexity: O(1).
+  public init(_ base: some UseCase<Request, Response>) {
+    self.init(queue: base.queue, timeout: base.timeout) { try await base.main($0) }
+  }
+
+  /// Calls the closure.
+  ///
+  /// - Parameter request: What it is asked.
+  /// - Returns: The response.
+  /// - Throws: Whatever the closure throws.
+  public func main(_ request: Request) async throws -> Response { try await body(request) }
+}

@@ -1,0 +1,142 @@
+import Synchronization
+
+/// Runs a body again when it fails.
+///
+/// ```swift
+/// let queue = UseCaseQueue(
+///   interceptors: [
+///     RetryInterceptor(attempts: 3, delay: .exponential(.milliseconds(200), cap: .seconds(5)))
+///   ])
+/// ```
+///
+/// Cancellation is never retried, and ends a delay at once. The time-out of the use case covers
+/// all attempts and the delays between them.
+public struct RetryInterceptor: UseCaseInterceptor {
+  private let attempts: Int
+  private let delay: Delay
+  private let clock: (any Clock<Duration>)?
+  private let shouldRetry: @Sendable (any Error) -> Bool
+
+  /// Creates an interceptor.
+  ///
+  /// - Parameters:
+  ///   - attempts: How often the body runs at the most, at least 1; anything less is a programmer
+  ///     error and traps.
+  ///   - delay: How long to wait before each further attempt.
+  ///   - clock: Measures the delay, nil for the clock of the queue.
+  ///   - shouldRetry: Whether another attempt may help after this error.
+  /// - Complexity: O(1).
+  public init(
+    attempts: Int, delay: Delay = .constant(.zero), clock: (any Clock<Duration>)? = nil,
+    when shouldRetry: @escaping @Sendable (any Error) -> Bool = { _ in true }
+  ) {
+    guard attempts >= 1 else {
+      fatalError("A body runs at least once, and \(attempts) attempts are less. Give 1 or more.")
+    }
+    self.attempts = attempts
+    self.delay = delay
+    self.clock = clock
+    self.shouldRetry = shouldRetry
+  }
+
+  /// Runs the body until it succeeds, or must not be tried again.
+  ///
+  /// - Parameters:
+  ///   - request: What the use case was asked.
+  ///   - execution: Which operation of which use case this is.
+  ///   - next: The rest.
+  /// - Returns: The response of the first attempt that succeeds.
+  /// - Throws: The error of the last attempt, or `CancellationError`.
+  public func intercept<Request: Sendable, Response: Sendable>(
+    _ request: Request, of execution: UseCaseExecution,
+    next: @Sendable (Request) async throws -> Response
+  ) async throws -> Response {
+    var attempt = 1
+    while true {
+      do {
+        return try await next(request)
+      } catch {
+        guard attempt < attempts, !(error is CancellationError), shouldRetry(error) else {
+          throw error
+        }
+        let pause = delay.beforeRetry(attempt)
+        if pause > .zero { try await (clock ?? execution.clock).sleep(for: pause)() }
+        try Task.checkCancellation()
+        attempt += 1
+      }
+    }
+  }
+}
+
+extension RetryInterceptor {
+  /// How long to wait before each further attempt.
+  public struct Delay: Sendable {
+    /// The delay before the retry with this number, counted from 1.
+    let beforeRetry: @Sendable (_ number: Int) -> Duration
+
+    /// The same delay each time.
+    ///
+    /// - Parameter duration: How long. Zero or less is no delay.
+    /// - Returns: The delay.
+    /// - Complexity: O(1).
+    public static func constant(_ duration: Duration) -> Delay {
+      Delay { _ in duration }
+    }
+
+    /// A delay that grows by a factor each time.
+    ///
+    /// - Parameters:
+    ///   - first: The first delay.
+    ///   - factor: By what it grows.
+    ///   - cap: The longest delay.
+    /// - Returns: The delay.
+    /// - Complexity: O(*n*) before the retry with the number *n*, until the cap is reached.
+    public static func exponential(
+      _ first: Duration, factor: Double = 2, cap: Duration
+    ) -> Delay {
+      Delay { number in
+        var duration = first
+        for _ in 1..<number where duration < cap { duration = duration * factor }
+        return min(duration, cap)
+      }
+    }
+
+    /// The same, each time shorter by a random part, so that many who failed together do not come
+    /// back together.
+    ///
+    /// - Parameters:
+    ///   - fraction: How much shorter at the most, from 0 to 1.
+    ///   - generator: Seeds the randomness, once. A seeded one makes a test repeatable.
+    /// - Returns: The delay.
+    /// - Complexity: O(1), beside that of this delay.
+    public func jittered(by fraction: Double, using generator: some RandomNumberGenerator) -> Delay
+    {
+      guard (0...1).contains(fraction) else {
+        fatalError("A delay is shortened by a fraction from 0 to 1, not by \(fraction).")
+      }
+      var generator = generator
+      let dice = Dice(seed: generator.next())
+      return Delay { number in
+        beforeRetry(number) * (1 - fraction * dice.roll())
+      }
+    }
+  }
+}
+
+/// Random numbers for several bodies at a time, without a lock: SplitMix64 (Steele, Lea, Flood,
+/// 2014), whose state is a sum.
+private final class Dice: Sendable {
+  private let state: Atomic<UInt64>
+
+  init(seed: UInt64) {
+    state = Atomic(seed)
+  }
+
+  /// Returns a number from 0 up to 1.
+  func roll() -> Double {
+    var bits = state.wrappingAdd(0x9E37_79B9_7F4A_7C15, ordering: .relaxed).newValue
+    bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
+    return Double((bits ^ (bits >> 31)) >> 11) * 0x1p-53
+  }
+}

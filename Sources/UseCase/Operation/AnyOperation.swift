@@ -1,0 +1,37 @@
+/// An operation whose types do not matter: what queues, scopes and slots see of it.
+@usableFromInline
+protocol AnyOperation: AnyObject, Sendable {
+  func withCore<Result>(_ body: (borrowing OperationCore) -> Result) -> Result
+  func deliver() async
+}
+
+/// An update on its way to its receiver.
+@usableFromInline
+struct OperationUpdate: Sendable {
+  @usableFromInline let isolation: (any Actor)?
+  @usableFromInline let receive: @Sendable () async -> Void
+
+  @inlinable
+  init(
+    isolation: (any Actor)?,
+    receive: @escaping @Sendable () async -> Void
+  ) {
+    self.isolation = isolation
+    self.receive = receive
+  }
+}
+
+/// Who is told when an operation has ended.
+@usableFromInline
+enum OperationMark: Sendable {
+  case task(UnsafeContinuation<Void, Never>)
+  case scope(UseCaseScope.Members)
+
+  @usableFromInline
+  func tell(_ id: UseCaseOperationID) {
+    switch self {
+    case .task(let waiter): waiter.resume()
+    case .scope(let members): members.remove(id)
+    }
+  }
+}

@@ -1,0 +1,262 @@
+import Synchronization
+
+/// What every operation has, whatever the types of its request and response: its place in a
+/// queue, its machine, its waiters.
+///
+/// It stands inside the operation, not beside it, and knows nothing of generic types: the long
+/// way of an operation costs one allocation and no generic metadata.
+@usableFromInline
+struct OperationCore: ~Copyable, Sendable {
+  @usableFromInline typealias Machine = OperationMachine<
+    UnsafeContinuation<Bool, Never>, Task<Void, Never>, OperationUpdate, OperationMark
+  >
+  @usableFromInline typealias Branch = OperationBranch
+  @usableFromInline typealias Delivery = OperationDelivery<OperationUpdate, OperationMark>
+
+  @usableFromInline let queue: UseCaseQueue
+  @usableFromInline let useCase: any Any.Type
+
+  /// The operation that awaits this one in the call form.
+  let caller: (any AnyOperation)?
+
+  /// The caller in whose slot the body runs. Without one the operation has a slot of its own.
+  let host: (any AnyOperation)?
+
+  private let isObserved: Bool
+
+  /// Both are written once, before anybody else sees the operation.
+  private let number = Atomic<UInt64>(0)
+  private let seat = Atomic(-1)
+
+  @usableFromInline let machine: Lock<Machine>
+
+  @usableFromInline
+  init(queue: UseCaseQueue, useCase: any Any.Type, isCall: Bool) {
+    self.queue = queue
+    self.useCase = useCase
+    caller = isCall ? Slot.held : nil
+    host = isCall ? Slot.join(queue) : nil
+    isObserved = queue.observer != nil
+    machine = Lock(Machine(isObserved: isObserved))
+  }
+
+  var id: UseCaseOperationID { UseCaseOperationID(number: number.load(ordering: .relaxed)) }
+
+  var ticket: UseCaseQueue.Machine.Ticket {
+    get { .init(seat: seat.load(ordering: .relaxed), id: number.load(ordering: .relaxed)) }
+    nonmutating set {
+      seat.store(newValue.seat, ordering: .relaxed)
+      number.store(newValue.id, ordering: .relaxed)
+    }
+  }
+
+  /// Runs `body` under the lock of the operation.
+  @inlinable @inline(__always)
+  func withLock<Result: Sendable>(_ body: () -> Result) -> Result {
+    machine.withLock { _ in body() }
+  }
+
+  /// Whether the body runs as it is, with nothing around it.
+  @usableFromInline var isPlain: Bool { queue.interceptors.isEmpty }
+
+  var state: UseCaseOperationState { machine.withLock { $0.state } }
+  @usableFromInline var verdict: Verdict? { machine.withLock { $0.verdict } }
+  var holdsSlot: Bool { machine.withLock { $0.holdsSlot } }
+}
+
+// MARK: - Slot and body
+
+extension OperationCore {
+  /// Asks for a slot: one of its own, unless the body runs in that of a caller.
+  ///
+  /// - Parameter operation: The operation that this is the core of.
+  /// - Returns: What the caller does about a task.
+  @usableFromInline
+  func submit(_ operation: any AnyOperation) -> UseCaseQueue.Admission {
+    guard host == nil else {
+      ticket.id = UseCaseQueue.nextID()
+      grant(isAdmission: true)
+      return .run
+    }
+    let (decision, sleep) = queue.admit(operation, self)
+    switch decision {
+    case .start: grant(isAdmission: true)
+    case .wait: wait()
+    case .refuse: refuse()
+    }
+    return decision == .refuse ? .refuse : sleep.map(UseCaseQueue.Admission.debounce) ?? .run
+  }
+
+  /// The queue lets the operation wait.
+  func wait() {
+    machine.withLock { $0.wait() }
+    tell(goesOn: true)
+  }
+
+  func refuse() {
+    machine.withLock { $0.refuse() }
+    tell(goesOn: true)
+  }
+
+  func grant(isAdmission: Bool = false) {
+    let parked = machine.withLock { $0.grant() }
+    tell(goesOn: isAdmission)
+    parked?.resume(returning: true)
+  }
+
+  @usableFromInline
+  func spawn(_ job: Task<Void, Never>) {
+    machine.withLock { $0.spawn(job) }?.cancel()
+  }
+
+  @usableFromInline
+  func start() -> OperationStart { machine.withLock { $0.start() } }
+
+  /// Returns when there is a slot, or an end without one.
+  @usableFromInline
+  func park() async {
+    _ = await withUnsafeContinuation { waiter in
+      machine.withLock { $0.park(waiter) }?.resume(returning: true)
+    }
+  }
+
+  func join() -> Bool { machine.withLock { $0.join() } }
+
+  /// The body has returned. Returns whether the caller is to deliver.
+  @usableFromInline
+  func leave() -> Bool {
+    guard machine.withLock({ $0.leave() }) else { return false }
+    if let host {
+      host.withCore { $0.leaveAsGuest(of: host) }
+    } else {
+      queue.finish(ticket, as: verdict ?? .success)
+    }
+    let (waiters, delivers) = machine.withLock { $0.giveBack() }
+    for waiter in waiters { waiter.resume(returning: true) }
+    return delivers
+  }
+
+  /// A body that was called in the slot of `host` has returned.
+  private func leaveAsGuest(of host: any AnyOperation) {
+    if leave() { Task { await host.deliver() } }
+  }
+}
+
+// MARK: - Verdict
+
+extension OperationCore {
+  /// The body has returned. Stores the response if there was no verdict before.
+  @usableFromInline
+  func succeed(store: () -> Void) {
+    _ = machine.withLock { machine in
+      let (isNew, job) = machine.settle(.success)
+      if isNew { store() }
+      return job
+    }
+    tell()
+  }
+
+  /// The body has thrown.
+  @usableFromInline
+  func fail(_ error: any Error) {
+    let verdict: Verdict = error is CancellationError ? .cancelled(.thrown) : .failure(error)
+    _ = machine.withLock { $0.settle(verdict) }
+    tell()
+  }
+
+  /// Ends the operation before its time.
+  func end(_ verdict: Verdict) {
+    let ending = machine.withLock { $0.end(verdict) }
+    guard ending.isNew else { return }
+    if host == nil { queue.cancel(ticket) }
+    tell()
+    ending.job?.cancel()
+    for waiter in ending.waiters { waiter.resume(returning: true) }
+  }
+
+  /// Returns once there is an outcome and, unless it came before its time, the slot is free.
+  ///
+  /// - Throws: `CancellationError` when the awaiting task is cancelled, ``UseCaseDeadlock``.
+  @usableFromInline
+  func settled() async throws {
+    if state == .waiting, queue.isStuckHere { throw UseCaseDeadlock() }
+    let place = Lock((key: Int?.none, isLeft: false))
+    let isSettled = await withTaskCancellationHandler {
+      await withUnsafeContinuation { waiter in
+        guard let key = machine.withLock({ $0.hold(waiter) }) else {
+          return waiter.resume(returning: true)
+        }
+        let isLeft = place.withLock { place in
+          place.key = key
+          return place.isLeft
+        }
+        if isLeft { abandon(key) }
+      }
+    } onCancel: {
+      let key = place.withLock { place in
+        place.isLeft = true
+        return place.key
+      }
+      if let key { abandon(key) }
+    }
+    guard isSettled else { throw CancellationError() }
+  }
+
+  private func abandon(_ key: Int) {
+    machine.withLock { $0.abandon(key) }?.resume(returning: false)
+  }
+}
+
+// MARK: - Delivery
+
+extension OperationCore {
+  @usableFromInline
+  func attach(_ branch: Branch, store: () -> Void) -> Bool {
+    machine.withLock { machine in
+      store()
+      return machine.attach(branch)
+    }
+  }
+
+  func report(_ update: OperationUpdate) -> Bool { machine.withLock { $0.report(update) } }
+
+  @usableFromInline
+  func begin(_ branch: Branch) -> Bool { machine.withLock { $0.begin(branch) } }
+
+  /// Takes a handler, unless those that have not begun are to be looked through again.
+  @inlinable
+  func take<Handler: Sendable>(_ next: () -> Handler?) -> Handler? {
+    machine.withLock { $0.hasUnreadCancellation ? nil : next() }
+  }
+
+  @usableFromInline
+  func next() -> Delivery {
+    let delivery = machine.withLock { $0.next() }
+    if case .tidy = delivery { tell() }
+    return delivery
+  }
+
+  func mark(_ mark: OperationMark) {
+    machine.withLock { $0.mark(mark) }?.tell(id)
+  }
+
+  @usableFromInline
+  func ended() async {
+    await withUnsafeContinuation { mark(.task($0)) }
+  }
+
+  @inline(__always)
+  private func tell(goesOn: Bool = false) {
+    if isObserved { tellObserver(goesOn: goesOn) }
+  }
+
+  private func tellObserver(goesOn: Bool) {
+    guard let observer = queue.observer else { return }
+    var next = machine.withLock { $0.tell(goesOn: goesOn) }
+    while let event = next.event {
+      observer(UseCaseEvent(id: id, kind: event, type: useCase))
+      next = machine.withLock { $0.tell(goesOn: true) }
+      next.ready?.resume(returning: true)
+    }
+  }
+}

@@ -1,0 +1,221 @@
+/// The life of one operation.
+///
+///     waiting → granted → ready → running → returned
+///     waiting → returned                          cancelled before it got a slot
+///     granted, ready → returned                   cancelled before its body began
+///
+/// Beside it stand the verdict, given once, and the delivery of the handlers, which begins when
+/// the body has returned and the slot is free. The machine decides and its owner acts once the
+/// lock is released. `Waiter` is a suspended task, `Job` the task of the body, `Update` an update
+/// on its way and `Mark` what wants to be told of the end.
+@usableFromInline
+struct OperationMachine<
+  Waiter: Sendable, Job: Sendable, Update: Sendable, Mark: Sendable
+>: Sendable {
+  enum Stage: Sendable {
+    /// Has no slot. Next is `granted`, or `returned`.
+    case waiting
+    /// Has a slot, and the observer is being told. Next is `ready`, or `returned`.
+    case granted
+    /// Has a slot, its body may begin. Next is `running`, or `returned`.
+    case ready
+    /// The body runs, or what was called in its slot does. Next is `returned`.
+    case running
+    /// The slot, if there was one, is free again. Final.
+    case returned
+  }
+
+  /// What an end before its time asks for.
+  struct Ending: Sendable {
+    /// The operation has just got its verdict.
+    var isNew = false
+    /// Resume these: the task that waits to start, and those that await the value.
+    var waiters: [Waiter] = []
+    /// Cancel this.
+    var job: Job?
+  }
+
+  var stage = Stage.waiting
+  var verdict: Verdict?
+  /// The verdict came from outside, while the body was waiting or running.
+  var isEarly = false
+  /// Why the handlers that have not begun yet are treated as those of a cancelled operation.
+  var silence: UseCaseCancellation?
+  /// How many bodies run in the slot: the operation's own and those called inside it.
+  var shares = 0
+  var parked: Waiter?
+  var job: Job?
+
+  var isDelivering = false
+  var hasUnread = false
+  var isTidy = true
+  var hasEnded = false
+  var updates: [Update] = []
+  var attached = (success: 0, failure: 0, common: 0)
+  var begun = 0
+
+  var waiters = WaiterLine<Waiter>()
+  var marks: [Mark] = []
+
+  let isObserved: Bool
+  var events: [UseCaseEvent.Kind] = []
+  /// The event that is being told.
+  var told: UseCaseEvent.Kind?
+  /// Somebody tells: the one who executes to begin with, who is to hear first what was decided.
+  var isTelling = true
+
+  init(isObserved: Bool) {
+    self.isObserved = isObserved
+  }
+
+  var state: UseCaseOperationState {
+    guard verdict == nil else { return .finished }
+    return stage == .waiting ? .waiting : .running
+  }
+
+  /// Whether code of the operation runs in a slot.
+  var holdsSlot: Bool { shares > 0 }
+}
+
+// MARK: - Slot and body
+
+extension OperationMachine {
+  /// The queue lets the operation wait.
+  mutating func wait() {
+    if isObserved { events.insert(.waiting, at: 0) }
+  }
+
+  /// The queue refused the operation.
+  mutating func refuse() {
+    stage = .returned
+    verdict = .cancelled(.dropped)
+    hasEnded = true
+    announce(.cancelled(.dropped))
+    announce(.ended)
+  }
+
+  /// The operation has a slot. Returns the task that waited for it, unless the observer is to be
+  /// told first: then `tell` returns it.
+  mutating func grant() -> Waiter? {
+    guard verdict == nil, stage == .waiting else { return nil }
+    shares = 1
+    stage = .granted
+    announce(.running)
+    return isObserved ? nil : makeReady()
+  }
+
+  mutating func makeReady() -> Waiter? {
+    stage = .ready
+    return parked.take()
+  }
+
+  /// The task of the body exists. Returns it if it is to be cancelled.
+  mutating func spawn(_ job: Job) -> Job? {
+    guard verdict == nil else { return isEarly ? job : nil }
+    self.job = job
+    return nil
+  }
+
+  /// The task is there to run the body.
+  mutating func start() -> OperationStart {
+    guard verdict == nil else { return .skip }
+    switch stage {
+    case .waiting, .granted: return .park
+    case .ready:
+      stage = .running
+      return .run
+    case .running, .returned: fatalError("The body of an operation runs once.")
+    }
+  }
+
+  /// The task waits for a slot. Returns it if it need not wait any longer.
+  mutating func park(_ waiter: Waiter) -> Waiter? {
+    guard verdict == nil, stage == .waiting || stage == .granted else { return waiter }
+    parked = waiter
+    return nil
+  }
+
+  /// Another body is called inside the slot. Returns false if the slot is free already.
+  mutating func join() -> Bool {
+    guard shares > 0 else { return false }
+    shares += 1
+    return true
+  }
+
+  /// A body in the slot has returned. Returns whether it was the last: the slot is free.
+  mutating func leave() -> Bool {
+    shares = max(0, shares - 1)
+    return shares == 0
+  }
+
+  /// The queue has the slot back. Returns those who await the value, and whether the caller is
+  /// to deliver.
+  mutating func giveBack() -> (waiters: [Waiter], delivers: Bool) {
+    stage = .returned
+    hasUnread = true
+    return (waiters.removeAll(), beginDelivery())
+  }
+}
+
+// MARK: - Verdict
+
+extension OperationMachine {
+  /// The body has returned or thrown. Returns its job, and false if there was a verdict before.
+  mutating func settle(_ verdict: Verdict) -> (isNew: Bool, job: Job?) {
+    let job = job.take()
+    guard self.verdict == nil else { return (false, job) }
+    self.verdict = verdict
+    announce(outcome: verdict)
+    return (true, job)
+  }
+
+  /// The operation ends before its time: it is cancelled, or its time has passed.
+  mutating func end(_ verdict: Verdict) -> Ending {
+    guard self.verdict == nil else {
+      // Who is superseded with a verdict was done in time: its handlers run.
+      if case .cancelled(let reason) = verdict, reason != .superseded { silence(reason) }
+      return Ending()
+    }
+    self.verdict = verdict
+    isEarly = true
+    announce(outcome: verdict)
+    var ending = Ending(isNew: true, waiters: waiters.removeAll(), job: job.take())
+    if let parked = parked.take() { ending.waiters.append(parked) }
+    return ending
+  }
+
+  /// Leaves out the handlers that have not begun, unless all of them have.
+  private mutating func silence(_ reason: UseCaseCancellation) {
+    let expected: Int
+    switch verdict {
+    case .success: expected = attached.success + attached.common
+    case .failure: expected = attached.failure + attached.common
+    case .cancelled, nil: return
+    }
+    guard silence == nil, begun < expected || expected == 0 && !hasEnded else { return }
+    silence = reason
+    hasUnread = true
+  }
+
+  /// A task awaits the value. Returns the key to abandon it with, or nil if it need not wait.
+  mutating func hold(_ waiter: Waiter) -> Int? {
+    if isEarly || stage == .returned { return nil }
+    return waiters.append(waiter)
+  }
+
+  /// A task does not want to await the value any longer.
+  mutating func abandon(_ key: Int) -> Waiter? {
+    waiters.remove(key)
+  }
+}
+
+/// What the task of the body does first.
+@usableFromInline
+enum OperationStart: Sendable {
+  /// Run the body.
+  case run
+  /// There is no slot yet: `park`, and start again.
+  case park
+  /// It is over before it began.
+  case skip
+}

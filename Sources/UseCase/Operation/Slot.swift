@@ -1,0 +1,26 @@
+/// The slots that the running code holds.
+@usableFromInline
+enum Slot {
+  /// The operation whose body runs here. Its callers are a chain behind it.
+  @usableFromInline static let local = TaskLocal<(any AnyOperation)?>(wrappedValue: nil)
+
+  @usableFromInline static var held: (any AnyOperation)? { local.get() }
+
+  /// Returns the nearest operation in the chain of callers that holds a slot of `queue`.
+  static func holder(in queue: UseCaseQueue) -> (any AnyOperation)? {
+    var next = held
+    while let operation = next {
+      if operation.withCore({ $0.queue === queue && $0.holdsSlot }) { return operation }
+      next = operation.withCore { $0.caller }
+    }
+    return nil
+  }
+
+  /// Enters the slot of `queue` that the running code holds, and returns whose it is.
+  static func join(_ queue: UseCaseQueue) -> (any AnyOperation)? {
+    guard held != nil, let holder = holder(in: queue), holder.withCore({ $0.join() }) else {
+      return nil
+    }
+    return holder
+  }
+}

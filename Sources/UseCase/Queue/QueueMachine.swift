@@ -1,0 +1,238 @@
+/// Who runs, who waits and who gives way on one queue.
+///
+/// The machine decides and its owner acts once the lock is released. `Operation` is an operation
+/// in the library and a plain value in the tests, `Waiter` is who waits for the queue to be idle.
+///
+/// An operation has a seat from its admission until it is over:
+///
+///     waiting → live → unwinding → (gone)
+///
+/// Live operations hold a slot and have no outcome yet, unwinding ones hold a slot although they
+/// have one. Seats are reused, so a seat is named together with the id of who sits there. Both
+/// lists are linked through the seats, the oldest first: every event costs O(1) for each
+/// operation that it moves.
+struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
+  struct Ticket: Hashable, Sendable {
+    var seat: Int
+    var id: UInt64
+  }
+
+  struct Admission: Sendable {
+    var ticket: Ticket
+    var decision: UseCaseQueue.Policy.Decision.Admission
+    /// These give way, the oldest first. They are cancelled as superseded.
+    var superseded: [Operation]
+  }
+
+  /// What the end of an operation allows.
+  struct Release: Sendable {
+    /// These hold a slot now.
+    var started: [Operation] = []
+    /// The queue is idle: these need to wait no longer.
+    var idle: [Waiter] = []
+  }
+
+  private enum Stage {
+    case free, waiting(isReady: Bool), live, unwinding
+  }
+
+  private struct Seat {
+    var operation: Operation?
+    var id: UInt64
+    var stage: Stage
+    var previous = -1
+    var next = -1
+  }
+
+  private struct Line {
+    var first = -1
+    var last = -1
+    var count = 0
+
+    /// Puts a seat last whose `previous` is the last one already.
+    mutating func append(_ seat: Int, in seats: inout [Seat]) {
+      if last >= 0 { seats[last].next = seat } else { first = seat }
+      last = seat
+      count += 1
+    }
+
+    mutating func remove(_ seat: Int, in seats: inout [Seat]) {
+      let (previous, next) = (seats[seat].previous, seats[seat].next)
+      if previous >= 0 { seats[previous].next = next } else { first = next }
+      if next >= 0 { seats[next].previous = previous } else { last = previous }
+      count -= 1
+    }
+  }
+
+  let policy: UseCaseQueue.Policy
+  private(set) var isSuspended = false
+  private var seats: [Seat] = []
+  private var free: [Int] = []
+  private var waiting = Line()
+  private var live = Line()
+  private var holding = 0
+  private var succeeded = 0
+  private var failed = 0
+  private var cancelled = 0
+  private var waiters: [Waiter] = []
+
+  init(policy: UseCaseQueue.Policy) {
+    self.policy = policy
+  }
+
+  var activity: UseCaseActivity {
+    UseCaseActivity(
+      running: holding, waiting: waiting.count,
+      succeeded: succeeded, failed: failed, cancelled: cancelled)
+  }
+
+  /// Admits `operation`. `id` is higher than that of any operation admitted before.
+  mutating func submit(_ operation: Operation, id: UInt64) -> Admission {
+    let decision = policy.decision(
+      holding: holding, live: live.count, waiting: waiting.count, isSuspended: isSuspended)
+    var superseded: [Operation] = []
+    for _ in 0..<decision.supersededLive {
+      if let operation = unwind(live.first) { superseded.append(operation) }
+    }
+    for _ in 0..<decision.supersededWaiting {
+      if let operation = leave(waiting.first) { superseded.append(operation) }
+    }
+    var ticket = Ticket(seat: -1, id: id)
+    switch decision.admission {
+    case .start:
+      ticket.seat = take(Seat(operation: operation, id: id, stage: .live, previous: live.last))
+      live.append(ticket.seat, in: &seats)
+      holding += 1
+    case .wait:
+      let stage = Stage.waiting(isReady: policy.debounce == nil)
+      ticket.seat = take(
+        Seat(operation: operation, id: id, stage: stage, previous: waiting.last))
+      waiting.append(ticket.seat, in: &seats)
+    case .refuse:
+      cancelled += 1
+    }
+    return Admission(ticket: ticket, decision: decision.admission, superseded: superseded)
+  }
+
+  /// The operation has an outcome before its time. If it waits it leaves, else it unwinds.
+  mutating func cancel(_ ticket: Ticket) -> Release {
+    guard holds(ticket) else { return Release() }
+    switch seats[ticket.seat].stage {
+    case .waiting:
+      _ = leave(ticket.seat)
+      return release()
+    case .live:
+      _ = unwind(ticket.seat)
+      return Release()
+    case .unwinding, .free:
+      return Release()
+    }
+  }
+
+  /// The operation's debounce is over.
+  mutating func ready(_ ticket: Ticket) -> Release {
+    guard holds(ticket), case .waiting = seats[ticket.seat].stage else { return Release() }
+    seats[ticket.seat].stage = .waiting(isReady: true)
+    return release()
+  }
+
+  /// The operation gives its slot back.
+  ///
+  /// One that still waits may have been ended, and its task gone, before `cancel` is heard.
+  mutating func finish(_ ticket: Ticket, as verdict: Verdict) -> Release {
+    guard holds(ticket) else { return Release() }
+    if case .waiting = seats[ticket.seat].stage { return cancel(ticket) }
+    if case .live = seats[ticket.seat].stage { live.remove(ticket.seat, in: &seats) }
+    vacate(ticket.seat)
+    holding -= 1
+    switch verdict {
+    case .success: succeeded += 1
+    case .failure: failed += 1
+    case .cancelled: cancelled += 1
+    }
+    return release()
+  }
+
+  /// Returns all that have no outcome yet, those that run before those that wait.
+  mutating func cancelAll() -> (operations: [Operation], release: Release) {
+    var operations: [Operation] = []
+    operations.reserveCapacity(live.count + waiting.count)
+    while live.count > 0 {
+      if let operation = unwind(live.first) { operations.append(operation) }
+    }
+    while waiting.count > 0 {
+      if let operation = leave(waiting.first) { operations.append(operation) }
+    }
+    return (operations, release())
+  }
+
+  mutating func suspend() {
+    isSuspended = true
+  }
+
+  mutating func resume() -> Release {
+    isSuspended = false
+    return release()
+  }
+
+  /// Returns the waiter if the queue is idle, and keeps it otherwise.
+  mutating func wait(_ waiter: Waiter) -> Waiter? {
+    guard holding > 0 || waiting.count > 0 else { return waiter }
+    waiters.append(waiter)
+    return nil
+  }
+
+  private mutating func release() -> Release {
+    var release = Release()
+    while !isSuspended, waiting.count > 0, policy.mayStart(holding: holding),
+      case .waiting(isReady: true) = seats[waiting.first].stage
+    {
+      let seat = waiting.first
+      waiting.remove(seat, in: &seats)
+      seats[seat].stage = .live
+      seats[seat].previous = live.last
+      seats[seat].next = -1
+      live.append(seat, in: &seats)
+      holding += 1
+      if let operation = seats[seat].operation { release.started.append(operation) }
+    }
+    if holding == 0, waiting.count == 0, !waiters.isEmpty { swap(&release.idle, &waiters) }
+    return release
+  }
+}
+
+// MARK: - Seats
+
+extension QueueMachine {
+  private func holds(_ ticket: Ticket) -> Bool {
+    seats.indices.contains(ticket.seat) && seats[ticket.seat].id == ticket.id
+  }
+
+  private mutating func take(_ seat: Seat) -> Int {
+    guard let index = free.popLast() else {
+      seats.append(seat)
+      return seats.count - 1
+    }
+    seats[index] = seat
+    return index
+  }
+
+  private mutating func vacate(_ seat: Int) {
+    seats[seat] = Seat(operation: nil, id: 0, stage: .free)
+    free.append(seat)
+  }
+
+  private mutating func leave(_ seat: Int) -> Operation? {
+    let operation = seats[seat].operation
+    waiting.remove(seat, in: &seats)
+    vacate(seat)
+    cancelled += 1
+    return operation
+  }
+
+  private mutating func unwind(_ seat: Int) -> Operation? {
+    live.remove(seat, in: &seats)
+    seats[seat].stage = .unwinding
+    return seats[seat].operation
+  }
+}

@@ -1,0 +1,39 @@
+/// What a queue is doing and has done: one consistent snapshot.
+///
+/// Every operation that was ever executed on the queue is in exactly one of the five counts. An
+/// operation that was cancelled while it ran counts as running until its body has returned.
+public struct UseCaseActivity: Hashable, Sendable {
+  /// How many operations hold a slot.
+  public var running: Int
+
+  /// How many operations wait for one.
+  public var waiting: Int
+
+  /// How many operations have succeeded.
+  public var succeeded: Int
+
+  /// How many operations have failed, time-outs included.
+  public var failed: Int
+
+  /// How many operations were cancelled, superseded or refused.
+  public var cancelled: Int
+
+  /// How many operations were ever executed: the sum of the five.
+  public var executed: Int { running + waiting + succeeded + failed + cancelled }
+
+  /// Whether nothing runs and nothing waits.
+  public var isIdle: Bool { running == 0 && waiting == 0 }
+
+  /// Creates a snapshot, for a preview or a test.
+  ///
+  /// - Complexity: O(1).
+  public init(
+    running: Int = 0, waiting: Int = 0, succeeded: Int = 0, failed: Int = 0, cancelled: Int = 0
+  ) {
+    self.running = running
+    self.waiting = waiting
+    self.succeeded = succeeded
+    self.failed = failed
+    self.cancelled = cancelled
+  }
+}

@@ -1,0 +1,32 @@
+/// A change in the life of an operation, told to the observer of its queue.
+public struct UseCaseEvent: Sendable {
+  /// The operation.
+  public let id: UseCaseOperationID
+
+  /// The name of the type of its use case.
+  ///
+  /// - Complexity: The name is made at each call.
+  public var useCase: String { String(describing: type) }
+
+  /// What has happened.
+  public let kind: Kind
+
+  let type: any Any.Type
+
+  /// What can happen to an operation, in this order: it may wait and run, it has one outcome, and
+  /// it ends.
+  public enum Kind: Hashable, Sendable {
+    /// It waits for a slot.
+    case waiting
+    /// It holds a slot, and its body is about to begin.
+    case running
+    /// Its body returned a response.
+    case succeeded
+    /// Its body threw, or its time-out passed.
+    case failed
+    /// It was cancelled.
+    case cancelled(UseCaseCancellation)
+    /// Its body has returned, its slot is free and its handlers have run.
+    case ended
+  }
+}

@@ -1,0 +1,174 @@
+import Synchronization
+
+/// Decides which operations run now, which wait and which are cancelled.
+///
+/// ```swift
+/// struct Search: UseCase {
+///   let queue = UseCaseQueue(.cancelPrevious)
+///   func main(_ text: String) async throws -> [String] { ["\(text)!"] }
+/// }
+/// ```
+///
+/// A queue is a reference: copies of a use case share it, and several use cases may share one on
+/// purpose. `execute` decides on the caller's thread, before it returns, and the order of calls
+/// is the order of admission.
+public final class UseCaseQueue: Sendable {
+  typealias Machine = QueueMachine<any AnyOperation, UnsafeContinuation<Void, Never>>
+
+  /// An unlimited queue for the whole process, where use cases without one of their own run.
+  public static let `default` = UseCaseQueue()
+
+  /// How many operations run at a time, and what becomes of the others.
+  public let policy: Policy
+
+  let clock: any Clock<Duration>
+  let interceptors: [any UseCaseInterceptor]
+  let observer: (@Sendable (UseCaseEvent) -> Void)?
+  private let machine: Lock<Machine>
+
+  /// Creates a queue.
+  ///
+  /// - Parameters:
+  ///   - policy: How many operations run at a time, and what becomes of the others.
+  ///   - clock: Measures debounce and time-outs. Give your own in a test.
+  ///   - interceptors: Wrapped around every body of the queue, the first outermost.
+  ///   - observer: Hears of every change in the life of an operation, for one operation always in
+  ///     order. It is called on no particular isolation, outside of any lock: what `execute` and
+  ///     `cancel()` decide at once on the caller's thread before they return, unless another
+  ///     thread is just telling an earlier change of the same operation and goes on with this one.
+  /// - Complexity: O(1).
+  public init(
+    _ policy: Policy = .unlimited, clock: any Clock<Duration> = ContinuousClock(),
+    interceptors: [any UseCaseInterceptor] = [],
+    observer: (@Sendable (UseCaseEvent) -> Void)? = nil
+  ) {
+    self.policy = policy
+    self.clock = clock
+    self.interceptors = interceptors
+    self.observer = observer
+    machine = Lock(Machine(policy: policy))
+  }
+
+  /// What the queue is doing and has done: one consistent snapshot.
+  ///
+  /// - Complexity: O(1).
+  public var activity: UseCaseActivity { machine.withLock { $0.activity } }
+
+  /// Whether the queue admits operations but starts none.
+  ///
+  /// - Complexity: O(1).
+  public var isSuspended: Bool { machine.withLock { $0.isSuspended } }
+
+  /// Lets no waiting operation start until ``resume()``. Running ones go on, and the policy
+  /// holds: newcomers wait, are refused, or take the place of others. What waits in a queue that
+  /// is never resumed waits for ever: cancel it.
+  ///
+  /// - Complexity: O(1).
+  public func suspend() { machine.withLock { $0.suspend() } }
+
+  /// Starts the waiting operations that may, in order.
+  ///
+  /// - Complexity: O(*n*) in the number of operations that start.
+  public func resume() { act(on: machine.withLock { $0.resume() }) }
+
+  /// Cancels everything that runs or waits, as ``UseCaseCancellation/requested``. The handlers of
+  /// an operation that has succeeded or failed and is no longer in the queue still run.
+  ///
+  /// - Complexity: O(*n*) in the number of operations.
+  public func cancelAll() {
+    let (operations, release) = machine.withLock { $0.cancelAll() }
+    for operation in operations { operation.withCore { $0.end(.cancelled(.requested)) } }
+    act(on: release)
+  }
+
+  /// Returns when nothing runs and nothing waits, at once if that is so now. The cancellation of
+  /// the awaiting task changes nothing.
+  ///
+  /// A body of this queue that awaits this waits for ever.
+  ///
+  /// - Complexity: O(1), the wait aside.
+  public func idle() async {
+    await withUnsafeContinuation { waiter in
+      machine.withLock { $0.wait(waiter) }?.resume()
+    }
+  }
+
+  /// Whether the running code holds a slot of this queue: in a body, in what the body calls with
+  /// `try await useCase(request)`, and in their child tasks and `Task { }`, as long as the slot is
+  /// held. Handlers run outside.
+  ///
+  /// - Complexity: O(*n*) in the depth of calls.
+  public var isHeldHere: Bool { Slot.holder(in: self) != nil }
+}
+
+// MARK: - What operations ask
+
+extension UseCaseQueue {
+  @usableFromInline
+  enum Admission {
+    /// Make the task of the body. It finds out itself whether it has to wait.
+    case run
+    /// Make the task of the body, which sleeps first.
+    case debounce(@Sendable () async -> Void)
+    case refuse
+  }
+
+  private static let lastID = Atomic<UInt64>(0)
+
+  static func nextID() -> UInt64 {
+    lastID.add(1, ordering: .relaxed).newValue
+  }
+
+  /// Admits the operation, gives it its ticket, and cancels those that give way to it.
+  ///
+  /// - Returns: What becomes of the operation, and the sleep of its debounce.
+  func admit(
+    _ operation: any AnyOperation, _ core: borrowing OperationCore
+  ) -> (Policy.Decision.Admission, sleep: (@Sendable () async -> Void)?) {
+    let sleep = policy.debounce.map { duration in
+      let sleep = clock.sleep(for: duration)
+      return { @Sendable () async -> Void in try? await sleep() }
+    }
+    let admission = machine.withLock { machine in
+      let admission = machine.submit(operation, id: Self.nextID())
+      core.ticket = admission.ticket
+      return admission
+    }
+    for operation in admission.superseded {
+      operation.withCore { $0.end(.cancelled(.superseded)) }
+    }
+    return (admission.decision, sleep)
+  }
+
+  @usableFromInline
+  func ready(_ operation: any AnyOperation) {
+    let ticket = operation.withCore { $0.ticket }
+    act(on: machine.withLock { $0.ready(ticket) })
+  }
+
+  func cancel(_ ticket: Machine.Ticket) {
+    act(on: machine.withLock { $0.cancel(ticket) })
+  }
+
+  func finish(_ ticket: Machine.Ticket, as verdict: Verdict) {
+    act(on: machine.withLock { $0.finish(ticket, as: verdict) })
+  }
+
+  /// Whether what waits for a slot of this queue waits for the one that the running code holds.
+  var isStuckHere: Bool {
+    policy.limit == 1 && policy.whenBusy != .cancelPrevious && isHeldHere
+  }
+
+  private func act(on release: Machine.Release) {
+    for operation in release.started { operation.withCore { $0.grant() } }
+    for waiter in release.idle { waiter.resume() }
+  }
+}
+
+extension Clock where Duration == Swift.Duration {
+  /// Returns a sleep of `duration`, counted from now.
+  func sleep(for duration: Duration) -> @Sendable () async throws -> Void {
+    let deadline = now.advanced(by: duration)
+    return { try await self.sleep(until: deadline, tolerance: nil) }
+  }
+}

@@ -1,0 +1,106 @@
+/// A use case that reports while it works: progress, or several results over time.
+///
+/// ```swift
+/// struct Count: ReportingUseCase {
+///   func main(
+///     _ limit: Int, report: @escaping @Sendable (Int) -> Void
+///   ) async throws -> String {
+///     for number in 1...limit { report(number) }
+///     return "done"
+///   }
+/// }
+///
+/// Count().execute(3) { number in print(number) }.then { text in print(text) }   // 1 2 3 done
+/// ```
+public protocol ReportingUseCase<Request, Response, Update>: UseCase {
+  // Restated, or a type that writes only `main(_:report:)` is not inferred to conform.
+
+  /// What it is asked.
+  associatedtype Request
+
+  /// What it answers.
+  associatedtype Response
+
+  /// What it reports.
+  associatedtype Update: Sendable
+
+  /// Answers one request, and reports meanwhile.
+  ///
+  /// - Parameters:
+  ///   - request: What it is asked.
+  ///   - report: Takes an update and returns at once, however slow the receiver is.
+  /// - Returns: The response.
+  /// - Throws: The failure of the operation, or `CancellationError` to give up.
+  func main(
+    _ request: Request, report: @escaping @Sendable (Update) -> Void
+  ) async throws -> Response
+}
+
+extension ReportingUseCase {
+  /// Answers one request and reports to nobody.
+  ///
+  /// - Parameter request: What it is asked.
+  /// - Returns: The response.
+  /// - Throws: The failure of the operation.
+  public func main(_ request: Request) async throws -> Response {
+    try await main(request) { _ in }
+  }
+
+  /// Executes the request in an operation of its own that tells of its updates.
+  ///
+  /// - Parameters:
+  ///   - request: What the use case is asked.
+  ///   - priority: The priority of the body, nil for that of the running code.
+  ///   - onUpdate: Gets every update in the order reported, on the isolation that it was written
+  ///     in, before any `then`, `catch`, `common` or `finally`. What is reported after the
+  ///     outcome, or undelivered when the operation is cancelled, is dropped.
+  /// - Returns: The operation, to attach handlers to, to await or to cancel.
+  /// - Complexity: O(1), and O(1) for each operation that gives way.
+  @discardableResult
+  public func execute(
+    _ request: Request, priority: TaskPriority? = nil,
+    @_inheritActorContext onUpdate: @escaping @isolated(any) @Sendable (Update) -> Void
+  ) -> UseCaseOperation<Request, Response> {
+    let operation = UseCaseOperation<Request, Response>(
+      request, queue: queue, useCase: Self.self, isCall: false)
+    operation.submit(
+      Reporting(base: self, onUpdate: onUpdate, operation: operation), priority: priority)
+    return operation
+  }
+}
+
+extension ReportingUseCase where Request == Void {
+  /// Executes the use case in an operation of its own that tells of its updates.
+  ///
+  /// - Parameter onUpdate: Gets every update, as in ``execute(_:priority:onUpdate:)``.
+  /// - Returns: The operation, to attach handlers to, to await or to cancel.
+  /// - Complexity: O(1), and O(1) for each operation that gives way.
+  @discardableResult
+  public func execute(
+    @_inheritActorContext onUpdate: @escaping @isolated(any) @Sendable (Update) -> Void
+  ) -> UseCaseOperation<Void, Response> {
+    execute((), onUpdate: onUpdate)
+  }
+}
+
+/// The use case that an operation with updates runs.
+private struct Reporting<Base: ReportingUseCase>: UseCase {
+  let base: Base
+  let onUpdate: @isolated(any) @Sendable (Base.Update) -> Void
+  let operation: UseCaseOperation<Base.Request, Base.Response>
+
+  var queue: UseCaseQueue { base.queue }
+  var timeout: Duration? { base.timeout }
+
+  func main(_ request: Base.Request) async throws -> Base.Response {
+    try await base.main(request) { [operation, onUpdate] update in
+      operation.report(OperationUpdate(isolation: onUpdate.isolation) { await onUpdate(update) })
+    }
+  }
+}
+
+extension UseCaseOperation {
+  func report(_ update: OperationUpdate) {
+    if core.report(update) { Task { await deliver() } }
+  }
+}

@@ -1,0 +1,67 @@
+extension UseCase {
+  /// Executes the request in an operation of its own.
+  ///
+  /// The queue decides before this returns whether the operation runs, waits, or is refused.
+  ///
+  /// - Parameters:
+  ///   - request: What the use case is asked.
+  ///   - priority: The priority of the body, nil for that of the running code.
+  /// - Returns: The operation, to attach handlers to, to await or to cancel.
+  /// - Complexity: O(1), and O(1) for each operation that gives way.
+  @inlinable @discardableResult
+  public func execute(
+    _ request: Request, priority: TaskPriority? = nil
+  ) -> UseCaseOperation<Request, Response> {
+    let operation = UseCaseOperation<Request, Response>(
+      request, queue: queue, useCase: Self.self, isCall: false)
+    operation.submit(self, priority: priority)
+    return operation
+  }
+
+  /// Executes the request and waits for the response: the structured form, for the body of
+  /// another use case, or for any other task.
+  ///
+  /// The operation is cancelled with the task that awaits it; in a task that is cancelled already
+  /// nothing is executed. A body that calls a use case on a queue of which it holds a slot already
+  /// runs it inside that slot: this is never a deadlock. The slot is free when all that runs in it
+  /// has returned, also what the body has started in a `Task { }` or does not wait for any longer.
+  ///
+  /// - Parameter request: What the use case is asked.
+  /// - Returns: The response.
+  /// - Throws: The failure of the operation, ``UseCaseTimeout`` as soon as the time has passed,
+  ///   or `CancellationError` as soon as the operation or the awaiting task is cancelled.
+  /// - Complexity: O(1), the wait aside.
+  @inlinable
+  public func callAsFunction(_ request: Request) async throws -> Response {
+    try Task.checkCancellation()
+    let operation = UseCaseOperation<Request, Response>(
+      request, queue: queue, useCase: Self.self, isCall: true)
+    operation.submit(self, priority: nil)
+    return try await withTaskCancellationHandler {
+      try await operation.value
+    } onCancel: {
+      operation.cancel()
+    }
+  }
+}
+
+extension UseCase where Request == Void {
+  /// Executes the use case in an operation of its own.
+  ///
+  /// - Returns: The operation, to attach handlers to, to await or to cancel.
+  /// - Complexity: O(1), and O(1) for each operation that gives way.
+  @inlinable @discardableResult
+  public func execute() -> UseCaseOperation<Void, Response> {
+    execute(())
+  }
+
+  /// Executes the use case and waits for the response.
+  ///
+  /// - Returns: The response.
+  /// - Throws: The same as ``callAsFunction(_:)``.
+  /// - Complexity: O(1), the wait aside.
+  @inlinable
+  public func callAsFunction() async throws -> Response {
+    try await callAsFunction(())
+  }
+}

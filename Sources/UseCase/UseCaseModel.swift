@@ -1,0 +1,140 @@
+public import Observation
+
+/// A use case as a view sees it: its newest value, its newest error, and whether it runs.
+///
+/// ```swift
+/// struct SearchView: View {
+///   @State private var search = UseCaseModel(Search())
+///   @State private var text = ""
+///
+///   var body: some View {
+///     List(search.value ?? [], id: \.self) { Text($0) }
+///       .searchable(text: $text)
+///       .onChange(of: text) { search.execute(text) }
+///       .overlay { if search.isRunning { ProgressView() } }
+///   }
+/// }
+/// ```
+///
+/// An operation that ends late never overwrites what a newer one wrote. When the model goes away,
+/// its operations are cancelled.
+@MainActor @Observable
+public final class UseCaseModel<Base: UseCase> {
+  /// The response of the newest operation that has succeeded.
+  public private(set) var value: Base.Response?
+
+  /// The error of the newest operation that has failed; nil once a later one has succeeded.
+  public private(set) var error: (any Error)?
+
+  /// Whether an operation waits or runs.
+  public var isRunning: Bool { !running.isEmpty }
+
+  @ObservationIgnored let useCase: Base
+  private var running: Set<UseCaseOperationID> = []
+  @ObservationIgnored private var newestValue: UseCaseOperationID?
+  @ObservationIgnored private var newestError: UseCaseOperationID?
+  @ObservationIgnored private let scope = UseCaseScope()
+
+  /// Creates a model that has executed nothing yet.
+  ///
+  /// - Parameter useCase: What it executes.
+  /// - Complexity: O(1).
+  public init(_ useCase: Base) {
+    self.useCase = useCase
+  }
+
+  /// Executes the request, and shows here what becomes of it.
+  ///
+  /// - Parameter request: What the use case is asked.
+  /// - Returns: The operation, for more handlers.
+  /// - Complexity: That of the `execute` of the use case.
+  @discardableResult
+  public func execute(_ request: Base.Request) -> UseCaseOperation<Base.Request, Base.Response> {
+    follow(useCase.execute(request))
+  }
+
+  /// Cancels what runs or waits. Nothing of it is shown any more.
+  ///
+  /// - Complexity: O(*n*) in the number of operations.
+  public func cancel() {
+    scope.cancelAll()
+    running = []
+  }
+
+  /// Shows what becomes of the operation.
+  func follow(
+    _ operation: UseCaseOperation<Base.Request, Base.Response>
+  ) -> UseCaseOperation<Base.Request, Base.Response> {
+    let id = operation.id
+    running.insert(id)
+    return
+      operation
+      .then { [weak self] value in self?.succeed(id, with: value) }
+      .catch { [weak self] error in self?.fail(id, with: error) }
+      .finally { [weak self] in _ = self?.running.remove(id) }
+      .store(in: scope)
+  }
+
+  private func succeed(_ id: UseCaseOperationID, with value: Base.Response) {
+    running.remove(id)
+    guard newestValue.map({ $0 < id }) ?? true else { return }
+    newestValue = id
+    self.value = value
+    if let newestError, newestError < id { error = nil }
+  }
+
+  private func fail(_ id: UseCaseOperationID, with error: any Error) {
+    running.remove(id)
+    guard [newestValue, newestError].allSatisfy({ $0.map { $0 < id } ?? true }) else { return }
+    newestError = id
+    self.error = error
+  }
+}
+
+/// A use case that reports, as a view sees it: as ``UseCaseModel``, and its latest update.
+@MainActor @Observable
+public final class ReportingUseCaseModel<Base: ReportingUseCase> {
+  /// The latest update of the newest operation, nil until there is one.
+  public private(set) var update: Base.Update?
+
+  /// The response of the newest operation that has succeeded.
+  public var value: Base.Response? { model.value }
+
+  /// The error of the newest operation that has failed; nil once a later one has succeeded.
+  public var error: (any Error)? { model.error }
+
+  /// Whether an operation waits or runs.
+  public var isRunning: Bool { model.isRunning }
+
+  @ObservationIgnored private let model: UseCaseModel<Base>
+  @ObservationIgnored private var executed = 0
+
+  /// Creates a model that has executed nothing yet.
+  ///
+  /// - Parameter useCase: What it executes.
+  /// - Complexity: O(1).
+  public init(_ useCase: Base) {
+    model = UseCaseModel(useCase)
+  }
+
+  /// Executes the request, and shows here what it reports and what becomes of it.
+  ///
+  /// - Parameter request: What the use case is asked.
+  /// - Returns: The operation, for more handlers.
+  /// - Complexity: That of the `execute` of the use case.
+  @discardableResult
+  public func execute(_ request: Base.Request) -> UseCaseOperation<Base.Request, Base.Response> {
+    executed += 1
+    update = nil
+    return model.follow(
+      model.useCase.execute(request) { [weak self, executed] update in
+        guard let self, self.executed == executed else { return }
+        self.update = update
+      })
+  }
+
+  /// Cancels what runs or waits. Nothing of it is shown any more.
+  ///
+  /// - Complexity: O(*n*) in the number of operations.
+  public func cancel() { model.cancel() }
+}
