@@ -15,11 +15,21 @@ let package = Package(
     .testTarget(name: "UseCaseTests", dependencies: ["UseCase", "TestSupport"]),
     .testTarget(
       name: "UseCaseHistoryTests", dependencies: ["UseCase", "UseCaseHistory", "TestSupport"]),
+    .testTarget(
+      name: "Swift6ClientTests", dependencies: ["UseCase", "TestSupport"],
+      swiftSettings: [.treatAllWarnings(as: .error)]),
+    .testTarget(
+      name: "Swift5ClientTests", dependencies: ["UseCase", "TestSupport"],
+      swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]),
+    .testTarget(
+      name: "MainActorClientTests", dependencies: ["UseCase", "TestSupport"],
+      swiftSettings: [.defaultIsolation(MainActor.self), .treatAllWarnings(as: .error)]),
   ],
   swiftLanguageModes: [.v6]
 )
 
-for target in package.targets {
+// The clients have settings of their own: those of other people's projects.
+for target in package.targets where target.swiftSettings == nil {
   target.swiftSettings = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("ImmutableWeakCaptures"),

@@ -1,0 +1,120 @@
+import TestSupport
+import Testing
+import UseCase
+
+// A client whose default isolation is the main actor, as in a new app project: nothing is marked.
+
+private struct Find: UseCase {
+  let queue = UseCaseQueue(.cancelPrevious)
+
+  func main(_ request: String) async throws -> [String] {
+    guard !request.isEmpty else { throw Missing() }
+    return ["arrow left", "arrow right", "dash"].filter { $0.hasPrefix(request) }
+  }
+}
+
+private struct Load: ReportingUseCase {
+  func main(
+    _ request: Int, report: @escaping @Sendable (Double) -> Void
+  ) async throws -> String {
+    for step in 1...request { report(Double(step) / Double(request)) }
+    return "loaded"
+  }
+}
+
+private struct Locate: UseCase {
+  func main(_ request: Void) async -> String { isOnMainActor() ? "main actor" : "elsewhere" }
+}
+
+private struct Missing: Error {}
+
+private final class Screen {
+  var lines: [String] = []
+  private let find = Find()
+
+  func search(_ text: String) -> UseCaseOperation<String, [String]> {
+    find.execute(text)
+      .then { self.show("found \($0.count)") }
+      .catch(Missing.self) { _ in self.show("missing") }
+      .catch { _ in self.show("failed") }
+      .common { self.show("common") }
+      .onCancel { self.show("cancelled \($0)") }
+      .finally { self.show("finally") }
+  }
+
+  func load() -> UseCaseOperation<Int, String> {
+    Load().execute(2) { self.show("\($0)") }.then { self.show($0) }
+  }
+
+  func show(_ line: String) {
+    lines.append(isOnMainActor() ? line : "\(line), not on the main actor")
+  }
+}
+
+private actor Store {
+  private(set) var names: [String] = []
+
+  func fill() -> UseCaseOperation<String, [String]> {
+    Find().execute("arrow").then { names in
+      self.preconditionIsolated()
+      self.names = names
+    }
+  }
+}
+
+struct MainActorClientTests {
+  @Test func `handlers of every kind run on the main actor in which they were written`() async {
+    let screen = Screen()
+    await screen.search("arrow").ended()
+    await screen.search("").ended()
+    #expect(
+      screen.lines == [
+        "found 2", "common", "finally", "missing", "failed", "common", "finally",
+      ])
+  }
+
+  @Test func `a cancelled search shows that it was cancelled, and nothing of its result`() async {
+    let screen = Screen()
+    let operation = screen.search("arrow")
+    operation.cancel()
+    await operation.ended()
+    #expect(screen.lines == ["cancelled requested", "finally"])
+  }
+
+  @Test func `a superseded search shows nothing of its result`() async {
+    let screen = Screen()
+    let first = screen.search("arrow")
+    let second = screen.search("dash")
+    await first.ended()
+    await second.ended()
+    #expect(screen.lines.filter { $0 == "finally" }.count == 2)
+    #expect(screen.lines.contains("found 1"))
+  }
+
+  @Test func `updates come on the main actor before the response`() async {
+    let screen = Screen()
+    await screen.load().ended()
+    #expect(screen.lines == ["0.5", "1.0", "loaded"])
+  }
+
+  @Test func `a handler runs on the actor in which it was written`() async {
+    let store = Store()
+    await store.fill().ended()
+    #expect(await store.names == ["arrow left", "arrow right"])
+  }
+
+  @Test func `a body stays off the main actor`() async throws {
+    #expect(try await Locate().execute().value == "elsewhere")
+    #expect(try await Locate()() == "elsewhere")
+    let closure = AnyUseCase { (_: Void) in isOnMainActor() }
+    #expect(try await closure() == false)
+  }
+
+  @Test func `the call form answers, for any kind of use case`() async throws {
+    #expect(try await Find()("dash") == ["dash"])
+    #expect(try await Load()(3) == "loaded")
+    #expect(try await AnyUseCase(Find())("dash") == ["dash"])
+    #expect(try await AnyUseCase { (number: Int) in number + 1 }(1) == 2)
+    await #expect(throws: Missing.self) { try await Find()("") }
+  }
+}

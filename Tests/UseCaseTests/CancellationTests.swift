@@ -1,0 +1,205 @@
+import TestSupport
+import Testing
+import UseCase
+
+@Suite(.mustEnd)
+struct CancellationTests {
+  private let log = Log<String>()
+  private let double = AnyUseCase { (number: Int) in number * 2 }
+
+  @Test func `cancel gives the outcome before it returns`() async {
+    let held = Held(.serial)
+    let operations = held.executeFirst(2)
+    for operation in operations {
+      operation.cancel()
+      #expect(operation.state == .finished)
+      #expect(operation.cancellation == .requested)
+    }
+    #expect(held.queue.activity.waiting == 0)
+    held.open(1)
+    await allEnded(operations)
+    #expect(held.queue.activity.cancelled == 2)
+  }
+
+  @Test func `cancelling twice calls onCancel once`() async {
+    let held = Held()
+    let operation = held.execute(1).record(in: log)
+    operation.cancel()
+    operation.cancel()
+    held.open(1)
+    await operation.ended()
+    #expect(log.elements == ["onCancel requested", "finally"])
+  }
+
+  @Test func `handlers of a cancelled running one wait for its body to return`() async {
+    let held = Held(.serial)
+    let operation = held.execute(1)
+      .onCancel { [log] _ in log.append("onCancel \(held.returned.count)") }
+    await held.begun.elements(atLeast: 1)
+    operation.cancel()
+    await letOthersRun()
+    #expect(log.count == 0)
+    held.open(1)
+    await operation.ended()
+    #expect(log.elements == ["onCancel 1"])
+  }
+
+  @Test func `one cancelled while it waits gives up its place and no slot`() async {
+    // Between the outcome and the leaving of the queue the observer lets other threads get on.
+    let queue = UseCaseQueue(.serial) { event in
+      guard case .cancelled = event.kind else { return }
+      for _ in 1...500 { yieldThread() }
+    }
+    let held = Held(on: queue)
+    let running = held.execute(0)
+    for number in 1...100 {
+      let waiting = held.execute(number)
+      waiting.cancel()
+      await waiting.ended()
+      #expect([queue.activity.running, queue.activity.waiting] == [1, 0])
+      #expect(queue.activity.cancelled == number)
+    }
+    held.open(0)
+    await running.ended()
+    #expect(queue.activity.isIdle)
+  }
+
+  @Test func `an operation that nobody holds goes on`() async {
+    let held = Held()
+    _ = held.execute(1).then { [log] in log.append("then \($0)") }
+    held.open(1)
+    #expect(await log.elements(atLeast: 1) == ["then 1"])
+  }
+
+  @Test func `a task that awaits value may be cancelled, and the operation goes on`() async throws {
+    let held = Held()
+    let operation = held.execute(1)
+    let waiters = (1...5).map { _ in Task { try await operation.value } }
+    waiters[2].cancel()
+    await #expect(throws: CancellationError.self) { try await waiters[2].value }
+    #expect(operation.state == .running)
+    held.open(1)
+    for index in [0, 1, 3, 4] { #expect(try await waiters[index].value == 1) }
+    #expect(operation.fate == "+")
+  }
+
+  @Test func `a cancelled task does not begin to wait for value`() async {
+    let held = Held()
+    let operation = held.execute(1)
+    let waiter = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return try await operation.value
+    }
+    await #expect(throws: CancellationError.self) { try await waiter.value }
+    held.open(1)
+    await operation.ended()
+  }
+
+  @Test func `ended waits for the real end although its task is cancelled`() async {
+    let held = Held()
+    let operation = held.execute(1)
+    let entered = Gate()
+    let waiter = Task {
+      entered.open()
+      await operation.ended()
+      return held.returned.count
+    }
+    await entered.pass()
+    waiter.cancel()
+    await letOthersRun()
+    held.open(1)
+    #expect(await waiter.value == 1)
+  }
+
+  @Test func `value throws for all who wait when the operation is cancelled`() async {
+    let held = Held()
+    let operation = held.execute(1)
+    let waiters = (1...8).map { _ in Task { try await operation.value } }
+    operation.cancel()
+    for waiter in waiters {
+      await #expect(throws: CancellationError.self) { try await waiter.value }
+    }
+    held.open(1)
+    await operation.ended()
+  }
+}
+
+@Suite(.mustEnd)
+struct CallFormTests {
+  @Test func `the call form gives the response or throws the failure`() async throws {
+    let useCase = AnyUseCase { (number: Int) in
+      if number < 0 { throw Refused() }
+      return number * 2
+    }
+    #expect(try await useCase(21) == 42)
+    await #expect(throws: Refused()) { try await useCase(-1) }
+    #expect(try await AnyUseCase { (_: Void) in 7 }() == 7)
+  }
+
+  @Test func `the call form waits for its slot and is counted`() async throws {
+    let held = Held(.serial)
+    let first = held.execute(1)
+    let call = Task { try await held(2) }
+    held.open(1...2)
+    #expect(try await call.value == 2)
+    await first.ended()
+    #expect(held.queue.activity.succeeded == 2)
+  }
+
+  @Test func `the call form is cancelled with its task while its body runs`() async {
+    let gate = Gate()
+    let queue = UseCaseQueue(.serial)
+    let entered = Gate()
+    let useCase = AnyUseCase(queue: queue) { (_: Int) in
+      entered.open()
+      try await gate.passUnlessCancelled()
+    }
+    let call = Task { try await useCase(1) }
+    await entered.pass()
+    call.cancel()
+    await #expect(throws: CancellationError.self) { try await call.value }
+    await queue.idle()
+    #expect(queue.activity.cancelled == 1)
+  }
+
+  @Test func `the call form is cancelled with its task while it waits`() async {
+    let held = Held(.serial)
+    let first = held.execute(1)
+    let call = Task { try await held(2) }
+    while held.queue.activity.waiting == 0 { await Task.yield() }
+    call.cancel()
+    #expect(held.queue.activity.waiting == 0)
+    await #expect(throws: CancellationError.self) { try await call.value }
+    held.open(1...2)
+    await first.ended()
+    #expect(held.begun.elements == [1])
+  }
+
+  @Test func `the call form in a cancelled task never waits for a slot`() async {
+    let held = Held(.serial)
+    let first = held.execute(1)
+    let call = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return try await held(2)
+    }
+    await #expect(throws: CancellationError.self) { try await call.value }
+    #expect(held.queue.activity.waiting == 0)
+    held.open(1)
+    await first.ended()
+  }
+
+  @Test func `the call form throws CancellationError when it is superseded or dropped`() async {
+    for policy in [UseCaseQueue.Policy.keepLatest, .dropWhileBusy] {
+      let held = Held(policy)
+      let first = held.execute(1)
+      let call = Task { try await held(2) }
+      if policy == .keepLatest {
+        while held.queue.activity.waiting == 0 { await Task.yield() }
+        held.execute(3).cancel()
+      }
+      await #expect(throws: CancellationError.self) { try await call.value }
+      held.open(1...3)
+      await first.ended()
+    }
+  }
+}

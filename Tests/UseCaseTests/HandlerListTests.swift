@@ -1,0 +1,177 @@
+import TestSupport
+import Testing
+
+@testable import UseCase
+
+struct HandlerListTests {
+  private static let branches: [OperationBranch] = [
+    .success, .failure, .common, .cancellation, .always,
+  ]
+
+  /// What a handler holds on to. It lives as long as the handler.
+  private final class Capture: Sendable {}
+
+  private static func handler(
+    _ branch: OperationBranch, _ capture: Capture = Capture(), log: Log<OperationBranch>? = nil
+  ) -> Handler<Int> {
+    let run: @Sendable () -> Void = {
+      withExtendedLifetime(capture) { log?.append(branch) }
+    }
+    return switch branch {
+    case .success: .then { _ in run() }
+    case .failure: .failure { _ in run() }
+    case .common: .common { run() }
+    case .cancellation: .cancellation { _ in run() }
+    case .always, .update: .finally { run() }
+    }
+  }
+
+  // MARK: - One handler
+
+  @Test(arguments: branches)
+  func `a handler is called with the outcomes of its branch`(branch: OperationBranch) async {
+    let log = Log<OperationBranch>()
+    let outcomes: [(UseCaseOutcome<Int>, for: [OperationBranch])] = [
+      (.success(1), [.success, .common, .always]),
+      (.failure(UseCaseDeadlock()), [.failure, .common, .always]),
+      (.cancelled(.requested), [.cancellation, .always]),
+    ]
+    for (outcome, branches) in outcomes where branches.contains(branch) {
+      await Self.handler(branch, log: log).call(with: outcome)
+      #expect(log.elements.last == branch)
+    }
+    #expect(log.count == outcomes.count { $0.for.contains(branch) })
+    #expect(Self.handler(branch).branch == branch)
+  }
+
+  @Test func `a handler gets what became of the operation`() async {
+    let log = Log<String>()
+    await Handler<Int>.then { log.append("\($0)") }.call(with: .success(7))
+    await Handler<Int>.failure { log.append("\($0 is UseCaseDeadlock)") }
+      .call(with: .failure(UseCaseDeadlock()))
+    await Handler<Int>.typedFailure(nil) { log.append("\($0 is UseCaseTimeout)") }
+      .call(with: .failure(UseCaseDeadlock()))
+    await Handler<Int>.cancellation { log.append("\($0)") }.call(with: .cancelled(.dropped))
+    #expect(log.elements == ["7", "true", "false", "dropped"])
+  }
+
+  @Test func `a handler for another outcome is not called`() async {
+    let log = Log<OperationBranch>()
+    await Self.handler(.success, log: log).call(with: .cancelled(.requested))
+    await Self.handler(.failure, log: log).call(with: .success(1))
+    await Self.handler(.cancellation, log: log).call(with: .failure(UseCaseDeadlock()))
+    await Handler<Int>.typedFailure(nil) { _ in log.append(.failure) }.call(with: .success(1))
+    #expect(log.count == 0)
+  }
+
+  @Test func `a handler knows the isolation that it was written in`() {
+    let onMain: [Handler<Int>] = [
+      .then { @MainActor _ in }, .failure { @MainActor _ in }, .common { @MainActor in },
+      .cancellation { @MainActor _ in }, .finally { @MainActor in },
+      .typedFailure(MainActor.shared) { _ in },
+    ]
+    #expect(onMain.allSatisfy { $0.isolation === MainActor.shared })
+    for branch in Self.branches { #expect(Self.handler(branch).isolation == nil) }
+    let typed = Handler<Int>.typedFailure(nil) { _ in }
+    #expect(typed.isolation == nil && typed.branch == .failure)
+  }
+
+  @Test func `a verdict takes the handlers of its branches`() {
+    let taken: [(Verdict, [OperationBranch])] = [
+      (.success, [.success, .common, .always]),
+      (.failure(UseCaseDeadlock()), [.failure, .common, .always]),
+      (.cancelled(.thrown), [.cancellation, .always]),
+    ]
+    for (verdict, branches) in taken {
+      #expect(Self.branches.filter(verdict.takes) == branches)
+    }
+  }
+
+  // MARK: - Every sequence
+
+  private enum Event: Equatable {
+    case attach(OperationBranch), next, cancel, forget
+  }
+
+  /// The list, and an array that does what the list is to do. Whose capture dies has run.
+  private struct Run {
+    private struct Entry {
+      let id: Int
+      let branch: OperationBranch
+      var isPassed = false
+    }
+
+    private final class Life {
+      weak var capture: Capture?
+    }
+
+    private var list = Handlers<Int>()
+    private var entries: [Entry] = []
+    private var lives: [Life] = []
+    private var isCancelled = false
+
+    /// Returns whether both have done the same.
+    mutating func apply(_ event: Event) -> Bool {
+      switch event {
+      case .attach(let branch):
+        entries.append(Entry(id: lives.count, branch: branch))
+        let (capture, life) = (Capture(), Life())
+        life.capture = capture
+        lives.append(life)
+        list.append(handler(branch, capture))
+      case .cancel:
+        isCancelled = true
+        for index in entries.indices { entries[index].isPassed = false }
+        return apply(.next)
+      case .next:
+        let verdict: Verdict = isCancelled ? .cancelled(.requested) : .success
+        let branch = list.next(for: verdict)?.branch
+        let index = entries.firstIndex { !$0.isPassed && verdict.takes($0.branch) }
+        for passed in entries.indices.prefix(index ?? entries.count) {
+          entries[passed].isPassed = true
+        }
+        guard branch == index.map({ entries[$0].branch }) else { return false }
+        if let index { entries.remove(at: index) }
+      case .forget:
+        _ = list.forget()
+        entries.removeAll { $0.isPassed }
+      }
+      return lives.indices.filter { lives[$0].capture != nil } == entries.map(\.id)
+    }
+  }
+
+  @Test func `the list does what an array does`() {
+    let attach = [OperationBranch.success, .cancellation, .always].map(Event.attach)
+    var sequences = [[Event]()]
+    for _ in 1...6 {
+      sequences = sequences.flatMap { sequence in
+        (attach + [.next, .forget] + (sequence.contains(.cancel) ? [] : [.cancel]))
+          .map { sequence + [$0] }
+      }
+    }
+    #expect(sequences.count > 30_000)
+    for sequence in sequences {
+      var run = Run()
+      for (index, event) in sequence.enumerated() where !run.apply(event) {
+        Issue.record("\(sequence.prefix(index + 1))")
+        return
+      }
+    }
+  }
+
+  @Test func `what is forgotten is handed out, to be let go outside of the lock`() {
+    var list = Handlers<Int>()
+    weak var capture: Capture?
+    do {
+      let first = Capture()
+      capture = first
+      list.append(Self.handler(.failure, first))
+      list.append(Self.handler(.always))
+    }
+    while list.next(for: .success) != nil {}
+    let passed = list.forget()
+    #expect(capture != nil)
+    #expect(passed.first?.branch == .failure)
+    #expect(list.count == 0 && list.first == nil && list.others.isEmpty)
+  }
+}

@@ -1,0 +1,55 @@
+@testable import UseCase
+
+/// A machine and its handlers, compared by all that they consist of.
+struct OperationParts: Hashable {
+  var machine: OperationMachine<Int, Int, Int, Int>
+  var handlers = Handlers<Int>()
+  private var key: Key
+
+  /// Everything that decides what the two will do, in types that can be compared.
+  private struct Key: Hashable {
+    let stage: OperationMachine<Int, Int, Int, Int>.Stage
+    let fate: OperationWorld.Fate?
+    let silence: UseCaseCancellation?
+    let told: UseCaseEvent.Kind?
+    let flags: [Bool]
+    let counts: [Int]
+    let lists: [[Int]]
+    let events: [UseCaseEvent.Kind]
+    let handlers: [OperationBranch?]
+  }
+
+  init(isObserved: Bool) {
+    machine = OperationMachine(isObserved: isObserved)
+    key = Self.key(of: machine, handlers)
+  }
+
+  /// To be called after every change.
+  mutating func refresh() {
+    key = Self.key(of: machine, handlers)
+  }
+
+  private static func key(
+    of machine: OperationMachine<Int, Int, Int, Int>, _ handlers: Handlers<Int>
+  ) -> Key {
+    var waiters = machine.waiters
+    return Key(
+      stage: machine.stage, fate: machine.verdict.map(OperationWorld.Fate.init),
+      silence: machine.silence, told: machine.told,
+      flags: [
+        machine.isEarly, machine.isDelivering, machine.hasUnread, machine.isTidy,
+        machine.hasEnded, machine.isObserved, machine.isTelling, handlers.isCancelled,
+      ],
+      counts: [
+        machine.shares, machine.parked ?? -1, machine.job ?? -1, machine.attached.success,
+        machine.attached.failure, machine.attached.common, machine.begun, handlers.count,
+        handlers.position,
+      ],
+      lists: [machine.updates, waiters.removeAll(), machine.marks], events: machine.events,
+      handlers: [handlers.first?.branch] + handlers.others.map { $0?.branch })
+  }
+
+  static func == (lhs: Self, rhs: Self) -> Bool { lhs.key == rhs.key }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(key) }
+}

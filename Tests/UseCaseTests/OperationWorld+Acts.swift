@@ -1,0 +1,278 @@
+@testable import UseCase
+
+extension OperationWorld {
+  mutating func perform(_ act: Act) throws -> [Act] {
+    switch act {
+    case .execute(let admission, let body, let next):
+      return try execute(admission, body, then: next)
+    case .spawn(let next):
+      hasJob = fate == nil
+      let job = machine.spawn(1)
+      try demand((job != nil) == isEarly, "a job that comes too late is cancelled")
+      return next
+    case .grant:
+      let parked = machine.grant()
+      isGranted = true
+      return tell(then: parked.map { [.resume([$0])] } ?? [])
+    case .resume(let waiters, let next):
+      try resume(waiters)
+      return next
+    case .attach(let branches, let next):
+      return try attach(branches) + next
+    case .start(let body):
+      return try start(body)
+    case .park(let body):
+      guard machine.park(0) == nil else { return [.start(body)] }
+      kept.insert(0)
+      return [.await(body)]
+    case .await(let body):
+      return try start(body)
+    case .run(let body):
+      return try run(body)
+    case .join:
+      let isIn = machine.join()
+      try demand(isIn == (holders > 0), "a slot that is held can be joined")
+      holders += isIn ? 1 : 0
+      return isIn ? [.leave] : []
+    case .leave:
+      let isLast = machine.leave()
+      holders -= 1
+      try demand(isLast == (holders == 0), "the last one frees the slot")
+      try demand(!isLast || !machine.holdsSlot, "who gives the slot back does not hold it")
+      return isLast ? [.giveBack] : []
+    case .giveBack:
+      hasReturned = true
+      let (waiters, delivers) = machine.giveBack()
+      try demand(waiters == holding, "those who await the value are resumed in order")
+      holding = []
+      try resume(waiters)
+      return try deliver(delivers)
+    case .end(let fate, let next):
+      return try end(fate, then: next)
+    case .hold(let waiter, let mayLeave):
+      guard let key = machine.hold(waiter) else {
+        try demand(fate != nil && (isEarly || hasReturned), "the slot is free with the value")
+        return []
+      }
+      try demand(!isEarly && !hasReturned, "nobody waits for what is there")
+      kept.insert(waiter)
+      holding.append(waiter)
+      return mayLeave ? [.wake(waiter), .abandon(key)] : [.wake(waiter)]
+    case .wake:
+      return []
+    case .abandon(let key):
+      guard let waiter = machine.abandon(key) else { return [] }
+      holding.removeAll { $0 == waiter }
+      try resume([waiter])
+      return []
+    case .mark(let mark):
+      if machine.mark(mark) == nil { marks.append(mark) } else { try demandEnd() }
+      return []
+    case .deliver, .receive, .pull, .begin, .forget:
+      return try deliver(act)
+    case .admit(let next):
+      isAdmitted = true
+      return try tell(goesOn: true, then: next)
+    case .tell(let goesOn, let next):
+      return try tell(goesOn: goesOn, then: next)
+    }
+  }
+
+  // MARK: - The caller
+
+  private mutating func execute(
+    _ admission: Admission, _ body: Body, then next: [Act]
+  ) throws -> [Act] {
+    holders = 1
+    switch admission {
+    case .start:
+      let parked = machine.grant()
+      isGranted = true
+      try demand(parked == nil, "nobody has parked yet")
+    case .wait:
+      mustWait = true
+      machine.wait()
+    case .refuse:
+      (hasReturned, hasEnded) = (true, true)
+      machine.refuse()
+      return isObserved ? [.admit(then: next)] : next
+    }
+    let tasks: [Act] = [.spawn(then: next), .start(body)]
+    return isObserved ? [.admit(then: tasks)] : tasks
+  }
+
+  private mutating func attach(_ branches: [OperationBranch]) throws -> [Act] {
+    var acts: [Act] = []
+    for branch in branches {
+      let handler: Handler<Int> =
+        switch branch {
+        case .success: .then { _ in }
+        case .failure: .failure { _ in }
+        case .common: .common {}
+        case .cancellation: .cancellation { _ in }
+        case .always, .update: .finally {}
+        }
+      handlers.append(handler)
+      attached[branch] += 1
+      acts += try deliver(machine.attach(branch))
+    }
+    return acts
+  }
+
+  private mutating func end(_ fate: Fate, then next: [Act]) throws -> [Act] {
+    let isFirst = self.fate == nil
+    if case .cancelled(let reason) = fate, !isFirst { silence(reason) }
+    let ending = machine.end(fate.verdict)
+    try demand(ending.isNew == isFirst, "the first end decides")
+    guard isFirst else {
+      try demand(ending.waiters.isEmpty && ending.job == nil, "a later end asks for nothing")
+      return next
+    }
+    isEarly = true
+    let parked = kept.contains(0) && !resumed.contains(0) && ending.waiters.last == 0 ? [0] : []
+    try demand(ending.waiters == holding + parked, "those who wait are resumed in order")
+    holding = []
+    try demand((ending.job != nil) == hasJob, "the job is cancelled")
+    hasJob = false
+    return tell(then: ending.waiters.isEmpty ? next : [.resume(ending.waiters, then: next)])
+  }
+
+  // MARK: - The task of the body
+
+  private mutating func start(_ body: Body) throws -> [Act] {
+    switch machine.start() {
+    case .run:
+      try demand(!hasRun, "the body runs once")
+      try demand(fate == nil, "the body does not run after the end")
+      try demand(machine.holdsSlot, "the body runs in a slot")
+      try demand(machine.state == .running, "it is running")
+      try demand(
+        !isObserved || events.last == .running && !isTelling,
+        "running is heard before the body begins")
+      hasRun = true
+      return [.run(body)] + (body.hasTimer ? [.end(.timeout)] : [])
+        + (body.hasGuest ? [.join] : [])
+    case .park: return [.park(body)]
+    case .skip: return [.leave]
+    }
+  }
+
+  private mutating func run(_ body: Body) throws -> [Act] {
+    let isFirst = fate == nil
+    guard body.reports == 0 else {
+      var rest = body
+      rest.reports -= 1
+      reported += isFirst ? 1 : 0
+      let delivers = machine.report(reported)
+      try demand(isFirst || !delivers, "nobody hears of an update after the end")
+      return try [.run(rest)] + deliver(delivers)
+    }
+    let (isNew, job) = machine.settle(body.fate.verdict)
+    try demand(isNew == isFirst, "the body decides unless it is over")
+    try demand((job != nil) == hasJob, "the job is handed back")
+    hasJob = false
+    return tell(then: [.leave])
+  }
+
+  // MARK: - Delivery
+
+  private mutating func deliver(_ act: Act) throws -> [Act] {
+    switch act {
+    case .receive(let updates):
+      let isReceived = try receive(updates)
+      return isReceived && updates.count > 1 ? [.receive(Array(updates.dropFirst()))] : [.deliver]
+    case .pull(let fate):
+      return [handlers.next(for: fate.verdict).map { .begin($0.branch, fate) } ?? .deliver]
+    case .begin(let branch, let fate):
+      guard machine.begin(branch) else {
+        try demand(isSilenced, "only a cancel keeps a handler back")
+        return [.deliver]
+      }
+      try begin(branch)
+      switch reactions.removeValue(forKey: branch) {
+      case .cancel: return [.end(.cancelled(.requested), then: [.pull(fate)])]
+      case .attach(let branches): return [.attach(branches, then: [.pull(fate)])]
+      case nil: return [.pull(fate)]
+      }
+    case .forget:
+      _ = handlers.forget()
+      return [.deliver]
+    default: break
+    }
+    switch machine.next() {
+    case .updates(let updates):
+      return [.receive(updates)]
+    case .handlers(let verdict):
+      let fate = silence.map(Fate.cancelled) ?? fate
+      try demand(Fate(verdict) == fate, "those left out are treated as cancelled, for its reason")
+      return [.pull(Fate(verdict))]
+    case .tidy:
+      hasEnded = true
+      return tell(then: [.forget])
+    case .end(let told):
+      isDelivering = false
+      try demandEnd()
+      try demand(told == marks, "each mark is told once")
+      marks = []
+      return []
+    case .pause:
+      isDelivering = false
+      return []
+    }
+  }
+
+  private mutating func receive(_ updates: [Int]) throws -> Bool {
+    try demand(updates[0] == received + dropped + 1, "updates come in order")
+    guard machine.begin(.update) else {
+      try demand(isCancelled || isSilenced, "only a cancel keeps an update back")
+      dropped += updates.count
+      return false
+    }
+    try demand(!isCancelled && !isSilenced, "no update is received after a cancel")
+    try demand(begun.isEmpty, "updates come before the handlers")
+    received += 1
+    return true
+  }
+
+  private mutating func begin(_ branch: OperationBranch) throws {
+    try demand(hasReturned || !hasRun, "the body has returned when a handler runs")
+    try demand(!machine.holdsSlot, "the slot is free when a handler runs")
+    try demand(reported == received + dropped, "updates come before the handlers")
+    var one = Tally()
+    one[branch] += 1
+    switch branch {
+    case .success, .failure, .common:
+      try demand(!isSilenced, "no handler of the verdict begins after a cancel")
+      try demand(one[fate] == 1, "a handler begins that is for the verdict")
+    case .cancellation:
+      try demand(isCancelled || isSilenced, "onCancel runs after a cancel only")
+    case .always, .update: break
+    }
+    begun[branch] += 1
+  }
+
+  // MARK: - The observer
+
+  /// Tells the observer what there is to tell, and goes on.
+  private func tell(then next: [Act]) -> [Act] {
+    isObserved ? [.tell(goesOn: false, then: next)] : next
+  }
+
+  private mutating func tell(goesOn: Bool, then next: [Act]) throws -> [Act] {
+    if goesOn { isTelling = false }
+    let (event, ready) = machine.tell(goesOn: goesOn)
+    try resume(ready.map { [$0] } ?? [])
+    guard let event else { return next }
+    try demand(isAdmitted, "the one who executes tells first")
+    try demand(!isTelling, "one event is told at a time")
+    try demand(events.allSatisfy { $0.rank < event.rank }, "events come in order, none twice")
+    if event.rank == 2 { try demand(event.fate == fate?.inEvents, "the outcome is told") }
+    isTelling = true
+    events.append(event)
+    return [.tell(goesOn: true, then: next)]
+  }
+}
+
+extension OperationWorld.Fate {
+  fileprivate var inEvents: Self { self == .timeout ? .failure : self }
+}

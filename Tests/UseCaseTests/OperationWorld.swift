@@ -1,0 +1,249 @@
+import TestSupport
+
+@testable import UseCase
+
+/// One operation as a value, and all who drive it: each does what its counterpart in the library
+/// does, one act for each time that it has the lock, and throws when a promise is not kept.
+struct OperationWorld: ActedWorld {
+  struct Broken: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  /// A verdict that can be compared.
+  enum Fate: Hashable {
+    case success, failure, timeout, cancelled(UseCaseCancellation)
+  }
+
+  enum Admission {
+    case start, wait, refuse
+  }
+
+  /// What the body does, and what its running makes possible.
+  struct Body: Hashable {
+    var fate = Fate.success
+    var reports = 0
+    var hasTimer = false
+    var hasGuest = false
+  }
+
+  /// What a handler does with its own operation.
+  enum Reaction: Hashable {
+    case cancel, attach([OperationBranch])
+  }
+
+  indirect enum Act: Hashable {
+    case execute(Admission, Body, then: [Act] = [])
+    case spawn(then: [Act])
+    case grant, resume([Int], then: [Act] = [])
+    case attach([OperationBranch], then: [Act] = [])
+    case start(Body), park(Body), await(Body), run(Body), join, leave, giveBack
+    case end(Fate, then: [Act] = [])
+    case hold(Int, mayLeave: Bool = false), wake(Int), abandon(Int), mark(Int)
+    case deliver, receive([Int]), pull(Fate), begin(OperationBranch, Fate), forget
+    case admit(then: [Act]), tell(goesOn: Bool, then: [Act])
+  }
+
+  private var parts: OperationParts
+  let isObserved: Bool
+
+  /// What handlers of these branches do when they run, once.
+  var reactions: [OperationBranch: Reaction] = [:]
+
+  var fate: Fate?
+  var isEarly = false
+  var isGranted = false
+  var mustWait = false
+  var hasRun = false
+  var hasReturned = false
+  var hasEnded = false
+  var holders = 0
+  var hasJob = false
+  var kept: Set<Int> = []
+  var holding: [Int] = []
+  var resumed: Set<Int> = []
+
+  var isDelivering = false
+  var attached = Tally()
+  var begun = Tally()
+  var reported = 0
+  var received = 0
+  var dropped = 0
+  var silence: UseCaseCancellation?
+  var isSilencedLate = false
+  var marks: [Int] = []
+
+  var events: [UseCaseEvent.Kind] = []
+  var isTelling = false
+  var isAdmitted = false
+
+  init(isObserved: Bool = false, reactions: [OperationBranch: Reaction] = [:]) {
+    parts = OperationParts(isObserved: isObserved)
+    self.isObserved = isObserved
+    self.reactions = reactions
+  }
+
+  var machine: OperationMachine<Int, Int, Int, Int> {
+    get { parts.machine }
+    _modify { yield &parts.machine }
+  }
+
+  var handlers: Handlers<Int> {
+    get { parts.handlers }
+    _modify { yield &parts.handlers }
+  }
+}
+
+/// How many handlers there are for each branch.
+struct Tally: Hashable {
+  private var counts: [OperationBranch: Int] = [:]
+
+  subscript(branch: OperationBranch) -> Int {
+    get { counts[branch, default: 0] }
+    set { counts[branch] = newValue }
+  }
+
+  /// How many there are for the branches that only a cancellation keeps back.
+  subscript(fate: OperationWorld.Fate?) -> Int {
+    switch fate {
+    case .success: self[.success] + self[.common]
+    case .failure, .timeout: self[.failure] + self[.common]
+    case .cancelled, nil: 0
+    }
+  }
+
+  var isEmpty: Bool { counts.isEmpty }
+}
+
+extension OperationWorld.Fate {
+  init(_ verdict: Verdict) {
+    self =
+      switch verdict {
+      case .success: .success
+      case .failure(let error): error is UseCaseTimeout ? .timeout : .failure
+      case .cancelled(let reason): .cancelled(reason)
+      }
+  }
+
+  var verdict: Verdict {
+    switch self {
+    case .success: .success
+    case .failure: .failure(UseCaseDeadlock())
+    case .timeout: .failure(UseCaseTimeout(duration: .zero))
+    case .cancelled(let reason): .cancelled(reason)
+    }
+  }
+
+  var isCancelled: Bool {
+    if case .cancelled = self { true } else { false }
+  }
+}
+
+// MARK: - Promises
+
+extension OperationWorld {
+  func demand(_ condition: Bool, _ promise: String) throws {
+    guard condition else { throw Broken(description: "not so: \(promise)") }
+  }
+
+  func isReady(_ act: Act) -> Bool {
+    switch act {
+    case .await: resumed.contains(0)
+    case .wake(let waiter): resumed.contains(waiter)
+    default: true
+    }
+  }
+
+  /// Does the act, and looks at what must always be so.
+  mutating func take(_ act: Act) throws -> [Act] {
+    let next = try perform(act)
+    parts.refresh()
+    let fate = machine.verdict.map(Fate.init)
+    try demand(self.fate == nil || self.fate == fate, "the first verdict stays")
+    self.fate = fate
+    let state: UseCaseOperationState =
+      fate != nil ? .finished : isGranted ? .running : .waiting
+    try demand(machine.state == state, "it is \(state)")
+    return next
+  }
+
+  var isCancelled: Bool { fate?.isCancelled ?? false }
+  var isSilenced: Bool { silence != nil }
+
+  /// From a cancel on no handler of the verdict begins, unless all of them have. Who is superseded
+  /// after its verdict was done in time.
+  mutating func silence(_ reason: UseCaseCancellation) {
+    let isDone = begun[fate] == attached[fate] && (begun[fate] > 0 || hasEnded)
+    guard !isDone, !isCancelled, !isSilenced, reason != .superseded else { return }
+    silence = reason
+    isSilencedLate = hasEnded
+  }
+
+  mutating func resume(_ waiters: [Int]) throws {
+    for waiter in waiters {
+      try demand(kept.contains(waiter), "only who waits is resumed")
+      let isFirst = resumed.insert(waiter).inserted
+      try demand(isFirst, "who waits is resumed once")
+    }
+  }
+
+  /// Returns the act of who delivers.
+  mutating func deliver(_ delivers: Bool) throws -> [Act] {
+    guard delivers else { return [] }
+    try demand(!isDelivering, "one delivers at a time")
+    isDelivering = true
+    return [.deliver]
+  }
+
+  func demandAllDelivered() throws {
+    try demand(begun[.always] == attached[.always], "every finally has run once")
+    try demand(
+      isSilenced || begun[fate] == attached[fate], "every handler of the verdict has run once")
+    try demand(
+      isSilencedLate
+        || begun[.cancellation] == (isCancelled || isSilenced ? attached[.cancellation] : 0),
+      "every onCancel has run once if it was cancelled, else none")
+  }
+
+  func demandEnd() throws {
+    try demand(hasEnded, "the end is told after the end")
+    try demandAllDelivered()
+  }
+
+  func checkEnd() throws {
+    try demand(fate != nil, "there is a verdict")
+    try demand(!machine.holdsSlot, "the slot is free")
+    try demand(!hasJob, "the job is handed back")
+    try demand(resumed == kept, "nobody waits for ever")
+    try demand(!isDelivering, "nobody delivers any more")
+    try demandAllDelivered()
+    try demand(marks.isEmpty, "every mark is told")
+    try demand(reported == received + dropped, "every update was received or dropped")
+    guard isObserved else { return }
+    var copy = machine
+    try demand(copy.tell(goesOn: false).event == nil, "every event was told")
+    try demand(events.contains(.waiting) == mustWait, "waiting is told")
+    try demand(events.last == .ended, "the end is told last")
+    try demand(events.contains { $0.rank == 2 }, "the outcome is told")
+    try demand(events.contains(.running) || !hasRun, "running is told")
+  }
+}
+
+extension UseCaseEvent.Kind {
+  var rank: Int {
+    switch self {
+    case .waiting: 0
+    case .running: 1
+    case .succeeded, .failed, .cancelled: 2
+    case .ended: 3
+    }
+  }
+
+  var fate: OperationWorld.Fate? {
+    switch self {
+    case .succeeded: .success
+    case .failed: .failure
+    case .cancelled(let reason): .cancelled(reason)
+    case .waiting, .running, .ended: nil
+    }
+  }
+}

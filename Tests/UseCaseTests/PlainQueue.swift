@@ -1,0 +1,234 @@
+import Testing
+
+@testable import UseCase
+
+/// What a queue does, written with arrays and loops: the reference that `QueueMachine` is
+/// compared with.
+struct PlainQueue {
+  enum Event: Hashable {
+    case submit, cancel(UInt64), finish(UInt64), ready(UInt64), cancelAll, suspend, resume, wait
+  }
+
+  /// All that an event brings about.
+  struct Effect: Equatable {
+    var admission: UseCaseQueue.Policy.Decision.Admission?
+    var superseded: [UInt64] = []
+    var cancelled: [UInt64] = []
+    var started: [UInt64] = []
+    var idle: [Int] = []
+  }
+
+  struct Failed: Error {}
+
+  struct Place: Equatable {
+    let id: UInt64
+    var isReady = true
+    var isLive = true
+  }
+
+  let policy: UseCaseQueue.Policy
+  var isSuspended = false
+  var holding: [Place] = []
+  var waiting: [Place] = []
+  var activity = UseCaseActivity()
+  var lastID: UInt64 = 0
+  var waiters: [Int] = []
+  var lastWaiter = 0
+
+  init(policy: UseCaseQueue.Policy) {
+    self.policy = policy
+  }
+
+  var open: [UInt64] { holding.filter(\.isLive).map(\.id) + waiting.map(\.id) }
+
+  func verdict(of id: UInt64) -> Verdict {
+    let isLive = holding.contains { $0.id == id && $0.isLive }
+    return isLive ? (id.isMultiple(of: 2) ? .success : .failure(Failed())) : .cancelled(.requested)
+  }
+
+  mutating func apply(_ event: Event) -> Effect {
+    var effect = Effect()
+    switch event {
+    case .submit:
+      lastID += 1
+      effect = submit(lastID)
+    case .cancel(let id):
+      end(id)
+    case .finish(let id):
+      if let index = holding.firstIndex(where: { $0.id == id }) {
+        switch verdict(of: id) {
+        case .success: activity.succeeded += 1
+        case .failure: activity.failed += 1
+        case .cancelled: activity.cancelled += 1
+        }
+        holding.remove(at: index)
+      } else {
+        end(id)
+      }
+    case .ready(let id):
+      if let index = waiting.firstIndex(where: { $0.id == id }) { waiting[index].isReady = true }
+    case .cancelAll:
+      effect.cancelled = open
+      for id in open { end(id) }
+    case .suspend: isSuspended = true
+    case .resume: isSuspended = false
+    case .wait:
+      lastWaiter += 1
+      waiters.append(lastWaiter)
+    }
+    effect.started += fill()
+    if effect.admission == .wait, effect.started == [lastID] {
+      effect.admission = .start
+      effect.started = []
+    }
+    activity.running = holding.count
+    activity.waiting = waiting.count
+    if activity.isIdle {
+      effect.idle = waiters
+      waiters = []
+    }
+    return effect
+  }
+
+  private mutating func submit(_ id: UInt64) -> Effect {
+    var effect = Effect(admission: .wait)
+    switch policy.whenBusy {
+    case .wait: break
+    case .cancelPrevious, .cancelPreviousAndWait:
+      while open.count >= policy.limit {
+        effect.superseded.append(open[0])
+        end(open[0])
+      }
+    case .drop:
+      if holding.count + waiting.count >= policy.limit {
+        activity.cancelled += 1
+        return Effect(admission: .refuse)
+      }
+    case .keepLatest:
+      if isSuspended || holding.count >= policy.limit {
+        effect.superseded = waiting.map(\.id)
+        for id in effect.superseded { end(id) }
+      }
+    }
+    waiting.append(Place(id: id, isReady: policy.debounce == nil))
+    return effect
+  }
+
+  private mutating func end(_ id: UInt64) {
+    if let index = waiting.firstIndex(where: { $0.id == id }) {
+      waiting.remove(at: index)
+      activity.cancelled += 1
+    }
+    if let index = holding.firstIndex(where: { $0.id == id }) { holding[index].isLive = false }
+  }
+
+  private mutating func fill() -> [UInt64] {
+    var started: [UInt64] = []
+    while !isSuspended, let place = waiting.first, place.isReady,
+      policy.whenBusy == .cancelPrevious || holding.count < policy.limit
+    {
+      waiting.removeFirst()
+      holding.append(place)
+      started.append(place.id)
+    }
+    return started
+  }
+}
+
+/// A machine and the reference, side by side.
+struct QueuePair {
+  typealias Event = PlainQueue.Event
+  typealias Effect = PlainQueue.Effect
+  typealias Machine = QueueMachine<UInt64, Int>
+
+  var machine: Machine
+  var plain: PlainQueue
+  var tickets: [Machine.Ticket] = []
+  var trace: [Event] = []
+
+  init(_ policy: UseCaseQueue.Policy) {
+    machine = QueueMachine(policy: policy)
+    plain = PlainQueue(policy: policy)
+  }
+
+  /// What can happen now and changes something.
+  var events: [Event] {
+    var events: [Event] = [.submit, plain.isSuspended ? .resume : .suspend, .cancelAll]
+    if plain.waiters.count < 2 { events.append(.wait) }
+    for place in plain.holding {
+      events.append(.finish(place.id))
+      if place.isLive { events.append(.cancel(place.id)) }
+    }
+    for place in plain.waiting {
+      events += [.cancel(place.id), .finish(place.id)]
+      if !place.isReady { events.append(.ready(place.id)) }
+    }
+    return events
+  }
+
+  /// What can happen now and changes nothing.
+  var echoes: [Event] {
+    var events: [Event] = plain.isSuspended ? [.suspend] : [.resume]
+    for id in tickets.suffix(6).map(\.id) where !plain.waiting.contains(where: { $0.id == id }) {
+      events += [.ready(id)]
+      guard !plain.holding.contains(where: { $0.id == id && $0.isLive }) else { continue }
+      events.append(.cancel(id))
+      if !plain.holding.contains(where: { $0.id == id }) { events.append(.finish(id)) }
+    }
+    return events
+  }
+
+  /// Applies the event to both, and then everything that changes nothing.
+  mutating func apply(_ event: Event) -> Bool {
+    trace.append(event)
+    guard isAlike(event) else { return false }
+    for echo in echoes where !isAlike(echo) { return false }
+    return true
+  }
+
+  private mutating func isAlike(_ event: Event) -> Bool {
+    let verdict: Verdict? = if case .finish(let id) = event { plain.verdict(of: id) } else { nil }
+    let expected = plain.apply(event)
+    let effect = machine(event, as: verdict)
+    guard effect == expected, machine.activity == plain.activity,
+      machine.isSuspended == plain.isSuspended
+    else {
+      Issue.record(
+        """
+        \(event) after \(trace) gives \(effect) and \(machine.activity), \
+        not \(expected) and \(plain.activity)
+        """)
+      return false
+    }
+    return true
+  }
+
+  private mutating func machine(_ event: Event, as verdict: Verdict?) -> Effect {
+    func ticket(_ id: UInt64) -> Machine.Ticket { tickets[Int(id) - 1] }
+    func effect(_ release: Machine.Release) -> Effect {
+      Effect(started: release.started, idle: release.idle)
+    }
+    switch event {
+    case .submit:
+      let id = UInt64(tickets.count + 1)
+      let admission = machine.submit(id, id: id)
+      tickets.append(admission.ticket)
+      return Effect(admission: admission.decision, superseded: admission.superseded)
+    case .cancel(let id): return effect(machine.cancel(ticket(id)))
+    case .finish(let id):
+      return effect(machine.finish(ticket(id), as: verdict ?? .cancelled(.requested)))
+    case .ready(let id): return effect(machine.ready(ticket(id)))
+    case .cancelAll:
+      let (operations, release) = machine.cancelAll()
+      var effect = effect(release)
+      effect.cancelled = operations
+      return effect
+    case .suspend:
+      machine.suspend()
+      return Effect()
+    case .resume: return effect(machine.resume())
+    case .wait:
+      return Effect(idle: machine.wait(plain.lastWaiter).map { [$0] } ?? [])
+    }
+  }
+}

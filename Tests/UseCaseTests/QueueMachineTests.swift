@@ -1,0 +1,292 @@
+import Testing
+
+@testable import UseCase
+
+struct QueueMachineTests {
+  typealias Policy = UseCaseQueue.Policy
+
+  static let policies = [
+    Policy.unlimited, .serial, .limit(2), .dropWhileBusy, Policy(limit: 2, whenBusy: .drop),
+    .keepLatest, Policy(limit: 2, whenBusy: .keepLatest),
+    .cancelPrevious, Policy(limit: 2, whenBusy: .cancelPrevious),
+    .cancelPrevious(debounce: .seconds(1)),
+    .cancelPreviousAndWait, Policy(limit: 2, whenBusy: .cancelPreviousAndWait),
+  ]
+
+  // MARK: - Every sequence
+
+  @discardableResult
+  func goOn(_ pair: QueuePair, steps: Int) -> Bool {
+    guard steps > 0 else { return true }
+    for event in pair.events {
+      var next = pair
+      guard next.apply(event), goOn(next, steps: steps - 1) else { return false }
+    }
+    return true
+  }
+
+  @Test(arguments: policies)
+  func `a queue does what arrays and loops do`(policy: Policy) {
+    goOn(QueuePair(policy), steps: 5)
+  }
+
+  @Test(arguments: policies)
+  func `a busy queue does what arrays and loops do`(policy: Policy) {
+    var pair = QueuePair(policy)
+    for _ in 1...4 { _ = pair.apply(.submit) }
+    goOn(pair, steps: 3)
+  }
+
+  @Test(arguments: policies)
+  func `a queue does what arrays and loops do for a long time`(policy: Policy) {
+    var random = SplitMix(state: 7)
+    var pair = QueuePair(policy)
+    for _ in 1...2_000 {
+      let events = pair.events
+      guard let event = events.randomElement(using: &random), pair.apply(event) else { return }
+    }
+  }
+
+  // MARK: - Case by case
+
+  /// Five calls in a row, and what has become of each: `R` holds a slot, `W` waits, `S` was
+  /// superseded, `D` was dropped. Calls that were superseded while they waited are written `s`.
+  static let fiveCalls: [(policy: Policy, fates: String)] = [
+    (.unlimited, "RRRRR"), (.serial, "RWWWW"), (.limit(2), "RRWWW"), (.dropWhileBusy, "RDDDD"),
+    (Policy(limit: 2, whenBusy: .drop), "RRDDD"), (.keepLatest, "RsssW"),
+    (Policy(limit: 2, whenBusy: .keepLatest), "RRssW"), (.cancelPrevious, "SSSSR"),
+    (Policy(limit: 2, whenBusy: .cancelPrevious), "SSSRR"),
+    (.cancelPreviousAndWait, "SsssW"),
+    (Policy(limit: 2, whenBusy: .cancelPreviousAndWait), "SSsWW"),
+    (.cancelPrevious(debounce: .seconds(1)), "ssssW"),
+  ]
+
+  @Test(arguments: fiveCalls)
+  func `five calls in a row`(policy: Policy, fates: String) {
+    var machine = QueueMachine<Int, Never>(policy: policy)
+    var result: [Character] = []
+    for call in 0..<5 {
+      let admission = machine.submit(call, id: UInt64(call + 1))
+      for old in admission.superseded { result[old] = result[old] == "W" ? "s" : "S" }
+      switch admission.decision {
+      case .start: result.append("R")
+      case .wait: result.append("W")
+      case .refuse: result.append("D")
+      }
+    }
+    #expect(String(result) == fates)
+    let unwinding = result.count { $0 == "S" }
+    #expect(
+      machine.activity
+        == UseCaseActivity(
+          running: result.count { $0 == "R" } + unwinding, waiting: result.count { $0 == "W" },
+          cancelled: result.count { "sD".contains($0) }))
+    #expect(machine.activity.executed == 5)
+  }
+
+  /// A queue of characters, the tickets of which need not be kept.
+  struct Named {
+    var machine: QueueMachine<Character, Int>
+    var tickets: [Character: QueueMachine<Character, Int>.Ticket] = [:]
+
+    /// Submits all of these.
+    init(_ policy: Policy, _ names: String = "") {
+      machine = QueueMachine(policy: policy)
+      submit(names)
+    }
+
+    /// Returns those who start at once.
+    @discardableResult
+    mutating func submit(_ names: String) -> String {
+      var started = ""
+      for name in names {
+        let admission = machine.submit(name, id: UInt64(tickets.count + 1))
+        tickets[name] = admission.ticket
+        if admission.decision == .start { started.append(name) }
+      }
+      return started
+    }
+
+    /// Returns those who start now.
+    mutating func finish(_ name: Character, as verdict: Verdict = .success) -> String {
+      tickets[name].map { String(machine.finish($0, as: verdict).started) } ?? "?"
+    }
+
+    mutating func cancel(_ name: Character) -> String {
+      tickets[name].map { String(machine.cancel($0).started) } ?? "?"
+    }
+
+    mutating func ready(_ name: Character) -> String {
+      tickets[name].map { String(machine.ready($0).started) } ?? "?"
+    }
+  }
+
+  @Test func `who waits starts in the order of execute`() {
+    var queue = Named(.limit(2), "abcde")
+    #expect(queue.finish("b") == "c")
+    #expect(queue.finish("c", as: .failure(PlainQueue.Failed())) == "d")
+    #expect(queue.finish("a") == "e")
+    #expect(queue.machine.activity == UseCaseActivity(running: 2, succeeded: 2, failed: 1))
+  }
+
+  @Test func `who is cancelled while it waits frees its place and no slot`() {
+    var queue = Named(.serial, "abcd")
+    #expect(queue.cancel("b") == "")
+    #expect(queue.machine.activity == UseCaseActivity(running: 1, waiting: 2, cancelled: 1))
+    #expect(queue.finish("a") == "c")
+    #expect(queue.finish("c") == "d")
+  }
+
+  @Test func `who was cancelled keeps its slot until its body has returned`() {
+    var queue = Named(.dropWhileBusy, "a")
+    #expect(queue.cancel("a") == "")
+    #expect(queue.submit("b") == "")
+    #expect(queue.finish("a", as: .cancelled(.requested)) == "")
+    #expect(queue.submit("c") == "c")
+    #expect(queue.machine.activity == UseCaseActivity(running: 1, cancelled: 2))
+  }
+
+  @Test func `the newest one starts when the old body has returned`() {
+    var queue = Named(.cancelPreviousAndWait, "abcde")
+    #expect(queue.finish("b") == "")
+    #expect(queue.finish("a", as: .cancelled(.superseded)) == "e")
+    #expect(queue.machine.activity == UseCaseActivity(running: 1, cancelled: 4))
+  }
+
+  @Test func `the latest one starts when there is a slot`() {
+    var queue = Named(Policy(limit: 2, whenBusy: .keepLatest), "abc")
+    #expect(queue.finish("b") == "c")
+    #expect(queue.submit("d") == "")
+    #expect(queue.submit("e") == "")
+    #expect(queue.finish("a") == "e")
+  }
+
+  @Test func `nothing starts when the latest one was cancelled`() {
+    var queue = Named(.keepLatest, "ab")
+    #expect(queue.cancel("b") == "")
+    #expect(queue.machine.wait(1) == nil)
+    #expect(queue.finish("a") == "")
+    #expect(queue.machine.activity.isIdle)
+  }
+
+  @Test func `an older one that still runs within the limit stays`() {
+    var queue = Named(Policy(limit: 2, whenBusy: .cancelPrevious), "abc")
+    #expect(queue.finish("c") == "")
+    #expect(queue.submit("d") == "d")
+    #expect(queue.machine.cancelAll().operations == ["b", "d"])
+  }
+
+  @Test func `only the newest one starts after the debounce`() {
+    var queue = Named(.cancelPrevious(debounce: .seconds(1)), "ab")
+    #expect(queue.ready("a") == "")
+    #expect(queue.ready("b") == "b")
+    #expect(queue.ready("b") == "")
+    #expect(queue.machine.submit("c", id: 9).superseded == ["b"])
+    #expect(queue.machine.activity == UseCaseActivity(running: 1, waiting: 1, cancelled: 1))
+  }
+
+  @Test func `who is ready while the queue is suspended starts when it resumes`() {
+    var queue = Named(.cancelPrevious(debounce: .seconds(1)))
+    queue.machine.suspend()
+    queue.submit("a")
+    #expect(queue.ready("a") == "")
+    #expect(queue.machine.resume().started == ["a"])
+  }
+
+  @Test func `a suspended queue admits, starts nothing, and resumes in order`() {
+    var queue = Named(.limit(2), "a")
+    queue.machine.suspend()
+    #expect(queue.machine.isSuspended)
+    #expect(queue.submit("bcd") == "")
+    #expect(queue.finish("a") == "")
+    #expect(queue.machine.resume().started == ["b", "c"])
+    #expect(!queue.machine.isSuspended)
+  }
+
+  @Test func `cancelAll empties a suspended queue`() {
+    var queue = Named(.serial)
+    queue.machine.suspend()
+    queue.submit("abc")
+    #expect(queue.machine.wait(1) == nil)
+    let (operations, release) = queue.machine.cancelAll()
+    #expect(operations == ["a", "b", "c"])
+    #expect(release.idle == [1])
+    #expect(queue.machine.resume().started.isEmpty)
+    #expect(queue.machine.activity == UseCaseActivity(cancelled: 3))
+  }
+
+  @Test func `cancelAll takes those who run before those who wait, the oldest first`() {
+    var queue = Named(.limit(2), "abcde")
+    _ = queue.finish("a")
+    #expect(queue.machine.cancelAll().operations == ["b", "c", "d", "e"])
+    #expect(queue.machine.cancelAll().operations.isEmpty)
+  }
+
+  @Test func `who waits for an idle queue is called when the last body has returned`() {
+    var queue = Named(.serial)
+    #expect(queue.machine.wait(1) == 1)
+    queue.submit("ab")
+    #expect(queue.machine.wait(2) == nil)
+    #expect(queue.machine.wait(3) == nil)
+    let release = queue.tickets["b"].map { queue.machine.cancel($0) }
+    #expect(release?.idle == [])
+    _ = queue.cancel("a")
+    let last = queue.tickets["a"].map { queue.machine.finish($0, as: .cancelled(.requested)) }
+    #expect(last?.idle == [2, 3])
+    #expect(queue.machine.wait(4) == 4)
+  }
+
+  @Test func `an old ticket does not touch who sits there now`() {
+    var queue = Named(.limit(2), "a")
+    _ = queue.finish("a")
+    queue.submit("b")
+    #expect(queue.tickets["a"]?.seat == queue.tickets["b"]?.seat)
+    #expect(queue.cancel("a") == "")
+    #expect(queue.finish("a") == "")
+    #expect(queue.machine.activity == UseCaseActivity(running: 1, succeeded: 1))
+    #expect(queue.machine.cancelAll().operations == ["b"])
+  }
+
+  @Test func `seats are reused`() {
+    var queue = Named(.serial)
+    for _ in 1...1_000 {
+      queue.submit("a")
+      _ = queue.finish("a")
+    }
+    #expect(queue.tickets["a"]?.seat == 0)
+  }
+
+  @Test func `who is gone is not kept`() {
+    final class Operation: Sendable {}
+    var machine = QueueMachine<Operation, Int>(policy: .serial)
+    var kept: [() -> Bool] = []
+    var tickets: [QueueMachine<Operation, Int>.Ticket] = []
+    for id in 1...4 {
+      let operation = Operation()
+      kept.append { [weak operation] in operation != nil }
+      tickets.append(machine.submit(operation, id: UInt64(id)).ticket)
+    }
+    #expect(kept.map { $0() } == [true, true, true, true])
+    _ = machine.cancel(tickets[2])
+    #expect(kept.map { $0() } == [true, true, false, true])
+    _ = machine.finish(tickets[0], as: .success)
+    #expect(kept.map { $0() } == [false, true, false, true])
+    _ = machine.cancelAll()
+    #expect(kept.map { $0() } == [false, true, false, false])
+    _ = machine.finish(tickets[1], as: .cancelled(.requested))
+    #expect(kept.map { $0() } == [false, false, false, false])
+  }
+}
+
+/// A generator whose numbers are the same in every run.
+private struct SplitMix: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}

@@ -1,0 +1,213 @@
+import TestSupport
+
+@testable import UseCase
+
+/// A queue and its operations as one value, and all who drive them: each act is what the library
+/// does while it has the lock of the queue, or that of one operation.
+struct QueueWorld: ActedWorld {
+  typealias Queue = QueueMachine<Int, Int>
+
+  indirect enum Act: Hashable {
+    /// `execute`, several times on one thread.
+    case submit([Int]), decide(Int, UseCaseQueue.Policy.Decision.Admission, then: [Act])
+    case ready(Int), start(Int), park(Int), await(Int), settle(Int), leave(Int), finish(Int)
+    case giveBack(Int)
+    case grant([Int], then: [Act]), end([Int], UseCaseCancellation, then: [Act])
+    case cancel(Int, waiters: [Int], then: [Act]), requested(Int), cancelAll, suspend, resume
+    case awaitIdle, idle
+  }
+
+  private(set) var queue: Queue
+  private var description: String
+  private var operations: [OperationParts]
+  private var tickets: [Int: Queue.Ticket] = [:]
+  private var decided: Set<Int> = []
+  private var bodies: Set<Int> = []
+  private var started: [Int] = []
+  private var resumed: Set<Int> = []
+  private var returned: Set<Int> = []
+  private var isIdle = false
+
+  init(_ policy: UseCaseQueue.Policy, operations count: Int) {
+    operations = Array(repeating: OperationParts(isObserved: false), count: count)
+    queue = Queue(policy: policy)
+    description = String(describing: queue)
+  }
+
+  func isReady(_ act: Act) -> Bool {
+    switch act {
+    case .await(let id): resumed.contains(id)
+    case .requested(let id): decided.contains(id)
+    case .idle: isIdle
+    default: true
+    }
+  }
+
+  static func == (lhs: Self, rhs: Self) -> Bool {
+    lhs.operations == rhs.operations && lhs.tickets == rhs.tickets && lhs.bodies == rhs.bodies
+      && lhs.decided == rhs.decided && lhs.started == rhs.started && lhs.resumed == rhs.resumed
+      && lhs.returned == rhs.returned
+      && lhs.isIdle == rhs.isIdle && lhs.description == rhs.description
+  }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(operations)
+    hasher.combine(description)
+  }
+
+  // MARK: - Promises
+
+  private func demand(_ condition: Bool, _ promise: String) throws {
+    guard condition else { throw OperationWorld.Broken(description: "not so: \(promise)") }
+  }
+
+  func checkEnd() throws {
+    let verdicts = operations.map(\.machine.verdict)
+    func count(_ isCounted: (OperationWorld.Fate) -> Bool) -> Int {
+      verdicts.count { $0.map(OperationWorld.Fate.init).map(isCounted) ?? false }
+    }
+    let activity = UseCaseActivity(
+      succeeded: count { $0 == .success }, failed: count { $0 == .failure },
+      cancelled: count(\.isCancelled))
+    try demand(queue.activity == activity, "\(activity) is what has become of them")
+    try demand(activity.executed == operations.count, "every operation has an outcome")
+    try demand(
+      operations.allSatisfy { $0.machine.stage == .returned && !$0.machine.holdsSlot },
+      "every slot is given back")
+  }
+
+  // MARK: - Acts
+
+  mutating func take(_ act: Act) throws -> [Act] {
+    switch act {
+    case .submit(let ids):
+      let id = UInt64(tickets.count + 1)
+      let admission = change { $0.submit(ids[0], id: id) }
+      tickets[ids[0]] = admission.ticket
+      let rest = ids.count > 1 ? [Act.submit(Array(ids.dropFirst()))] : []
+      return end(
+        admission.superseded, .superseded,
+        then: [.decide(ids[0], admission.decision, then: rest)])
+    case .decide(let id, let decision, let next):
+      try with(id) {
+        switch decision {
+        case .start: _ = $0.grant()
+        case .wait: $0.wait()
+        case .refuse: $0.refuse()
+        }
+      }
+      decided.insert(id)
+      guard decision != .refuse else { return next }
+      return next + [queue.policy.debounce == nil ? .start(id) : .ready(id)]
+    case .ready(let id):
+      return release(change(id) { $0.ready($1) }, then: [.start(id)])
+    case .start(let id), .await(let id):
+      resumed.remove(id)
+      return try start(id)
+    case .park(let id):
+      return try with(id) { $0.park(id) } == nil ? [.await(id)] : [.start(id)]
+    case .settle(let id):
+      let verdict: Verdict = id.isMultiple(of: 2) ? .success : .failure(UseCaseDeadlock())
+      _ = try with(id) { $0.settle(verdict) }
+      return [.leave(id)]
+    case .leave(let id):
+      bodies.remove(id)
+      let isLast = try with(id) { $0.leave() }
+      try demand(isLast, "it gives its slot back")
+      return [.finish(id)]
+    case .finish(let id):
+      let verdict = operations[id].machine.verdict ?? .success
+      return release(change(id) { $0.finish($1, as: verdict) }, then: [.giveBack(id)])
+    case .giveBack(let id):
+      let isNew = returned.insert(id).inserted
+      try demand(isNew, "it returns once")
+      let running = queue.activity.running
+      try demand(running <= tickets.count - returned.count, "a handler finds a free slot")
+      _ = try with(id) { $0.giveBack() }
+      return []
+    case .grant, .end, .cancel, .requested, .cancelAll, .suspend, .resume, .awaitIdle, .idle:
+      return try takeFromOutside(act)
+    }
+  }
+
+  private mutating func takeFromOutside(_ act: Act) throws -> [Act] {
+    switch act {
+    case .grant(let ids, let next):
+      if let parked = try with(ids[0], { $0.grant() }) { resumed.insert(parked) }
+      return ids.count > 1 ? [.grant(Array(ids.dropFirst()), then: next)] : next
+    case .end(let ids, let reason, let next):
+      let ending = try with(ids[0]) { $0.end(.cancelled(reason)) }
+      let rest = end(Array(ids.dropFirst()), reason, then: next)
+      return ending.isNew ? [.cancel(ids[0], waiters: ending.waiters, then: rest)] : rest
+    case .cancel(let id, let waiters, let next):
+      resumed.formUnion(waiters)
+      return release(change(id) { $0.cancel($1) }, then: next)
+    case .requested(let id):
+      return [.end([id], .requested, then: [])]
+    case .cancelAll:
+      let (ids, released) = change { $0.cancelAll() }
+      return end(ids, .requested, then: release(released, then: []))
+    case .suspend:
+      change { $0.suspend() }
+      return [.resume]
+    case .resume:
+      return release(change { $0.resume() }, then: [])
+    case .awaitIdle:
+      isIdle = change { $0.wait(0) } != nil
+      return [.idle]
+    default:
+      return []
+    }
+  }
+
+  private mutating func start(_ id: Int) throws -> [Act] {
+    switch try with(id, { $0.start() }) {
+    case .run:
+      let isNew = bodies.insert(id).inserted && !started.contains(id)
+      try demand(isNew, "a body runs once")
+      started.append(id)
+      let policy = queue.policy
+      try demand(
+        bodies.count <= policy.limit || policy.whenBusy == .cancelPrevious,
+        "\(bodies) are no more than \(policy.limit)")
+      return [.settle(id)]
+    case .park: return [.park(id)]
+    case .skip: return [.leave(id)]
+    }
+  }
+
+  private func end(_ ids: [Int], _ reason: UseCaseCancellation, then next: [Act]) -> [Act] {
+    ids.isEmpty ? next : [.end(ids, reason, then: next)]
+  }
+
+  private mutating func release(_ release: Queue.Release, then next: [Act]) -> [Act] {
+    if !release.idle.isEmpty { isIdle = true }
+    return release.started.isEmpty ? next : [.grant(release.started, then: next)]
+  }
+
+  private mutating func change<Result>(_ body: (inout Queue) -> Result) -> Result {
+    defer { description = String(describing: queue) }
+    return body(&queue)
+  }
+
+  private mutating func change(
+    _ id: Int, _ body: (inout Queue, Queue.Ticket) -> Queue.Release
+  ) -> Queue.Release {
+    tickets[id].map { ticket in change { body(&$0, ticket) } } ?? Queue.Release()
+  }
+
+  /// Calls the machine of an operation, and looks at what must always be so.
+  private mutating func with<Result>(
+    _ id: Int, _ body: (inout OperationMachine<Int, Int, Int, Int>) -> Result
+  ) throws -> Result {
+    let verdict = operations[id].machine.verdict.map(OperationWorld.Fate.init)
+    let result = body(&operations[id].machine)
+    operations[id].refresh()
+    let fate = operations[id].machine.verdict.map(OperationWorld.Fate.init)
+    try demand(verdict == nil || verdict == fate, "the first verdict stays")
+    let activity = queue.activity
+    try demand(activity.running >= 0 && activity.waiting >= 0, "\(activity) is a count")
+    try demand(activity.executed == tickets.count, "\(activity) counts all")
+    return result
+  }
+}

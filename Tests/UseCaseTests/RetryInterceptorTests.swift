@@ -1,0 +1,126 @@
+import TestSupport
+import Testing
+import UseCase
+
+@Suite(.mustEnd)
+struct RetryInterceptorTests {
+  private struct Broken: Error, Equatable { let attempt: Int }
+
+  private let clock = ManualClock()
+
+  /// A use case that fails until the attempt with that number.
+  private func failing(
+    until success: Int, retry: RetryInterceptor, timeout: Duration? = nil, begun: Log<Int> = Log()
+  ) -> AnyUseCase<String, Int> {
+    let queue = UseCaseQueue(.unlimited, clock: clock, interceptors: [retry])
+    return AnyUseCase(queue: queue, timeout: timeout) { _ in
+      begun.append(begun.elements.count + 1)
+      let attempt = begun.elements.count
+      guard attempt >= success else { throw Broken(attempt: attempt) }
+      return attempt
+    }
+  }
+
+  @Test func `the first attempt that succeeds is the response`() async throws {
+    let useCase = failing(until: 3, retry: RetryInterceptor(attempts: 5))
+    #expect(try await useCase("go") == 3)
+  }
+
+  @Test func `the error of the last attempt is the failure`() async {
+    let useCase = failing(until: 9, retry: RetryInterceptor(attempts: 3))
+    await #expect(throws: Broken(attempt: 3)) { try await useCase("go") }
+  }
+
+  @Test func `an error that is not worth it is not tried again`() async {
+    let retry = RetryInterceptor(attempts: 5) { ($0 as? Broken)?.attempt != 2 }
+    await #expect(throws: Broken(attempt: 2)) { try await failing(until: 9, retry: retry)("go") }
+  }
+
+  @Test func `delays grow up to their cap, on the clock of the queue`() async throws {
+    let retry = RetryInterceptor(
+      attempts: 5, delay: .exponential(.seconds(1), factor: 3, cap: .seconds(5)))
+    let operation = failing(until: 5, retry: retry).execute("go")
+    var deadlines: [Duration] = []
+    for delay in [1, 3, 5, 5] {
+      await clock.sleepers(atLeast: 1)
+      deadlines.append(try #require(clock.sleeps.elements.last?.offset) - clock.now.offset)
+      clock.advance(by: .seconds(delay))
+    }
+    #expect(deadlines == [.seconds(1), .seconds(3), .seconds(5), .seconds(5)])
+    #expect(try await operation.value == 5)
+  }
+
+  @Test func `a clock of its own measures the delay`() async throws {
+    let other = ManualClock()
+    let retry = RetryInterceptor(attempts: 2, delay: .constant(.seconds(1)), clock: other)
+    let operation = failing(until: 2, retry: retry).execute("go")
+    await other.sleepers(atLeast: 1)
+    other.advance(by: .seconds(1))
+    #expect(try await operation.value == 2)
+    #expect(clock.sleeps.elements.isEmpty)
+  }
+
+  @Test func `cancellation ends a delay at once`() async {
+    let begun = Log<Int>()
+    let retry = RetryInterceptor(attempts: 5, delay: .constant(.seconds(60)))
+    let operation = failing(until: 9, retry: retry, begun: begun).execute("go")
+    await clock.sleepers(atLeast: 1)
+    operation.cancel()
+    await operation.ended()
+    #expect(begun.elements == [1])
+  }
+
+  @Test func `a time-out covers the delays and ends them`() async {
+    let retry = RetryInterceptor(attempts: 9, delay: .constant(.seconds(60)))
+    let operation = failing(until: 9, retry: retry, timeout: .seconds(90)).execute("go")
+    await clock.sleepers(atLeast: 2)
+    clock.advance(by: .seconds(60))
+    await clock.sleepers(atLeast: 2)
+    clock.advance(by: .seconds(30))
+    await #expect(throws: UseCaseTimeout(duration: .seconds(90))) { try await operation.value }
+    await operation.ended()
+  }
+
+  @Test func `a cancelled body is not tried again`() async {
+    let runs = Log<Int>()
+    let queue = UseCaseQueue(interceptors: [RetryInterceptor(attempts: 5)])
+    let useCase = AnyUseCase<Int, Int>(queue: queue) { number in
+      runs.append(number)
+      throw CancellationError()
+    }
+    await useCase.execute(1).ended()
+    #expect(runs.elements == [1])
+  }
+
+  @Test func `jitter shortens by no more than its fraction, the same for the same seed`() async {
+    struct Seed: RandomNumberGenerator {
+      mutating func next() -> UInt64 { 42 }
+    }
+    func delays() async -> [Duration] {
+      let clock = ManualClock()
+      let delay = RetryInterceptor.Delay.constant(.seconds(100)).jittered(by: 0.25, using: Seed())
+      let retry = RetryInterceptor(attempts: 20, delay: delay, clock: clock)
+      let operation = failing(until: 20, retry: retry).execute("go")
+      var delays: [Duration] = []
+      for _ in 1..<20 {
+        await clock.sleepers(atLeast: 1)
+        delays.append((clock.sleeps.elements.last?.offset ?? .zero) - clock.now.offset)
+        clock.advance(by: .seconds(100))
+      }
+      await operation.ended()
+      return delays
+    }
+    let first = await delays()
+    #expect(first.allSatisfy { $0 > .seconds(75) && $0 <= .seconds(100) })
+    #expect(Set(first).count > 10)
+    #expect(await delays() == first)
+  }
+
+  @Test func `no attempt at all traps and says so`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = RetryInterceptor(attempts: 0)
+    }
+    let message = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) }
+    #expect(message?.contains("Give 1 or more") == true)
+  }
+}

@@ -1,0 +1,170 @@
+import TestSupport
+import Testing
+import UseCase
+
+@Suite(.mustEnd)
+struct TimeoutTests {
+  private let clock = ManualClock()
+  private let log = Log<String>()
+
+  private func held(_ policy: UseCaseQueue.Policy = .unlimited) -> Held {
+    Held(on: UseCaseQueue(policy, clock: clock), timeout: .seconds(1))
+  }
+
+  @Test func `a use case has no timeout unless it says so`() {
+    #expect(AnyUseCase { (_: Int) in }.timeout == nil)
+    #expect(AnyUseCase(timeout: .seconds(3)) { (_: Int) in }.timeout == .seconds(3))
+    #expect(AnyUseCase(held()).timeout == .seconds(1))
+  }
+
+  @Test func `the time counts from the start of the body, not from execute`() async {
+    let held = held(.serial)
+    let operations = held.executeFirst(2)
+    await clock.sleepers(atLeast: 1)
+    clock.advance(by: .milliseconds(900))
+    held.open(1)
+    await operations[0].ended()
+    await held.begun.elements(atLeast: 2)
+    await clock.sleeps.elements(atLeast: 2)
+    clock.advance(by: .milliseconds(900))
+    await letOthersRun()
+    #expect(fates(operations) == "+R")
+    clock.advance(by: .milliseconds(100))
+    await #expect(throws: UseCaseTimeout.self) { try await operations[1].value }
+    held.open(2)
+    await allEnded(operations)
+  }
+
+  @Test func `the slot is free when the body has returned, not when the time has passed`() async {
+    let held = held(.serial)
+    let operations = [held.execute(1).record(in: log), held.execute(2)]
+    await held.begun.elements(atLeast: 1)
+    await clock.sleepers(atLeast: 1)
+    clock.advance(by: .seconds(1))
+    await #expect(throws: UseCaseTimeout.self) { try await operations[0].value }
+    await letOthersRun()
+    #expect(fates(operations) == "FW")
+    #expect(log.count == 0)
+    held.open(1...2)
+    await allEnded(operations)
+    #expect(fates(operations) == "F+")
+    #expect(held.queue.activity.failed == 1)
+    #expect(held.crowd.peak == 1)
+  }
+
+  @Test func `a body that throws after its time has passed changes nothing`() async {
+    for error in [CancellationError(), Refused()] as [any Error] {
+      let gate = Gate()
+      let queue = UseCaseQueue(clock: clock)
+      let useCase = AnyUseCase(queue: queue, timeout: .seconds(1)) { (_: Int) -> Int in
+        await gate.pass()
+        throw error
+      }
+      let log = Log<String>()
+      let operation = useCase.execute(1)
+        .catch(UseCaseTimeout.self) { _ in log.append("timeout") }
+        .catch(Refused.self) { _ in log.append("refused") }
+        .onCancel { _ in log.append("onCancel") }
+      await clock.sleepers(atLeast: 1)
+      clock.advance(by: .seconds(1))
+      _ = try? await operation.value
+      gate.open()
+      await operation.ended()
+      #expect(log.elements == ["timeout"])
+    }
+  }
+
+  @Test func `a cancellation before the time has passed stays`() async {
+    let held = held()
+    let operation = held.execute(1).record(in: log)
+    await held.begun.elements(atLeast: 1)
+    await clock.sleepers(atLeast: 1)
+    operation.cancel()
+    clock.advance(by: .seconds(2))
+    held.open(1)
+    await operation.ended()
+    #expect(operation.cancellation == .requested)
+    #expect(log.elements == ["onCancel requested", "finally"])
+  }
+
+  @Test func `a cancellation after the time has passed leaves out what has not begun`() async {
+    let held = held()
+    let operation = held.execute(1).record(in: log)
+    await held.begun.elements(atLeast: 1)
+    await clock.sleepers(atLeast: 1)
+    clock.advance(by: .seconds(1))
+    _ = try? await operation.value
+    operation.cancel()
+    held.open(1)
+    await operation.ended()
+    #expect(operation.fate == "F")
+    #expect(log.elements == ["onCancel requested", "finally"])
+  }
+
+  @Test func `the call form throws promptly although the body ignores its cancellation`() async {
+    let held = held(.serial)
+    let call = Task { try await held(1) }
+    await held.begun.elements(atLeast: 1)
+    await clock.sleepers(atLeast: 1)
+    clock.advance(by: .seconds(1))
+    let error = await #expect(throws: UseCaseTimeout.self) { try await call.value }
+    #expect(error?.duration == .seconds(1))
+    #expect(held.returned.count == 0)
+    #expect(held.queue.activity.running == 1)
+    held.open(1)
+    await held.queue.idle()
+  }
+
+  @Test func `the call form inside the slot of its caller times out promptly, too`() async {
+    let held = held(.serial)
+    let log = log
+    let outer = AnyUseCase(queue: held.queue) { (number: Int) in
+      do {
+        return try await held(10)
+      } catch is UseCaseTimeout {
+        log.append("timeout")
+        return number
+      }
+    }
+    let operations = [outer.execute(1), held.execute(2)]
+    await held.begun.elements(atLeast: 1)
+    await clock.sleepers(atLeast: 1)
+    clock.advance(by: .seconds(1))
+    await log.elements(atLeast: 1)
+    await letOthersRun()
+    // The inner body is still there, so nobody else may run.
+    #expect(held.begun.elements == [10])
+    held.open(2)
+    held.open(10)
+    await allEnded(operations)
+    #expect(held.begun.elements == [10, 2])
+    #expect(fates(operations) == "++")
+  }
+
+  @Test func `nothing sleeps on the clock when the operation has ended`() async {
+    let held = held()
+    held.open(1...20)
+    await allEnded(held.executeFirst(20))
+    await letOthersRun()
+    #expect(clock.sleepers == 0)
+    #expect(held.queue.activity.succeeded == 20)
+  }
+
+  @Test func `of a race between the time and the response one wins, for everybody`() async {
+    for round in 1...300 {
+      let held = held()
+      let log = Log<String>()
+      let operation = held.execute(round)
+        .then { _ in log.append("then") }
+        .catch(UseCaseTimeout.self) { _ in log.append("catch") }
+        .onCancel { _ in log.append("onCancel") }
+      await clock.sleepers(atLeast: 1)
+      async let opened: Void = held.open(round)
+      clock.advance(by: .seconds(1))
+      await opened
+      await operation.ended()
+      #expect(log.elements == [operation.fate == "+" ? "then" : "catch"])
+      while clock.sleepers > 0 { await Task.yield() }
+    }
+  }
+}

@@ -1,0 +1,140 @@
+import Observation
+import TestSupport
+import Testing
+import UseCase
+
+@Suite(.mustEnd) @MainActor
+struct UseCaseModelTests {
+  private struct Broken: Error, Equatable { let number: Int }
+
+  /// Waits at the gate of its number, and fails for a negative one.
+  private struct Search: UseCase {
+    let queue = UseCaseQueue()
+    let gates = (0..<4).map { _ in Gate() }
+
+    func main(_ number: Int) async throws -> Int {
+      await gates[abs(number)].pass()
+      guard number >= 0 else { throw Broken(number: number) }
+      return number
+    }
+  }
+
+  private let search = Search()
+
+  @Test func `a model shows the value, and that it runs until then`() async {
+    let model = UseCaseModel(search)
+    #expect(!model.isRunning)
+    let operation = model.execute(1)
+    #expect(model.isRunning && model.value == nil)
+    search.gates[1].open()
+    await operation.ended()
+    #expect(!model.isRunning && model.value == 1 && model.error == nil)
+  }
+
+  @Test func `an older operation that ends late overwrites nothing`() async {
+    let model = UseCaseModel(search)
+    let operations = [model.execute(1), model.execute(-2), model.execute(3)]
+    search.gates[3].open()
+    await operations[2].ended()
+    #expect(model.value == 3 && model.isRunning)
+    for number in [1, 2] {
+      search.gates[number].open()
+      await operations[number - 1].ended()
+      #expect(model.value == 3 && model.error == nil)
+    }
+    #expect(!model.isRunning)
+  }
+
+  @Test func `an error stays until a later operation succeeds`() async {
+    let model = UseCaseModel(search)
+    for gate in search.gates { gate.open() }
+    await model.execute(1).ended()
+    await model.execute(-2).ended()
+    #expect(model.value == 1 && (model.error as? Broken) == Broken(number: -2))
+    await model.execute(3).ended()
+    #expect(model.value == 3 && model.error == nil)
+  }
+
+  @Test func `a value that is older than the error does not clear it`() async {
+    let model = UseCaseModel(search)
+    let older = model.execute(1)
+    search.gates[2].open()
+    await model.execute(-2).ended()
+    search.gates[1].open()
+    await older.ended()
+    #expect(model.value == 1 && (model.error as? Broken) == Broken(number: -2))
+  }
+
+  @Test func `after cancel nothing is shown any more`() async {
+    let model = UseCaseModel(search)
+    let operation = model.execute(1)
+    search.gates[1].open()
+    // Without a suspension: the result is on its way, and the main actor has not shown it yet.
+    while operation.outcome == nil {}
+    model.cancel()
+    #expect(!model.isRunning)
+    await operation.ended()
+    #expect(model.value == nil && !model.isRunning)
+  }
+
+  @Test func `when a model goes away its operations are cancelled`() async {
+    var model: UseCaseModel<Search>? = UseCaseModel(search)
+    let operation = model?.execute(1)
+    weak let released = model
+    model = nil
+    #expect(released == nil)
+    search.gates[1].open()
+    guard case .cancelled(.scopeEnded)? = await operation?.ended() else {
+      return #expect(Bool(false), "cancelled as the scope ended")
+    }
+  }
+
+  @Test func `a view that reads a model hears of its changes`() async {
+    let model = UseCaseModel(search)
+    let changes = Log<String>()
+    func track() {
+      withObservationTracking {
+        _ = (model.value, model.isRunning)
+      } onChange: {
+        changes.append("change")
+      }
+    }
+    track()
+    let operation = model.execute(1)
+    #expect(changes.elements.count == 1)
+    track()
+    search.gates[1].open()
+    await operation.ended()
+    #expect(changes.elements.count == 2)
+  }
+
+  @Test func `a reporting model shows the latest update of the newest operation`() async {
+    struct Count: ReportingUseCase {
+      let queue = UseCaseQueue()
+      let gates = [Gate(), Gate()]
+
+      func main(
+        _ number: Int, report: @escaping @Sendable (String) -> Void
+      ) async throws -> Int {
+        report("\(number) begins")
+        await gates[number].pass()
+        report("\(number) is over")
+        return number
+      }
+    }
+    let count = Count()
+    let model = ReportingUseCaseModel(count)
+    let older = model.execute(0)
+    while model.update == nil { await Task.yield() }
+    #expect(model.update == "0 begins" && model.isRunning)
+    let newer = model.execute(1)
+    #expect(model.update == nil)
+    count.gates[0].open()
+    await older.ended()
+    #expect(model.value == 0)
+    count.gates[1].open()
+    await newer.ended()
+    #expect(model.update == "1 is over" && model.value == 1 && model.error == nil)
+    #expect(!model.isRunning)
+  }
+}
