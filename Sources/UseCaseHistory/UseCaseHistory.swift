@@ -1,1 +1,257 @@
-// x
+public import UseCase
+
+/// An undo pool: it records executions, and undoes and redoes them in order.
+///
+/// ```swift
+/// let history = UseCaseHistory()
+/// let rename = Rename(document: document).recorded(in: history)
+/// rename.execute("Report")
+/// history.undo()
+/// history.redo().then { entry in print(entry?.title ?? "nothing") }   // Rename
+/// ```
+///
+/// Everything that is asked of a history runs on its lane, one at a time, in the order asked for:
+/// an undo that is asked for while executions wait is for the last of them. A step that fails
+/// loses nothing: a failed action does not cost the undone entries, and a failed undo can be tried
+/// again.
+public final class UseCaseHistory: Sendable {
+  let ledger: HistoryLedger
+  let lane: UseCaseQueue
+
+  /// Creates an empty history, which is clean.
+  ///
+  /// - Parameters:
+  ///   - limit: How many applied entries are kept, nil for all. Not below 0.
+  ///   - mergeWindow: How much time may lie between two executions that merge.
+  ///   - clock: Measures the merge window, and the time-outs of what is recorded.
+  /// - Complexity: O(1).
+  public init(
+    limit: Int? = nil, mergeWindow: Duration = .milliseconds(500),
+    clock: any Clock<Duration> = ContinuousClock()
+  ) {
+    Self.check(limit)
+    ledger = HistoryLedger(limit: limit, mergeWindow: mergeWindow, clock: clock)
+    lane = ledger.makeLane(clock: clock)
+  }
+
+  deinit { ledger.finish() }
+
+  private static func check(_ limit: Int?) {
+    precondition(
+      limit ?? 0 >= 0, "A history keeps 0 entries or more: give a limit from 0 up, or nil.")
+  }
+}
+
+// MARK: - Asking
+
+extension UseCaseHistory {
+  /// Executes the request on the lane and records it as soon as there is a response.
+  ///
+  /// - Parameters:
+  ///   - useCase: What is executed.
+  ///   - request: What it is asked.
+  /// - Returns: The operation. It fails with whatever `useCase` throws; then nothing is recorded.
+  /// - Complexity: O(1), and O(*n*) in the number of entries that it drops.
+  @discardableResult
+  public func execute<Base: UndoableUseCase>(
+    _ useCase: Base, _ request: Base.Request
+  ) -> UseCaseOperation<Base.Request, Base.Response> {
+    useCase.recorded(in: self).execute(request)
+  }
+
+  /// Undoes the entry that will be the newest applied one when everything asked for before has
+  /// run.
+  ///
+  /// - Returns: The operation, and in it the entry, nil if there was nothing to undo. It fails
+  ///   with what the undo of the use case throws, after which it can be tried again; with
+  ///   ``HistoryError/outOfTurn`` if the entry is not the newest applied one after all; with
+  ///   ``HistoryError/reentrant`` inside of what the history runs.
+  /// - Complexity: O(1), and O(*n*) in the number of parts of a group.
+  @discardableResult
+  public func undo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
+    ask(.undo, .undo) { $0.first }
+  }
+
+  /// Redoes the entry that will be the next undone one when everything asked for before has run.
+  ///
+  /// - Returns: The operation, and in it the entry, nil if there was nothing to redo. It fails
+  ///   with what the redo of the use case throws, and as ``undo()`` does.
+  /// - Complexity: O(1), and O(*n*) in the number of parts of a group.
+  @discardableResult
+  public func redo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
+    ask(.redo, .redo) { $0.first }
+  }
+
+  /// Undoes or redoes until `entry` is the newest applied one. A step that fails stops it there.
+  ///
+  /// - Parameter entry: The entry, nil for before the first.
+  /// - Returns: The operation, and in it the entries undone or redone, in this order. It fails
+  ///   with what a step throws, with ``HistoryError/unknownEntry(_:)`` if there is no such entry
+  ///   when its turn comes, and with ``HistoryError/reentrant`` inside of what the history runs.
+  /// - Complexity: O(*n*) in the number of entries between here and there.
+  @discardableResult
+  public func move(to entry: HistoryEntry.ID?) -> UseCaseOperation<HistoryMove, [HistoryEntry]> {
+    ask(.move(entry), .move(entry)) { $0 }
+  }
+
+  private func ask<Answer: Sendable>(
+    _ move: HistoryMove, _ ask: HistoryAsk, _ answer: @escaping @Sendable ([HistoryEntry]) -> Answer
+  ) -> UseCaseOperation<HistoryMove, Answer> {
+    switch ledger.place {
+    case .body, .group: return Self.refuse(move)
+    case .outside, .slot: break
+    }
+    let useCase = AnyUseCase<HistoryMove, Answer>(queue: lane) { [ledger] _ in
+      answer(try await ledger.move())
+    }
+    return HistoryQuestion.$current.withValue(HistoryQuestion(ask)) { useCase.execute(move) }
+  }
+
+  /// What waits for the lane in a body on the lane would wait for itself.
+  private static func refuse<Request, Response>(
+    _ request: Request
+  ) -> UseCaseOperation<Request, Response> {
+    AnyUseCase { _ in throw HistoryError.reentrant }.execute(request)
+  }
+
+  /// Runs `body` in one occupation of the lane, and records what it executes in the call form
+  /// through this history as one entry.
+  ///
+  /// ```swift
+  /// history.group("Replace all") {
+  ///   for place in places { _ = try await replace(place) }
+  /// }
+  /// ```
+  ///
+  /// If the body throws, its parts are undone and nothing is recorded. A group in the body of
+  /// another is one part of it. A group ends when all that has begun in it has.
+  ///
+  /// - Parameters:
+  ///   - title: What a user calls the group.
+  ///   - body: Executes the parts. It runs on no actor.
+  /// - Returns: The operation, and in it what the body returns. It fails with whatever the body
+  ///   throws; with ``HistoryGroupError`` if undoing the parts then failed too; with
+  ///   ``HistoryError/reentrant`` inside of a recorded body, an undo or a redo.
+  /// - Complexity: O(*n*) in the number of parts.
+  @discardableResult
+  public func group<Value: Sendable>(
+    _ title: String, _ body: @escaping @Sendable () async throws -> Value
+  ) -> UseCaseOperation<String, Value> {
+    switch ledger.place {
+    case .body: return Self.refuse(title)
+    case .group(let parent):
+      guard let group = ledger.change({ $0.openGroup(title, in: parent) }) else { break }
+      return nest(group, title, body)
+    case .outside, .slot: break
+    }
+    let useCase = AnyUseCase<String, Value>(queue: lane) { [ledger] title in
+      let group = ledger.change { machine in
+        machine.enter()
+        return machine.openGroup(title)
+      }
+      return try await ledger.run(group: group, body)
+    }
+    let question = HistoryQuestion(.execution(title: title))
+    return HistoryQuestion.$current.withValue(question) { useCase.execute(title) }
+  }
+
+  /// A group in another runs in the slot of the other, which only a task made here inherits.
+  private func nest<Value: Sendable>(
+    _ group: Int, _ title: String, _ body: @escaping @Sendable () async throws -> Value
+  ) -> UseCaseOperation<String, Value> {
+    let task = Task { [ledger] in try await ledger.run(group: group, body) }
+    let useCase = AnyUseCase<String, Value> { _ in
+      try await withTaskCancellationHandler {
+        try await task.value
+      } onCancel: {
+        task.cancel()
+      }
+    }
+    return useCase.execute(title)
+  }
+
+  /// Drops all entries. What runs is not recorded when it ends, and what waits to undo or redo
+  /// finds nothing. A clean history stays clean, and a dirty one dirty.
+  ///
+  /// Inside of what the history runs it takes effect when that is over.
+  ///
+  /// - Complexity: O(*n*) in the number of entries, outside of any lock.
+  public func clear() {
+    let isInside =
+      switch ledger.place {
+      case .body, .group: true
+      case .outside, .slot: false
+      }
+    ledger.discard(ledger.change { $0.clear(isInside: isInside) })
+  }
+
+  /// Keeps the next execution from merging with what has been recorded.
+  ///
+  /// - Complexity: O(1).
+  public func breakMerging() {
+    ledger.change { $0.breakMerging() }
+  }
+}
+
+// MARK: - Reading
+
+extension UseCaseHistory {
+  /// What the history can do now.
+  ///
+  /// - Complexity: O(1).
+  public var state: HistoryState { ledger.state }
+
+  /// All entries: the applied ones, then the undone ones, in the order of recording.
+  ///
+  /// - Complexity: O(*n*) in the number of entries.
+  public var entries: [HistoryEntry] { ledger.entries }
+
+  /// Returns the present state, and then one for each change. A slow reader sees the newest.
+  ///
+  /// - Returns: The states. They end when the history goes away.
+  /// - Complexity: O(1).
+  public func states() -> AsyncStream<HistoryState> {
+    let reader = HistoryReader(ledger)
+    return AsyncStream {
+      await reader.next()
+    } onCancel: {
+      reader.cancel()
+    }
+  }
+
+  /// How many applied entries are kept, nil for all. The oldest go first, when something is
+  /// recorded and when the limit is lowered. Not below 0.
+  ///
+  /// - Complexity: O(1), and O(*n*) in the number of entries that go.
+  public var limit: Int? {
+    get { ledger.read { $0.limit } }
+    set {
+      Self.check(newValue)
+      ledger.discard(ledger.change { $0.setLimit(newValue) })
+    }
+  }
+
+  /// Returns the place where the history is. Take it when saving begins, and give it to
+  /// ``markSaved(_:)`` when saving has succeeded: what is done meanwhile is not saved.
+  ///
+  /// - Returns: The place.
+  /// - Complexity: O(1).
+  public func savePoint() -> HistorySavePoint {
+    let place = ledger.read { machine in
+      machine.breakMerging()
+      return machine.place
+    }
+    return HistorySavePoint(history: ObjectIdentifier(ledger), place: place)
+  }
+
+  /// Makes the place where `point` was taken the clean one.
+  ///
+  /// - Parameter point: From ``savePoint()`` of this history.
+  /// - Complexity: O(1).
+  public func markSaved(_ point: HistorySavePoint) {
+    precondition(
+      point.history == ObjectIdentifier(ledger),
+      "A save point belongs to the history that it was taken from: mark it as saved there.")
+    ledger.change { $0.markSaved(point.place) }
+  }
+}

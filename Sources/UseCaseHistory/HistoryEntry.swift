@@ -1,0 +1,36 @@
+/// One recorded execution, or one group of them, as the history shows it.
+public struct HistoryEntry: Identifiable, Hashable, Sendable {
+  /// The identity of an entry: higher for each later recording, and never used again.
+  public struct ID: Hashable, Comparable, Sendable {
+    let number: UInt64
+
+    /// Whether `lhs` was recorded before `rhs`.
+    ///
+    /// - Complexity: O(1).
+    public static func < (lhs: Self, rhs: Self) -> Bool { lhs.number < rhs.number }
+  }
+
+  /// Its identity, for ``UseCaseHistory/move(to:)``.
+  public let id: ID
+
+  /// What the use case calls the request, or the title of the group.
+  public let title: String
+
+  /// Whether its effect is there. A group of which an undo stopped half-way is still applied.
+  public let isApplied: Bool
+
+  /// The parts of a group, in order. Empty for a single execution.
+  public let children: [HistoryEntry]
+}
+
+/// What was asked of a history.
+public enum HistoryMove: Hashable, Sendable {
+  /// To undo the newest applied entry.
+  case undo
+
+  /// To redo the next undone entry.
+  case redo
+
+  /// To undo or redo until this entry is the newest applied one; nil for before the first.
+  case move(HistoryEntry.ID?)
+}

@@ -1,0 +1,257 @@
+import UseCase
+
+/// Keeps the machine of a history behind its lock, and does what it orders.
+final class HistoryLedger: Sendable {
+  typealias Waiter = UnsafeContinuation<Void, Never>
+  typealias Machine = HistoryMachine<any HistoryStep, UseCaseOperationID, Waiter>
+
+  private struct Book {
+    var machine: Machine
+    var readers = HistoryReaders<Waiter>()
+  }
+
+  private struct Lane {
+    weak var queue: UseCaseQueue?
+  }
+
+  private let book: Lock<Book>
+  /// The lane calls the ledger, so the ledger does not keep it.
+  private let lane = Lock(Lane())
+  private let elapsed: @Sendable () -> Duration
+
+  init(limit: Int?, mergeWindow: Duration, clock: any Clock<Duration>) {
+    book = Lock(Book(machine: Machine(limit: limit, mergeWindow: mergeWindow)))
+    elapsed = clock.stopwatch()
+  }
+
+  /// Returns the serial queue on which everything runs.
+  func makeLane(clock: any Clock<Duration>) -> UseCaseQueue {
+    let queue = UseCaseQueue(.serial, clock: clock) { [self] in hear($0) }
+    lane.withLock { $0.queue = queue }
+    return queue
+  }
+
+  func read<Value: Sendable>(_ body: (inout Machine) -> Value) -> Value {
+    book.withLock { body(&$0.machine) }
+  }
+
+  /// Changes the machine, and then wakes those who read its states.
+  @discardableResult
+  func change<Value: Sendable>(_ body: (inout Machine) -> Value) -> Value {
+    let (value, readers) = book.withLock { book in
+      let value = body(&book.machine)
+      return (value, book.readers.wake(for: book.machine.version))
+    }
+    for reader in readers { reader.resume() }
+    return value
+  }
+
+  func discard(_ drops: [HistoryDrop<any HistoryStep>]) {
+    for drop in drops {
+      drop.forEach { $0.discard(drop.reason) }
+    }
+  }
+}
+
+// MARK: - Readers
+
+extension HistoryLedger {
+  var state: HistoryState {
+    let snapshot = read { $0.snapshot() }
+    var state = snapshot.state
+    state.undoTitle = snapshot.undo?.title
+    state.redoTitle = snapshot.redo?.title
+    return state
+  }
+
+  var entries: [HistoryEntry] {
+    let (applied, partial, undone) = read { ($0.applied, $0.partial, $0.undone) }
+    var entries = applied.map { $0.entry(applied: $0.size, title: \.title) }
+    if let partial, let newest = applied.last {
+      entries[entries.count - 1] = newest.entry(applied: partial, title: \.title)
+    }
+    return entries + undone.reversed().map { $0.entry(applied: 0, title: \.title) }
+  }
+
+  /// Keeps the waiter until the state has a version from `next` on.
+  func wait(_ waiter: Waiter, _ reader: HistoryReader, for next: UInt64) {
+    let waiter = book.withLock { book in
+      reader.isCancelled
+        ? waiter
+        : book.readers.wait(
+          waiter, ObjectIdentifier(reader), for: next, at: book.machine.version)
+    }
+    waiter?.resume()
+  }
+
+  func cancel(_ reader: HistoryReader) {
+    for waiter in book.withLock({ $0.readers.cancel(ObjectIdentifier(reader)) }) { waiter.resume() }
+  }
+
+  var isFinished: Bool { book.withLock { $0.readers.isFinished } }
+
+  /// The history goes away: nobody needs to wait for its next change.
+  func finish() {
+    for reader in book.withLock({ $0.readers.finish() }) { reader.resume() }
+  }
+}
+
+extension HistoryLabel<any HistoryStep> {
+  fileprivate var title: String {
+    switch self {
+    case .step(let step): step.title
+    case .text(let title): title
+    }
+  }
+}
+
+// MARK: - The lane
+
+extension HistoryLedger {
+  enum Place {
+    /// Not on the lane.
+    case outside
+    /// On the lane, in something that is not the history's.
+    case slot
+    case body
+    case group(Int)
+  }
+
+  var isOnLane: Bool { lane.withLock { $0.queue }?.isHeldHere == true }
+
+  /// Where the running code is.
+  var place: Place {
+    guard isOnLane else { return .outside }
+    return switch HistoryFrame.role(in: self) {
+    case .body: .body
+    case .group(let group): .group(group)
+    case nil: .slot
+    }
+  }
+
+  /// Whoever executes what is recorded, and however it is wrapped: the lane hears of it.
+  private func hear(_ event: UseCaseEvent) {
+    let id = event.id
+    switch event.kind {
+    case .waiting:
+      let ask = HistoryQuestion.hear()
+      change { $0.admit(id, ask) }
+    case .running:
+      if change({ $0.startIfPending(id) }) { return }
+      // Who is called by a body runs in its slot, and was not admitted.
+      guard !isOnLane else { return }
+      let ask = HistoryQuestion.hear()
+      change { machine in
+        machine.admit(id, ask)
+        machine.start(id)
+      }
+    case .succeeded, .failed: change { $0.settle(id, .returned) }
+    case .cancelled: change { $0.settle(id, .cancelled) }
+    case .ended: change { $0.settle(id, .ended) }
+    }
+  }
+}
+
+// MARK: - Recording
+
+extension HistoryLedger {
+  /// Runs the body of an execution and records it.
+  func record<Base: UndoableUseCase>(
+    _ useCase: Base, _ request: Base.Request
+  ) async throws -> Base.Response {
+    change { $0.enter() }
+    do {
+      let response = try await HistoryFrame.enter(.body, of: self) {
+        try await useCase.main(request)
+      }
+      record(RecordedStep(useCase, request, response))
+      return response
+    } catch {
+      discard(change { $0.fail() })
+      throw error
+    }
+  }
+
+  private func record(_ step: any HistoryStep) {
+    let now = elapsed()
+    guard let (earlier, barrier) = read({ $0.mergeCandidate(at: now) }) else {
+      return discard(change { $0.record(step, at: now) })
+    }
+    let merge = earlier.merging(step)
+    discard(change { $0.record(step, merge: merge, barrier: barrier, at: now) })
+  }
+
+  /// Runs the body of an execution that becomes a part of `group`.
+  func recordPart<Base: UndoableUseCase>(
+    of group: Int, _ useCase: Base, _ request: Base.Request
+  ) async throws -> Base.Response {
+    var step: RecordedStep<Base>?
+    defer { change { [step] in $0.closePart(step, in: group) }?.resume() }
+    let response = try await HistoryFrame.enter(.body, of: self) {
+      try await useCase.main(request)
+    }
+    step = RecordedStep(useCase, request, response)
+    return response
+  }
+}
+
+// MARK: - Undo and redo
+
+extension HistoryLedger {
+  /// Does what was asked for, as far as it goes.
+  func move() async throws -> [HistoryEntry] {
+    let plan: Machine.Plan
+    switch change({ $0.begin() }) {
+    case .nothing: return []
+    case .fail(let error): throw error
+    case .run(let next): plan = next
+    }
+    let (progress, failure) = await HistoryFrame.enter(.body, of: self) { await run(plan) }
+    discard(change { $0.finish(plan, progress) })
+    if let failure { throw failure }
+    return progress.moved.map { $0.entry(applied: plan.isRedo ? $0.size : 0, title: \.title) }
+  }
+
+  private func run(_ plan: Machine.Plan) async -> (Machine.Progress, (any Error)?) {
+    var progress = Machine.Progress()
+    var partial = plan.partial
+    for record in plan.records {
+      var steps = record.steps
+      progress.applied = partial.take() ?? (plan.isRedo ? 0 : steps.count)
+      do {
+        if plan.isRedo {
+          try await redo(&steps, from: &progress.applied)
+        } else {
+          try await undo(steps, from: &progress.applied)
+        }
+        progress.moved.append(plan.isRedo ? record.replacing(steps[...]) : record)
+      } catch {
+        progress.stopped = plan.isRedo ? record.replacing(steps[...]) : record
+        return (progress, error)
+      }
+    }
+    return (progress, nil)
+  }
+
+  func undo(_ steps: [any HistoryStep], from applied: inout Int) async throws {
+    while applied > 0 {
+      try await steps[applied - 1].undo()
+      applied -= 1
+    }
+  }
+
+  private func redo(_ steps: inout [any HistoryStep], from applied: inout Int) async throws {
+    while applied < steps.count {
+      steps[applied] = try await steps[applied].redo()
+      applied += 1
+    }
+  }
+}
+
+extension Clock where Duration == Swift.Duration {
+  /// Returns how long it is since now.
+  fileprivate func stopwatch() -> @Sendable () -> Duration {
+    let start = now
+    return { start.duration(to: self.now) }
+  }
+}

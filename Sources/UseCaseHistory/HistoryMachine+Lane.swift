@@ -1,0 +1,179 @@
+/// What was asked of the lane.
+enum HistoryAsk: Sendable {
+  /// Something that may be recorded. The title of a group is known before.
+  case execution(title: String?)
+  case undo
+  case redo
+  case move(HistoryEntry.ID?)
+}
+
+// What waits and runs, in the order in which it was asked for.
+extension HistoryMachine {
+  enum Target: Equatable, Sendable {
+    case entry(ID)
+    /// What this execution will be once it is recorded.
+    case execution(Operation)
+  }
+
+  struct Pending: Sendable {
+    let operation: Operation
+    let ask: HistoryAsk
+    /// What an undo or a redo is for. Nil if there was nothing.
+    var target: Target?
+    /// Whether it has been cancelled while others around it wait.
+    var isGone = false
+
+    var hasEffect: Bool {
+      switch ask {
+      case .execution, .move: true
+      case .undo, .redo: target != nil
+      }
+    }
+  }
+
+  /// An execution became an entry while others waited, up to `until`: one of them may be for it.
+  struct Resolution: Sendable {
+    let operation: Operation
+    let entry: ID
+    let until: Operation
+  }
+
+  /// Whether the holder of the lane still counts as waiting or running.
+  var isHolderPending: Bool { holder != nil && pending.first?.operation == holder }
+
+  /// Admits what was asked. Those who ask at the same time may be heard in another order than
+  /// that of the lane, which is that of their ids.
+  mutating func admit(_ operation: Operation, _ ask: HistoryAsk) {
+    if let holder, operation < holder { return }
+    var later: [Pending] = []
+    while let last = pending.last, last.operation > operation {
+      later.append(last)
+      withdraw(last.operation)
+    }
+    enqueue(operation, ask)
+    for other in later.reversed() { enqueue(other.operation, other.ask) }
+  }
+
+  private mutating func enqueue(_ operation: Operation, _ ask: HistoryAsk) {
+    let newcomer = Pending(operation: operation, ask: ask, target: target(for: ask))
+    pending.append(newcomer)
+    count(newcomer, 1)
+    if var forecast = forecast.take() {
+      advance(&forecast, by: newcomer)
+      self.forecast = forecast
+    }
+    if newcomer.hasEffect { version += 1 }
+  }
+
+  /// The lane is the operation's, if it was admitted before.
+  mutating func startIfPending(_ operation: Operation) -> Bool {
+    guard index(of: operation) != nil else { return false }
+    start(operation)
+    return true
+  }
+
+  /// The lane is the operation's. What came before it and is still here will never run.
+  mutating func start(_ operation: Operation) {
+    while let first = pending.first, first.operation < operation { withdraw(first.operation) }
+    while let first = resolved.first, first.until < operation { _ = resolved.popFirst() }
+    holder = operation
+    bodies = 0
+    isCleared = false
+    clearsWhenOver = false
+  }
+
+  /// A recorded body begins in the slot of the holder.
+  mutating func enter() {
+    bodies += 1
+    guard let holder, !isHolderPending else { return }
+    let again = Pending(operation: holder, ask: .execution(title: nil))
+    pending = HistoryStack([again] + pending)
+    count(again, 1)
+    forecast = nil
+    version += 1
+  }
+
+  enum Settlement { case returned, cancelled, ended }
+
+  /// The operation has an outcome, or is over. What runs leaves by itself.
+  mutating func settle(_ operation: Operation, _ settlement: Settlement) {
+    let isRunning =
+      switch settlement {
+      case .returned: bodies > 0
+      case .cancelled: true
+      case .ended: false
+      }
+    if operation == holder, isRunning { return }
+    withdraw(operation)
+  }
+
+  /// The holder has done what it was asked for: as in the forecast, or otherwise.
+  mutating func leave(asForecast: Bool) {
+    if !asForecast || bodies > 0 || pending.count == 1 { forecast = nil }
+    guard bodies <= 0, isHolderPending, let holder, let gone = pending.popFirst() else {
+      version += 1
+      return
+    }
+    count(gone, -1)
+    trim()
+    if gone.hasEffect { version += 1 }
+    if forecast?.executions.first == holder {
+      _ = forecast?.executions.popFirst()
+      forecast?.kept += 1
+    }
+  }
+
+  /// The operation will not do what it was asked for.
+  private mutating func withdraw(_ operation: Operation) {
+    guard let index = index(of: operation) else { return }
+    count(pending[index], -1)
+    if pending[index].hasEffect { version += 1 }
+    pending[index].isGone = true
+    forecast = nil
+    trim()
+  }
+
+  func index(of operation: Operation) -> Int? {
+    let index = pending.firstIndex(behind: { $0.operation >= operation })
+    guard index < pending.count, pending[index].operation == operation, !pending[index].isGone
+    else { return nil }
+    return index
+  }
+
+  private mutating func trim() {
+    while pending.first?.isGone == true { _ = pending.popFirst() }
+    while pending.last?.isGone == true { _ = pending.popLast() }
+  }
+
+  private mutating func count(_ pending: Pending, _ change: Int) {
+    switch pending.ask {
+    case .execution: executions += change
+    case .undo, .redo, .move: if pending.hasEffect { moves += change }
+    }
+  }
+
+  /// What waits to undo or redo finds nothing.
+  mutating func unbind() {
+    for index in pending.indices where index > 0 || moving == nil {
+      guard !pending[index].isGone, pending[index].target != nil else { continue }
+      count(pending[index], -1)
+      pending[index].target = nil
+    }
+    resolved = HistoryStack()
+    forecast = nil
+  }
+
+  /// The execution of the holder has become this entry.
+  mutating func resolve(to entry: ID) {
+    guard pending.count > 1, let holder, let last = pending.last else { return }
+    resolved.append(Resolution(operation: holder, entry: entry, until: last.operation))
+  }
+
+  /// Returns the target by its entry, as soon as it has one.
+  func resolved(_ target: Target) -> Target {
+    guard case .execution(let operation) = target else { return target }
+    let index = resolved.firstIndex(behind: { $0.operation > operation }) - 1
+    guard index >= 0, resolved[index].operation == operation else { return target }
+    return .entry(resolved[index].entry)
+  }
+}

@@ -1,0 +1,127 @@
+/// What the history keeps of an entry.
+///
+/// Undo goes through the steps of a group strictly backwards and redo strictly forwards, so that
+/// what is applied of a record is always a prefix of its steps: a number says it all.
+struct HistoryRecord<Step: Sendable>: Sendable {
+  enum Content: Sendable {
+    case single(Step)
+    case group(HistoryGroup<Step>)
+  }
+
+  let id: HistoryEntry.ID
+  let content: Content
+
+  /// Where the history is when this is its newest applied record. A group that has lost some of
+  /// its parts is another place, though the same entry.
+  var place: HistoryEntry.ID {
+    switch content {
+    case .single: id
+    case .group(let group): group.place
+    }
+  }
+
+  var size: Int {
+    switch content {
+    case .single: 1
+    case .group(let group): group.size
+    }
+  }
+
+  var steps: [Step] {
+    switch content {
+    case .single(let step): [step]
+    case .group(let group): group.parts.flatMap(\.steps)
+    }
+  }
+
+  /// Returns the same record with other steps in place of its own.
+  func replacing(_ steps: ArraySlice<Step>) -> Self {
+    switch content {
+    case .single:
+      guard let step = steps.first else { return self }
+      return Self(id: id, content: .single(step))
+    case .group(let group):
+      var rest = steps
+      let parts = group.parts.map { part in
+        defer { rest = rest.dropFirst(part.size) }
+        return part.replacing(rest)
+      }
+      let replaced = HistoryGroup(title: group.title, parts: parts, place: group.place)
+      return Self(id: id, content: .group(replaced))
+    }
+  }
+
+  /// Returns the record as it is with only its first `count` steps, which is then another place,
+  /// and the rest.
+  func split(at count: Int, place: HistoryEntry.ID) -> (kept: Self?, rest: Self?) {
+    guard case .group(let group) = content, count > 0, count < size else {
+      return count > 0 ? (self, nil) : (nil, self)
+    }
+    var (kept, rest): ([Self], [Self]) = ([], [])
+    var left = count
+    for part in group.parts {
+      let parts = part.split(at: left, place: place)
+      if let part = parts.kept { kept.append(part) }
+      if let part = parts.rest { rest.append(part) }
+      left = max(0, left - part.size)
+    }
+    func record(_ parts: [Self]) -> Self {
+      let group = HistoryGroup(title: group.title, parts: parts, place: place)
+      return Self(id: id, content: .group(group))
+    }
+    return (record(kept), record(rest))
+  }
+
+  /// Returns what clients see of the record, of which `applied` steps are applied.
+  func entry(applied: Int, title: (Step) -> String) -> HistoryEntry {
+    switch content {
+    case .single(let step):
+      return HistoryEntry(id: id, title: title(step), isApplied: applied > 0, children: [])
+    case .group(let group):
+      var left = applied
+      let children = group.parts.map { part in
+        defer { left = max(0, left - part.size) }
+        return part.entry(applied: left, title: title)
+      }
+      return HistoryEntry(
+        id: id, title: group.title, isApplied: applied > 0, children: children)
+    }
+  }
+}
+
+/// The parts of a group that has ended.
+final class HistoryGroup<Step: Sendable>: Sendable {
+  let title: String
+  let parts: [HistoryRecord<Step>]
+  let place: HistoryEntry.ID
+  let size: Int
+
+  init(title: String, parts: [HistoryRecord<Step>], place: HistoryEntry.ID) {
+    self.title = title
+    self.parts = parts
+    self.place = place
+    size = parts.reduce(0) { $0 + $1.size }
+  }
+}
+
+/// Records that leave the history for good, for one reason.
+struct HistoryDrop<Step: Sendable>: Sendable {
+  var records: HistoryStack<HistoryRecord<Step>>
+  let reason: HistoryDiscardReason
+  /// Whether the newest come first in `records`.
+  var isReversed = false
+  /// These are in the hands of what runs, which drops them itself.
+  var spared: ClosedRange<HistoryEntry.ID>?
+
+  /// Calls `body` with each step, the oldest first.
+  func forEach(_ body: (Step) -> Void) {
+    for index in records.indices {
+      let record = records[isReversed ? records.count - 1 - index : index]
+      if let spared, spared.contains(record.id) { continue }
+      switch record.content {
+      case .single(let step): body(step)
+      case .group: record.steps.forEach(body)
+      }
+    }
+  }
+}

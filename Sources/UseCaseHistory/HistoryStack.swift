@@ -1,0 +1,70 @@
+/// An array that also loses elements at its front in constant time, as a limit does.
+struct HistoryStack<Element> {
+  private var items: [Element?]
+  private var head = 0
+
+  init(_ elements: [Element] = []) {
+    items = elements
+  }
+
+  mutating func append(_ element: Element) { items.append(element) }
+
+  mutating func popLast() -> Element? {
+    guard !isEmpty else { return nil }
+    defer { tidy() }
+    return items.removeLast()
+  }
+
+  mutating func popFirst() -> Element? {
+    guard !isEmpty else { return nil }
+    defer { tidy() }
+    defer { head += 1 }
+    return items[head].take()
+  }
+
+  /// Returns the `count` oldest elements, which are no longer here.
+  mutating func removeFirst(_ count: Int) -> Self {
+    var gone = Self()
+    gone.items = Array(items[head..<head + count])
+    items.removeFirst(head + count)
+    head = 0
+    return gone
+  }
+
+  /// Gives the room of the elements gone at the front back, once they are half of all.
+  private mutating func tidy() {
+    if isEmpty {
+      items.removeAll(keepingCapacity: true)
+      head = 0
+    } else if head > 32, head * 2 > items.count {
+      items.removeFirst(head)
+      head = 0
+    }
+  }
+}
+
+extension HistoryStack: RandomAccessCollection, MutableCollection {
+  var startIndex: Int { 0 }
+  var endIndex: Int { items.count - head }
+
+  subscript(index: Int) -> Element {
+    get {
+      guard let element = items[head + index] else { preconditionFailure("it has been taken") }
+      return element
+    }
+    set { items[head + index] = newValue }
+  }
+
+  /// Returns the index of the first element for which `isBehind` is true, which is also true for
+  /// all behind it.
+  func firstIndex(behind isBehind: (Element) -> Bool) -> Int {
+    var range = startIndex..<endIndex
+    while !range.isEmpty {
+      let middle = range.lowerBound + range.count / 2
+      range = isBehind(self[middle]) ? range.lowerBound..<middle : middle + 1..<range.upperBound
+    }
+    return range.lowerBound
+  }
+}
+
+extension HistoryStack: Sendable where Element: Sendable {}

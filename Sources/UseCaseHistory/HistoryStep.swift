@@ -1,0 +1,61 @@
+import UseCase
+
+/// One execution that can be undone, whatever the types of its request and response.
+///
+/// It never changes: a redo makes another one, with the new response.
+protocol HistoryStep: AnyObject, Sendable {
+  var title: String { get }
+  func undo() async throws
+  func redo() async throws -> any HistoryStep
+  func merging(_ later: any HistoryStep) -> HistoryMerging<any HistoryStep>
+  func discard(_ reason: HistoryDiscardReason)
+}
+
+final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
+  private let useCase: Base
+  private let request: Base.Request
+  private let response: Base.Response
+
+  init(_ useCase: Base, _ request: Base.Request, _ response: Base.Response) {
+    self.useCase = useCase
+    self.request = request
+    self.response = response
+  }
+
+  var title: String { useCase.title(for: request) }
+
+  func undo() async throws {
+    try await useCase.undo(request, response)
+  }
+
+  func redo() async throws -> any HistoryStep {
+    RecordedStep(useCase, request, try await useCase.redo(request, response))
+  }
+
+  func merging(_ later: any HistoryStep) -> HistoryMerging<any HistoryStep> {
+    guard let later = later as? Self else { return .separate }
+    switch later.useCase.merge((request, response), (later.request, later.response)) {
+    case .separate: return .separate
+    case .merged(let request, let response):
+      guard later.isOfSameInstance(as: self) else { return .separate }
+      return .merged(RecordedStep(useCase, request, response))
+    case .annul: return later.isOfSameInstance(as: self) ? .annul : .separate
+    }
+  }
+
+  func discard(_ reason: HistoryDiscardReason) {
+    useCase.discard(request, response, reason)
+  }
+
+  /// Two use cases of one type may work on two documents. Values that cannot be compared are
+  /// taken for the same: `merge` itself has to tell them apart by their requests.
+  private func isOfSameInstance(as other: RecordedStep) -> Bool {
+    if Base.self is AnyObject.Type { return useCase as AnyObject === other.useCase as AnyObject }
+    guard let useCase = useCase as? any Equatable else { return true }
+    return isEqual(useCase, other.useCase)
+  }
+}
+
+private func isEqual<Value: Equatable>(_ value: Value, _ other: Any) -> Bool {
+  value == other as? Value
+}

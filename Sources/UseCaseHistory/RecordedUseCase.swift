@@ -1,0 +1,45 @@
+public import UseCase
+
+/// A use case whose executions are recorded in a history. Make it with
+/// ``UndoableUseCase/recorded(in:)``.
+///
+/// ```swift
+/// let rename = Rename(document: document).recorded(in: history)
+/// let button = RenameButton(rename: AnyUseCase(rename))   // knows nothing of histories
+/// ```
+///
+/// Its executions run on the lane of the history, one at a time with everything else that was
+/// asked of the history. Inside the body of a ``UseCaseHistory/group(_:_:)`` the call form makes a
+/// part of the group; inside another recorded body it makes no entry, since whoever calls it
+/// answers for its undo too.
+public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
+  let base: Base
+  let history: UseCaseHistory
+
+  /// The lane of the history.
+  public var queue: UseCaseQueue { history.lane }
+
+  /// The time-out of the use case that is recorded. It holds for an execution, not for undo and
+  /// redo, and a response that comes later is recorded all the same.
+  public var timeout: Duration? { base.timeout }
+
+  /// Answers the request as the use case does, and records the response.
+  ///
+  /// - Parameter request: What it is asked.
+  /// - Returns: The response.
+  /// - Throws: Whatever the use case throws. Then nothing is recorded.
+  public func main(_ request: Base.Request) async throws -> Base.Response {
+    let ledger = history.ledger
+    switch ledger.place {
+    case .outside:
+      // A wrapper on another queue has called this directly.
+      return try await self(request)
+    case .body:
+      return try await base.main(request)
+    case .group(let group) where ledger.change({ $0.openPart(in: group) }):
+      return try await ledger.recordPart(of: group, base, request)
+    case .slot, .group:
+      return try await ledger.record(base, request)
+    }
+  }
+}

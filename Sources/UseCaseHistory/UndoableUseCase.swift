@@ -1,0 +1,135 @@
+public import UseCase
+
+/// A use case whose effect can be undone.
+///
+/// ```swift
+/// struct Rename: UndoableUseCase {
+///   let document: Document
+///
+///   func main(_ name: String) async throws -> String { await document.rename(to: name) }
+///   func undo(_ name: String, _ old: String) async throws { _ = await document.rename(to: old) }
+/// }
+///
+/// let history = UseCaseHistory()
+/// history.execute(Rename(document: document), "Report")
+/// history.undo()
+/// ```
+///
+/// `main` answers with whatever `undo` needs to know: here with the old name.
+public protocol UndoableUseCase<Request, Response>: UseCase {
+  /// Takes the effect of an execution back.
+  ///
+  /// It runs on the lane of the history, on no actor, without a time-out. If it throws, the entry
+  /// stays applied and can be undone again: leave things as they were.
+  ///
+  /// - Parameters:
+  ///   - request: What was asked.
+  ///   - response: What `main`, or the last `redo`, answered.
+  /// - Throws: Whatever keeps it from being undone.
+  func undo(_ request: Request, _ response: Response) async throws
+
+  /// Brings the effect of an execution back. The default calls `main` with the same request.
+  ///
+  /// It runs as ``undo(_:_:)`` does. If it throws, the entry stays undone.
+  ///
+  /// - Parameters:
+  ///   - request: What was asked.
+  ///   - response: What was answered before.
+  /// - Returns: The new response, for the next undo.
+  /// - Throws: Whatever keeps it from being redone.
+  func redo(_ request: Request, _ response: Response) async throws -> Response
+
+  /// Returns what a user calls the request, in the words "Undo …". The default is the name of
+  /// the type. It is called whenever somebody reads a title, so be quick.
+  ///
+  /// - Parameter request: What was asked.
+  /// - Returns: The title.
+  func title(for request: Request) -> String
+
+  /// Returns what becomes of two executions, one right after the other, such as two letters
+  /// typed. The default is ``HistoryMerge/separate``.
+  ///
+  /// - Parameters:
+  ///   - earlier: The newest entry.
+  ///   - later: The execution that is being recorded.
+  /// - Returns: Whether they become one entry, none, or stay two.
+  func merge(
+    _ earlier: (request: Request, response: Response),
+    _ later: (request: Request, response: Response)
+  ) -> HistoryMerge<Request, Response>
+
+  /// The pair leaves the history for good, and neither undo nor redo will ever ask for it: the
+  /// place to delete for real what `main` had only hidden. The default does nothing.
+  ///
+  /// It is called exactly once, outside of any lock: on no actor, before the operation that
+  /// caused it has ended; by ``UseCaseHistory/clear()`` and ``UseCaseHistory/limit`` on the thread
+  /// of the caller, before they return. A history that goes away calls it for none.
+  ///
+  /// - Parameters:
+  ///   - request: What was asked.
+  ///   - response: What was answered last.
+  ///   - reason: Why it leaves.
+  func discard(_ request: Request, _ response: Response, _ reason: HistoryDiscardReason)
+}
+
+/// What becomes of two executions, one right after the other.
+public enum HistoryMerge<Request: Sendable, Response: Sendable>: Sendable {
+  /// They stay two entries.
+  case separate
+
+  /// They become one, with this request and this response.
+  case merged(Request, Response)
+
+  /// They cancel each other out: both leave.
+  case annul
+}
+
+extension UndoableUseCase {
+  /// Calls `main` with the same request.
+  ///
+  /// - Parameters:
+  ///   - request: What was asked.
+  ///   - response: What was answered before.
+  /// - Returns: The new response.
+  /// - Throws: Whatever `main` throws.
+  public func redo(_ request: Request, _ response: Response) async throws -> Response {
+    try await main(request)
+  }
+
+  /// Returns the name of the type.
+  ///
+  /// - Parameter request: What was asked.
+  /// - Returns: The name of the type.
+  public func title(for request: Request) -> String { String(describing: Self.self) }
+
+  /// Returns ``HistoryMerge/separate``.
+  ///
+  /// - Parameters:
+  ///   - earlier: The newest entry.
+  ///   - later: The execution that is being recorded.
+  /// - Returns: That they stay two entries.
+  public func merge(
+    _ earlier: (request: Request, response: Response),
+    _ later: (request: Request, response: Response)
+  ) -> HistoryMerge<Request, Response> {
+    .separate
+  }
+
+  /// Does nothing.
+  ///
+  /// - Parameters:
+  ///   - request: What was asked.
+  ///   - response: What was answered last.
+  ///   - reason: Why it leaves.
+  public func discard(_ request: Request, _ response: Response, _ reason: HistoryDiscardReason) {}
+
+  /// Returns a use case that does the same and is recorded in `history`: hand it to whoever
+  /// executes.
+  ///
+  /// - Parameter history: Where its executions become entries.
+  /// - Returns: The recorded use case.
+  /// - Complexity: O(1).
+  public func recorded(in history: UseCaseHistory) -> RecordedUseCase<Self> {
+    RecordedUseCase(base: self, history: history)
+  }
+}

@@ -1,0 +1,112 @@
+import TestSupport
+import Testing
+
+@testable import UseCaseHistory
+
+struct HistoryStackTests {
+  @Test func `it holds what an array holds`() {
+    var random = SeededGenerator(seed: 1)
+    var stack = HistoryStack<Int>()
+    var array: [Int] = []
+    for number in 1...20_000 {
+      switch Int.random(in: 0..<100, using: &random) {
+      case 0..<50:
+        stack.append(number)
+        array.append(number)
+      case 50..<70:
+        let last = (stack.popLast(), array.popLast())
+        #expect(last.0 == last.1)
+      case 70..<98:
+        let first = (stack.popFirst(), array.isEmpty ? nil : array.removeFirst())
+        #expect(first.0 == first.1)
+      default:
+        let count = array.count / 2
+        let gone = stack.removeFirst(count)
+        #expect(Array(gone) == Array(array.prefix(count)))
+        array.removeFirst(count)
+      }
+      #expect(stack.count == array.count && stack.last == array.last)
+    }
+    #expect(Array(stack) == array)
+  }
+
+  @Test func `it finds the first that lies behind`() {
+    let stack = HistoryStack([1, 3, 3, 7])
+    let indices = (0...8).map { number in stack.firstIndex(behind: { $0 >= number }) }
+    #expect(indices == [0, 0, 1, 1, 3, 3, 3, 3, 4])
+  }
+
+  @Test func `what is taken from either end is let go`() {
+    let lifetime = Lifetime()
+    var stack = HistoryStack<Lifetime.Token>()
+    for _ in 1...10 { stack.append(lifetime.track()) }
+    _ = stack.popFirst()
+    _ = stack.popLast()
+    #expect(lifetime.alive == 8)
+    _ = stack.removeFirst(3)
+    #expect(lifetime.alive == 5)
+    for _ in 1...1_000 {
+      stack.append(lifetime.track())
+      _ = stack.popFirst()
+    }
+    #expect(lifetime.alive == 5)
+  }
+}
+
+struct HistoryRecordTests {
+  private typealias Record = HistoryRecord<String>
+
+  private func id(_ number: UInt64) -> HistoryEntry.ID { HistoryEntry.ID(number: number) }
+
+  private func group(_ title: String, _ parts: [Record], id number: UInt64) -> Record {
+    let group = HistoryGroup(title: title, parts: parts, place: id(number))
+    return Record(id: id(number), content: .group(group))
+  }
+
+  /// `G(a N(b c) d)`
+  private var record: Record {
+    let parts = ["a", "b", "c", "d"].enumerated().map { index, text in
+      Record(id: id(UInt64(index + 1)), content: .single(text))
+    }
+    return group("G", [parts[0], group("N", [parts[1], parts[2]], id: 8), parts[3]], id: 9)
+  }
+
+  private func layout(_ record: Record?, applied: Int? = nil) -> String? {
+    record.map { $0.entry(applied: applied ?? $0.size) { $0 }.layout }
+  }
+
+  @Test func `it shows which parts are applied`() {
+    let layouts = (0...4).map { layout(record, applied: $0) }
+    #expect(
+      layouts == [
+        "G(a N(b c) d)", "G(a | N(b c) d)", "G(a N(b | c) | d)", "G(a N(b c) | d)", "G(a N(b c) d)",
+      ])
+    #expect(record.steps == ["a", "b", "c", "d"])
+  }
+
+  @Test func `it can be split after any step`() {
+    let splits = (0...4).map { count in
+      let (kept, rest) = record.split(at: count, place: id(10))
+      return [layout(kept), layout(rest)]
+    }
+    #expect(
+      splits == [
+        [nil, "G(a N(b c) d)"], ["G(a)", "G(N(b c) d)"], ["G(a N(b))", "G(N(c) d)"],
+        ["G(a N(b c))", "G(d)"], ["G(a N(b c) d)", nil],
+      ])
+  }
+
+  @Test func `what is left after a split is the same entry at another place`() {
+    let (kept, _) = record.split(at: 2, place: id(10))
+    #expect(kept?.id == record.id && kept?.place == id(10))
+    #expect(record.split(at: 4, place: id(10)).kept?.place == record.place)
+  }
+
+  @Test func `its steps can be replaced`() {
+    let replaced = record.replacing(["A", "B", "C", "D"])
+    #expect(layout(replaced) == "G(A N(B C) D)")
+    #expect(replaced.place == record.place)
+    let single = Record(id: id(1), content: .single("a"))
+    #expect(single.replacing(["A"]).steps == ["A"])
+  }
+}

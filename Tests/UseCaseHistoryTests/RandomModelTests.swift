@@ -1,0 +1,58 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The history against the reference, in sessions of random steps.
+///
+/// `HISTORY_SEED=7 swift test` runs other ones, `HISTORY_STEPS=1000000` more of them.
+@Suite(.mustEnd(within: .seconds(600)))
+struct RandomModelTests {
+  private static func number(_ name: String) -> UInt64? {
+    ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
+  }
+
+  private static let seed = number("HISTORY_SEED") ?? 1
+  private static let total = Int(number("HISTORY_STEPS") ?? 100_000)
+
+  @Test func `a history does what the reference does`() async {
+    var random = SeededGenerator(seed: Self.seed)
+    var taken = 0
+    while taken < Self.total {
+      let steps = (0..<Int.random(in: 5...150, using: &random)).map { _ in
+        RandomStep.random(&random)
+      }
+      taken += steps.count
+      guard let difference = await Self.difference(in: steps) else { continue }
+      let shortest = await Self.shorten(steps)
+      let last = await Self.difference(in: shortest) ?? difference
+      let trace = shortest.map { "\($0)" }.joined(separator: "\n")
+      Issue.record("Seed \(Self.seed): \(last)\nafter\n\(trace)")
+      return
+    }
+  }
+
+  private static func difference(in steps: [RandomStep]) async -> String? {
+    do {
+      try await RandomSession().run(steps)
+      return nil
+    } catch {
+      return "\(error)"
+    }
+  }
+
+  /// Leaves out as many steps as it can, in ever smaller pieces.
+  private static func shorten(_ steps: [RandomStep]) async -> [RandomStep] {
+    var steps = steps
+    var size = steps.count / 2
+    while size > 0 {
+      var start = 0
+      while start < steps.count {
+        var fewer = steps
+        fewer.removeSubrange(start..<min(start + size, steps.count))
+        if await difference(in: fewer) != nil { steps = fewer } else { start += size }
+      }
+      size /= 2
+    }
+    return steps
+  }
+}

@@ -1,0 +1,372 @@
+import TestSupport
+import UseCase
+import UseCaseHistory
+
+/// What happens next in a random session. The numbers are taken modulo what there is, so that
+/// every part of a session is a session too.
+enum RandomStep {
+  case edit, type(Int)
+  case group(seed: UInt64)
+  case undo, redo, move(Int)
+  case succeed, fail, clearInside, askInside
+  case cancel(Int)
+  case clear, limit(Int?), savePoint, markSaved(Int), breakMerging, wait(Int)
+
+  static func random(_ random: inout some RandomNumberGenerator) -> Self {
+    switch Int.random(in: 0..<100, using: &random) {
+    case 0..<12: .edit
+    case 12..<22: .type(.random(in: 0..<8, using: &random))
+    case 22..<27: .group(seed: .random(in: .min ... .max, using: &random))
+    case 27..<36: .undo
+    case 36..<43: .redo
+    case 43..<46: .move(.random(in: 0..<1000, using: &random))
+    case 46..<82: .succeed
+    case 82..<87: .fail
+    case 87: .clearInside
+    case 88: .askInside
+    case 89..<92: .cancel(.random(in: 0..<1000, using: &random))
+    case 92: .clear
+    case 93: .limit([nil, nil, 0, 1, 2, 3, 5].randomElement(using: &random) ?? nil)
+    case 94: .savePoint
+    case 95..<97: .markSaved(.random(in: 0..<1000, using: &random))
+    case 97: .breakMerging
+    default: .wait([1, 400, 500, 501].randomElement(using: &random) ?? 1)
+    }
+  }
+}
+
+/// Reproducible random numbers: SplitMix64.
+struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) {
+    state = seed
+  }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+    return mixed ^ (mixed >> 31)
+  }
+}
+
+/// Where the actions of a page wait for what is to become of them.
+private final class Stage: Sendable {
+  enum Order {
+    case succeed, fail
+    case inside(@Sendable () async -> Void)
+  }
+
+  let begun = Watched(0)
+  let done = Watched(0)
+  let succeeded = Log<String>()
+  private let orders = Watched<[Order]>([])
+
+  func act(_ action: String) async throws {
+    begun.update { $0 += 1 }
+    while true {
+      await orders.wait { !$0.isEmpty }
+      switch orders.update({ $0.removeFirst() }) {
+      case .succeed: return succeeded.append(action)
+      case .fail: throw Failure(action)
+      case .inside(let body):
+        await body()
+        done.update { $0 += 1 }
+      }
+    }
+  }
+
+  func order(_ order: Order) { orders.update { $0.append(order) } }
+}
+
+/// Does the same to a history and to the reference, and tells the first difference.
+final class RandomSession {
+  struct Difference: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  private let reference = ReferenceHistory()
+  private let page = Page()
+  private let stage = Stage()
+  private let clock = ManualClock()
+  private let history: UseCaseHistory
+  private var operations: [Int: any AnyRandomOperation] = [:]
+  private var outcomes: [Int: String] = [:]
+  private var points: [(HistorySavePoint, [Int]?)] = []
+  private var ids: [Int: HistoryEntry.ID] = [:]
+  private var texts = 0
+  private var insides = 0
+  private var last: HistoryState
+
+  init() {
+    history = UseCaseHistory(clock: clock)
+    last = history.state
+    page.direct { [stage] in try await stage.act($0) }
+  }
+
+  func run(_ steps: some Sequence<RandomStep>) async throws {
+    for step in steps {
+      await take(step)
+      try await compare()
+    }
+    while !reference.queue.isEmpty {
+      await take(.succeed)
+      try await compare()
+    }
+    try await end()
+  }
+
+  private func text() -> String {
+    texts += 1
+    return "e\(texts)_"
+  }
+
+  private func take(_ step: RandomStep) async {
+    switch step {
+    case .edit:
+      let text = text()
+      operations[reference.ask(.edit(text))] = RandomOperation(
+        history.execute(Edit(page: page), text)
+      ) { "\($0.number)" }
+    case .type(let letter):
+      let text = ["a", "b", "c", "a", "b", "x", "X", "Y"][letter]
+      operations[reference.ask(.typing(text))] = RandomOperation(
+        history.execute(Typing(page: page), text)
+      ) { "\($0)" }
+    case .group(let seed):
+      var random = SeededGenerator(seed: seed)
+      let script = script("G", depth: 0, &random)
+      operations[reference.ask(.group(script))] = RandomOperation(
+        group(script), answer: { _ in "done" })
+    case .undo:
+      operations[reference.ask(.undo)] = RandomOperation(history.undo()) { $0?.title ?? "nil" }
+    case .redo:
+      operations[reference.ask(.redo)] = RandomOperation(history.redo()) { $0?.title ?? "nil" }
+    case .move(let number):
+      let key = ids.isEmpty || number % 5 == 0 ? nil : ids.keys.sorted()[number % ids.count]
+      operations[reference.ask(.move(key))] = RandomOperation(
+        history.move(to: key.flatMap { ids[$0] })
+      ) { "[\($0.map(\.title).joined(separator: " "))]" }
+    case .succeed, .fail, .clearInside, .askInside, .cancel: await direct(step)
+    case .clear:
+      history.clear()
+      reference.clear()
+    case .limit(let limit):
+      history.limit = limit
+      reference.setLimit(limit)
+    case .savePoint: points.append((history.savePoint(), reference.savePoint()))
+    case .markSaved(let number):
+      guard !points.isEmpty else { return }
+      let (point, saved) = points[number % points.count]
+      history.markSaved(point)
+      reference.saved = saved
+    case .breakMerging:
+      history.breakMerging()
+      reference.lastRecording = nil
+    case .wait(let milliseconds):
+      clock.advance(by: .milliseconds(milliseconds))
+      reference.time += milliseconds
+    }
+  }
+
+  /// Does something to what runs.
+  private func direct(_ step: RandomStep) async {
+    guard let running = reference.queue.first else { return }
+    switch step {
+    case .succeed:
+      stage.order(.succeed)
+      reference.tell(.success)
+    case .fail:
+      stage.order(.fail)
+      reference.tell(.failure)
+    case .clearInside:
+      running.clearsWhenOver = true
+      await inside { [history] in history.clear() }
+    case .askInside:
+      await inside { [history] in
+        let errors = [
+          await history.undo().ended().historyError, await history.redo().ended().historyError,
+          await history.move(to: nil).ended().historyError,
+          await history.group("R") {}.ended().historyError,
+        ]
+        precondition(errors == [.reentrant, .reentrant, .reentrant, .reentrant])
+      }
+    case .cancel(let number):
+      let index = number % reference.queue.count
+      let operation = reference.queue[index]
+      // What a tolerant body does after its own cancellation is a race.
+      if index == 0, case .group(let script) = operation.ask, script.isTolerant { return }
+      operations[operation.id]?.cancel()
+      reference.cancel(at: index)
+    default: break
+    }
+  }
+
+  private func inside(_ body: @escaping @Sendable () async -> Void) async {
+    insides += 1
+    stage.order(.inside(body))
+    await stage.done.wait { [insides] in $0 == insides }
+  }
+
+  // MARK: Groups
+
+  private func script(
+    _ title: String, depth: Int, _ random: inout SeededGenerator
+  ) -> ReferenceHistory.Script {
+    let count = Int.random(in: 0...3, using: &random)
+    let items = (0..<count).map { number -> ReferenceHistory.Script.Item in
+      depth < 2 && Int.random(in: 0..<4, using: &random) == 0
+        ? .group(script("\(title)\(number)", depth: depth + 1, &random)) : .edit(text())
+    }
+    return ReferenceHistory.Script(
+      title: title, items: items, isTolerant: Bool.random(using: &random),
+      throwsAtEnd: Int.random(in: 0..<4, using: &random) == 0)
+  }
+
+  private func group(
+    _ script: ReferenceHistory.Script
+  ) -> UseCaseOperation<String, Void> {
+    Self.group(script, Edit(page: page).recorded(in: history), history)
+  }
+
+  private static func group(
+    _ script: ReferenceHistory.Script, _ edit: RecordedUseCase<Edit>, _ history: UseCaseHistory
+  ) -> UseCaseOperation<String, Void> {
+    history.group(script.title) {
+      for item in script.items {
+        do {
+          switch item {
+          case .edit(let text): _ = try await edit(text)
+          case .group(let script): try await group(script, edit, history).value
+          }
+        } catch {
+          if !script.isTolerant { throw error }
+        }
+      }
+      if script.throwsAtEnd { throw Failure(script.title) }
+    }
+  }
+
+  // MARK: Comparing
+
+  private func compare() async throws {
+    let present = reference.present
+    try await settle("\(present.log.count) actions") { [stage] in
+      stage.begun.value >= present.log.count
+    }
+    for (id, expected) in reference.outcomes where outcomes[id] == nil {
+      guard let operation = operations[id] else { continue }
+      try await settle("operation \(id) ends") { operation.outcome != nil }
+      let outcome = await operation.ended()
+      outcomes[id] = outcome
+      try check(expected, outcome, "outcome of \(id)")
+      operations[id] = nil
+    }
+    try check(present.log, page.actions, "log")
+    try check(present.discards.sorted(), page.discarded.sorted(), "discards")
+    try compareState()
+  }
+
+  private func compareState() throws {
+    let state = history.state
+    try check(
+      reference.state,
+      [
+        history.layout, "undo \(state.canUndo) \(state.undoTitle ?? "-") \(state.undoCount)",
+        "redo \(state.canRedo) \(state.redoTitle ?? "-") \(state.redoCount)",
+        "busy \(state.isBusy)",
+      ], "state")
+    let isLater = state.version > last.version || (state.version == last.version && state == last)
+    try check(true, isLater, "the version grows")
+    last = state
+    let entries = history.entries
+    try check(entries.map(\.id), entries.map(\.id).sorted(), "ids are in order")
+    for (entry, other) in zip(reference.entries, entries) {
+      try check(ids[entry.key] ?? other.id, other.id, "identity")
+      ids[entry.key] = other.id
+    }
+  }
+
+  /// Waits until it holds. Who fails here would hang in a test by hand.
+  private func settle(_ what: String, _ condition: () -> Bool) async throws {
+    for _ in 1...200_000 {
+      if condition() { return }
+      await Task.yield()
+    }
+    throw Difference(description: "never: \(what)")
+  }
+
+  private func check<Value: Equatable>(_ expected: Value, _ actual: Value, _ what: String) throws {
+    guard expected != actual else { return }
+    throw Difference(description: "\(what): \(actual), but expected: \(expected)")
+  }
+
+  /// All undone and all redone again is what was before, and then nothing is left.
+  private func end() async throws {
+    let before = history.entries.map(\.id)
+    history.limit = nil
+    reference.setLimit(nil)
+    let count = history.state.undoCount
+    for step in Array(repeating: RandomStep.undo, count: count)
+      + Array(repeating: RandomStep.redo, count: count)
+    {
+      await take(step)
+      while !reference.queue.isEmpty { await take(.succeed) }
+      try await compare()
+    }
+    try check(before, history.entries.map(\.id), "all undone and redone")
+    await take(.clear)
+    try await compare()
+    operations = [:]
+    try await settle("no response is alive") { [page] in page.lifetime.alive == 0 }
+    try checkLives()
+  }
+
+  /// The log of each edit reads `do (undo redo)* undo? discard?`, what fails aside.
+  private func checkLives() throws {
+    var lives: [String: String] = [:]
+    for action in stage.succeeded.elements + page.discarded.map({ "discard \($0)" }) {
+      let words = action.split(separator: " ")
+      guard words[1].hasPrefix("e") else { continue }
+      let text = words[1].prefix { $0 != "_" }
+      lives[String(text), default: ""] += "\(words[0]) "
+    }
+    for (text, life) in lives {
+      let isGood = life.wholeMatch(of: /do (undo redo )*(undo )?(discard )?/) != nil
+      try check(true, isGood, "\(text): \(life)")
+    }
+  }
+}
+
+private protocol AnyRandomOperation {
+  func cancel()
+  func ended() async -> String
+  var outcome: String? { get }
+}
+
+private struct RandomOperation<Request: Sendable, Response: Sendable>: AnyRandomOperation {
+  let operation: UseCaseOperation<Request, Response>
+  let answer: (Response) -> String
+
+  init(_ operation: UseCaseOperation<Request, Response>, answer: @escaping (Response) -> String) {
+    self.operation = operation
+    self.answer = answer
+  }
+
+  func cancel() { operation.cancel() }
+
+  var outcome: String? { operation.outcome.map { _ in "" } }
+
+  func ended() async -> String {
+    switch await operation.ended() {
+    case .success(let response): answer(response)
+    case .cancelled: "cancelled"
+    case .failure(let failure as Failure): "failed \(failure.action)"
+    case .failure(is HistoryGroupError): "group"
+    case .failure(HistoryError.unknownEntry): "unknown"
+    case .failure(let error): "\(error)"
+    }
+  }
+}

@@ -1,0 +1,235 @@
+/// A history as one would write it if nobody had to wait: no concurrency, no cleverness, everything
+/// computed anew each time. The real one has to do the same.
+///
+/// What it undoes is a document: the list of all effects that are there. So it knows for certain
+/// whether the document is as it was saved.
+final class ReferenceHistory {
+  final class Leaf {
+    let isTyping: Bool
+    var text: String
+    var answer: Int
+    /// The effects of which it is made: several if it was merged.
+    var effects: [Int]
+    var isApplied = true
+
+    init(_ text: String, isTyping: Bool, answer: Int) {
+      self.text = text
+      self.isTyping = isTyping
+      self.answer = answer
+      effects = [answer]
+    }
+
+    var undoing: String { "undo \(text)\(answer)" }
+    var redoing: String { isTyping ? "do \(text)" : "redo \(text)\(answer)" }
+  }
+
+  indirect enum Part {
+    case leaf(Leaf)
+    case group(String, [Part])
+
+    var leaves: [Leaf] {
+      switch self {
+      case .leaf(let leaf): [leaf]
+      case .group(_, let parts): parts.flatMap(\.leaves)
+      }
+    }
+
+    var title: String {
+      switch self {
+      case .leaf(let leaf): leaf.text
+      case .group(let title, _): title
+      }
+    }
+
+    var isApplied: Bool { leaves.contains(where: \.isApplied) }
+    var isPartial: Bool { isApplied && !leaves.allSatisfy(\.isApplied) }
+
+    /// What is left without the leaves that are undone.
+    var applied: Part? {
+      switch self {
+      case .leaf(let leaf): return leaf.isApplied ? self : nil
+      case .group(let title, let parts):
+        let parts = parts.compactMap(\.applied)
+        return parts.isEmpty ? nil : .group(title, parts)
+      }
+    }
+
+    var layout: String {
+      guard case .group(let title, let parts) = self else { return title }
+      var layouts = parts.map(\.layout)
+      if isApplied, let bar = parts.firstIndex(where: { !$0.isApplied }) {
+        layouts.insert("|", at: bar)
+      }
+      return "\(title)(\(layouts.joined(separator: " ")))"
+    }
+  }
+
+  struct Entry {
+    let key: Int
+    var part: Part
+  }
+
+  enum Token: Equatable {
+    case entry(Int)
+    case operation(Int)
+  }
+
+  var entries: [Entry] = []
+  var limit: Int?
+  var document: [Int] = []
+  var saved: [Int]? = []
+  var queue: [Operation] = []
+  var outcomes: [Int: String] = [:]
+  var discards: [String] = []
+  var log: [String] = []
+  var lastAnswer = 0
+  var lastKey = 0
+  var lastOperation = 0
+  var time = 0
+  var lastRecording: Int?
+  var became: [Int: Int] = [:]
+
+  var cursor: Int { entries.prefix { $0.part.isApplied }.count }
+  var isPartial: Bool { cursor > 0 && entries[cursor - 1].part.isPartial }
+}
+
+// MARK: - What it can do
+
+extension ReferenceHistory {
+  struct Guess {
+    var applied: [Token]
+    var undone: [Token]
+    var isPartial: Bool
+
+    var undo: Token? { applied.last }
+    var redo: Token? { isPartial ? applied.last : undone.first }
+  }
+
+  func guess(executionsFail: Bool = false) -> Guess {
+    let keys = entries.map { Token.entry($0.key) }
+    var guess = Guess(
+      applied: Array(keys[..<cursor]), undone: Array(keys[cursor...]), isPartial: isPartial)
+    for operation in queue { advance(&guess, by: operation, executionsFail) }
+    return guess
+  }
+
+  private func advance(_ guess: inout Guess, by operation: Operation, _ executionsFail: Bool) {
+    switch operation.ask {
+    case .edit, .typing, .group:
+      if executionsFail || operation.isCleared { return }
+      guess.applied.append(.operation(operation.id))
+      guess.undone = []
+      guess.isPartial = false
+      if let limit { guess.applied = guess.applied.suffix(limit) }
+    case .undo:
+      guard let target = operation.target.map(entry(of:)), target == guess.undo else { return }
+      guess.undone.insert(guess.applied.removeLast(), at: 0)
+      guess.isPartial = false
+    case .redo:
+      guard let target = operation.target.map(entry(of:)), target == guess.redo else { return }
+      if !guess.isPartial { guess.applied.append(guess.undone.removeFirst()) }
+      guess.isPartial = false
+    case .move(let key):
+      let all = guess.applied + guess.undone
+      let index = key.map { all.firstIndex(of: .entry($0)) } ?? -1
+      guard let index else { return }
+      guess.isPartial = false
+      guess.applied = Array(all[...index])
+      guess.undone = Array(all[(index + 1)...])
+    }
+  }
+
+  func entry(of token: Token) -> Token {
+    if case .operation(let id) = token, let key = became[id] { return .entry(key) }
+    return token
+  }
+
+  var isExecuting: Bool { queue.contains { $0.ask.isExecution } }
+
+  func target(for ask: Ask) -> Token? {
+    switch ask {
+    case .undo: guess().undo
+    case .redo: guess().redo ?? (isExecuting ? guess(executionsFail: true).redo : nil)
+    case .edit, .typing, .group, .move: nil
+    }
+  }
+
+  private func title(of token: Token?) -> String? {
+    switch token {
+    case .entry(let key): return entries.first { $0.key == key }?.part.title
+    case .operation(let id):
+      guard case .group(let script) = queue.first(where: { $0.id == id })?.ask else { return nil }
+      return script.title
+    case nil: return nil
+    }
+  }
+
+  var isClean: Bool { !isExecuting && !isPartial && saved == document }
+
+  /// All that can be seen from outside.
+  var state: [String] {
+    let guess = guess()
+    let redo = isExecuting ? nil : guess.redo
+    let applied = entries[..<cursor].map(\.part.layout)
+    let undone = entries[cursor...].map(\.part.layout)
+    return [
+      "[\((applied + ["|"] + undone).joined(separator: " "))]\(isClean ? "*" : "")",
+      "undo \(guess.undo != nil) \(title(of: guess.undo) ?? "-") \(cursor)",
+      "redo \(redo != nil) \(title(of: redo) ?? "-") \(entries.count - cursor)",
+      "busy \(queue.contains(where: \.hasEffect))",
+    ]
+  }
+}
+
+// MARK: - What is done to it at once
+
+extension ReferenceHistory {
+  func setLimit(_ limit: Int?) {
+    self.limit = limit
+    queue.first?.evictsWhenOver = true
+    evict()
+  }
+
+  func evict() {
+    guard let limit else { return }
+    while cursor > limit, queue.first?.holds(entries[0].key) != true {
+      discard(entries.removeFirst().part, "evicted")
+    }
+  }
+
+  func clear() {
+    for entry in entries where queue.first?.holds(entry.key) != true {
+      discard(entry.part, "cleared")
+    }
+    entries = []
+    lastRecording = nil
+    became = [:]
+    for operation in queue where operation.plan == nil { operation.target = nil }
+    queue.first?.isCleared = true
+  }
+
+  /// Nil inside of a group that is half undone.
+  func savePoint() -> [Int]? {
+    lastRecording = nil
+    return isPartial ? nil : document
+  }
+
+  func discard(_ part: Part, _ reason: String) {
+    for leaf in part.leaves { discards.append("\(leaf.text)\(leaf.answer) \(reason)") }
+  }
+
+  /// Puts a part behind the newest applied entry.
+  func record(_ part: Part) -> Int {
+    for entry in entries[cursor...] { discard(entry.part, "truncated") }
+    entries.removeLast(entries.count - cursor)
+    if isPartial, let newest = entries.last {
+      for leaf in newest.part.leaves where !leaf.isApplied { discard(.leaf(leaf), "truncated") }
+      if let kept = newest.part.applied { entries[cursor - 1].part = kept }
+    }
+    lastKey += 1
+    entries.append(Entry(key: lastKey, part: part))
+    let key = lastKey
+    evict()
+    return key
+  }
+}

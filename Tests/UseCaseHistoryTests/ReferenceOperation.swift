@@ -1,0 +1,299 @@
+extension ReferenceHistory {
+  /// What a group does: edits, groups, and perhaps throws at its end.
+  struct Script: CustomStringConvertible, Sendable {
+    enum Item: Sendable {
+      case edit(String)
+      case group(Script)
+    }
+
+    let title: String
+    let items: [Item]
+    /// Whether the body goes on when an item fails.
+    let isTolerant: Bool
+    let throwsAtEnd: Bool
+
+    var description: String {
+      let items = items.map { item in
+        switch item {
+        case .edit(let text): text
+        case .group(let script): script.description
+        }
+      }
+      return "\(title)(\(items.joined(separator: " "))\(isTolerant ? "?" : "")"
+        + "\(throwsAtEnd ? "!" : ""))"
+    }
+  }
+
+  enum Ask {
+    case edit(String)
+    case typing(String)
+    case group(Script)
+    case undo
+    case redo
+    case move(Int?)
+
+    var isExecution: Bool {
+      switch self {
+      case .edit, .typing, .group: true
+      case .undo, .redo, .move: false
+      }
+    }
+  }
+
+  enum Verdict { case success, failure, cancel }
+
+  final class Operation {
+    struct Plan {
+      let isRedo: Bool
+      let entries: [Entry]
+    }
+
+    let id: Int
+    let ask: Ask
+    var target: Token?
+    /// What its actions were told while it ran, in order.
+    var verdicts: [Verdict] = []
+    var isCleared = false
+    var clearsWhenOver = false
+    var evictsWhenOver = false
+    var plan: Plan?
+
+    init(id: Int, ask: Ask, target: Token?) {
+      self.id = id
+      self.ask = ask
+      self.target = target
+    }
+
+    var isCancelled: Bool { verdicts.contains(.cancel) }
+
+    var hasEffect: Bool {
+      switch ask {
+      case .edit, .typing, .group, .move: true
+      case .undo, .redo: target != nil
+      }
+    }
+
+    func holds(_ key: Int) -> Bool { plan?.entries.contains { $0.key == key } == true }
+  }
+
+  func ask(_ ask: Ask) -> Int {
+    lastOperation += 1
+    queue.append(Operation(id: lastOperation, ask: ask, target: target(for: ask)))
+    if queue.count == 1 { begin() }
+    return lastOperation
+  }
+
+  /// Cancels one that waits, or tells the one that runs.
+  func cancel(at index: Int) {
+    if index == 0 {
+      queue[0].verdicts.append(.cancel)
+    } else {
+      outcomes[queue.remove(at: index).id] = "cancelled"
+    }
+  }
+
+  /// Tells the action that is waiting what becomes of it.
+  func tell(_ verdict: Verdict) {
+    queue[0].verdicts.append(verdict)
+    goOn()
+  }
+
+  /// The next one in the queue runs until it waits.
+  private func begin() {
+    guard let operation = queue.first else { return }
+    switch operation.ask {
+    case .edit, .typing, .group: return goOn()
+    case .undo, .redo: beginMove(by: 1)
+    case .move(let key):
+      let index = key.map { key in entries.firstIndex { $0.key == key } } ?? -1
+      guard let index else { return end(with: "unknown") { self.lastRecording = nil } }
+      beginMove(by: index + 1 - cursor)
+    }
+  }
+
+  private func beginMove(by distance: Int) {
+    let operation = queue[0]
+    var isRedo = distance > 0 || (distance == 0 && isPartial)
+    switch operation.ask {
+    case .undo, .redo:
+      guard let target = operation.target.map(entry(of:)) else { return end(with: "nil") {} }
+      if case .undo = operation.ask { isRedo = false }
+      let index = isRedo && !isPartial ? cursor : cursor - 1
+      guard entries.indices.contains(index), target == .entry(entries[index].key) else {
+        return end(with: "outOfTurn") { self.lastRecording = nil }
+      }
+      operation.plan = .init(isRedo: isRedo, entries: [entries[index]])
+    case .edit, .typing, .group, .move:
+      let range =
+        isRedo ? (isPartial ? cursor - 1 : cursor)..<cursor + distance : cursor + distance..<cursor
+      guard !range.isEmpty else { return end(with: "[]") {} }
+      let between = Array(entries[range])
+      operation.plan = .init(isRedo: isRedo, entries: isRedo ? between : between.reversed())
+    }
+    lastRecording = nil
+    goOn()
+  }
+
+  /// Runs the operation from its beginning with all verdicts so far. If they do not suffice, it
+  /// waits; else it has ended.
+  private func goOn() {
+    let run = Run(queue[0].verdicts, lastAnswer: lastAnswer)
+    switch queue[0].ask {
+    case .edit(let text): execute(text, isTyping: false, run)
+    case .typing(let text): execute(text, isTyping: true, run)
+    case .group(let script): execute(script, run)
+    case .undo, .redo, .move: move(run)
+    }
+  }
+
+  /// The log as it is, with what the running operation has done up to now.
+  var present: (log: [String], discards: [String]) {
+    guard let operation = queue.first else { return (log, discards) }
+    let run = Run(operation.verdicts, lastAnswer: lastAnswer)
+    switch operation.ask {
+    case .edit(let text), .typing(let text): _ = run.act("do \(text)")
+    case .group(let script): _ = run.run(script, isTop: true)
+    case .undo, .redo, .move:
+      guard let plan = operation.plan else { break }
+      _ = steps(of: plan).first { !run.step($0, plan.isRedo, commits: false) }
+    }
+    return (log + run.log, discards + run.discards)
+  }
+
+  private func end(with outcome: String, _ change: () -> Void) {
+    let operation = queue[0]
+    change()
+    if operation.evictsWhenOver, operation.plan != nil {
+      operation.plan = nil
+      evict()
+    }
+    operation.plan = nil
+    clearIfAsked()
+    outcomes[operation.id] = operation.isCancelled ? "cancelled" : outcome
+    queue.removeFirst()
+    begin()
+  }
+}
+
+// MARK: - Executions
+
+extension ReferenceHistory {
+  private func execute(_ text: String, isTyping: Bool, _ run: Run) {
+    guard let isGood = run.act("do \(text)") else { return }
+    commit(run)
+    guard isGood else {
+      return end(with: "failed do \(text)") { self.lastRecording = nil }
+    }
+    let leaf = Leaf(text, isTyping: isTyping, answer: lastAnswer)
+    let operation = queue[0]
+    clearIfAsked()
+    end(with: "\(lastAnswer)") {
+      if operation.isCleared {
+        document += leaf.effects
+        discard(.leaf(leaf), "cleared")
+      } else {
+        record(leaf, by: operation)
+      }
+    }
+  }
+
+  private func record(_ leaf: Leaf, by operation: Operation) {
+    document += leaf.effects
+    let previous = lastRecording
+    lastRecording = time
+    guard let previous, time - previous <= 500, leaf.isTyping,
+      case .leaf(let newest) = entries.last?.part, newest.isTyping
+    else {
+      became[operation.id] = record(.leaf(leaf))
+      return
+    }
+    if newest.text.uppercased() == leaf.text {
+      discard(.leaf(newest), "annulled")
+      discard(.leaf(leaf), "annulled")
+      document.removeLast(newest.effects.count + leaf.effects.count)
+      entries.removeLast()
+      lastRecording = nil
+    } else if leaf.text == leaf.text.lowercased() {
+      discard(.leaf(leaf), "merged")
+      newest.text += leaf.text
+      newest.answer = leaf.answer
+      newest.effects += leaf.effects
+      became[operation.id] = entries.last?.key
+    } else {
+      became[operation.id] = record(.leaf(leaf))
+    }
+  }
+
+  private func execute(_ script: Script, _ run: Run) {
+    guard let (parts, outcome) = run.run(script, isTop: true) else { return }
+    commit(run)
+    lastRecording = nil
+    discards += run.discards
+    let operation = queue[0]
+    clearIfAsked()
+    end(with: outcome.map { "\($0)" } ?? "done") {
+      guard !parts.isEmpty else { return }
+      let group = Part.group(script.title, parts)
+      document += group.leaves.flatMap(\.effects)
+      if operation.isCleared {
+        discard(group, "cleared")
+      } else {
+        let key = record(group)
+        if outcome == nil { became[operation.id] = key }
+      }
+    }
+  }
+
+  private func clearIfAsked() {
+    guard queue[0].clearsWhenOver else { return }
+    queue[0].clearsWhenOver = false
+    clear()
+  }
+
+  private func commit(_ run: Run) {
+    log += run.log
+    lastAnswer = run.lastAnswer
+  }
+}
+
+// MARK: - Moves
+
+extension ReferenceHistory {
+  private func steps(of plan: Operation.Plan) -> [Leaf] {
+    plan.entries.flatMap { entry in
+      let leaves = entry.part.leaves.filter { $0.isApplied != plan.isRedo }
+      return plan.isRedo ? leaves : leaves.reversed()
+    }
+  }
+
+  private func move(_ run: Run) {
+    guard let plan = queue[0].plan else { return }
+    let steps = steps(of: plan)
+    // First see whether it comes to an end.
+    let trial = Run(queue[0].verdicts, lastAnswer: lastAnswer)
+    for leaf in steps where !trial.step(leaf, plan.isRedo, commits: false) { break }
+    guard !trial.isWaiting else { return }
+    let operation = queue[0]
+    var moved = 0
+    for leaf in steps {
+      guard run.step(leaf, plan.isRedo, commits: true) else { break }
+      moved += 1
+      if plan.isRedo {
+        document += leaf.effects
+      } else {
+        document.removeLast(leaf.effects.count)
+      }
+    }
+    commit(run)
+    let isDone = moved == steps.count
+    let titles = plan.entries.map(\.part.title)
+    let isSingle = if case .move = operation.ask { false } else { true }
+    let success = isSingle ? titles[0] : "[\(titles.joined(separator: " "))]"
+    end(with: isDone ? success : "failed \(run.log.last ?? "")") {
+      guard operation.isCleared else { return }
+      // Nobody knows any more where the document is.
+      if moved > 0 { document.append(-operation.id) }
+      for entry in plan.entries { discard(entry.part, "cleared") }
+    }
+  }
+}

@@ -1,0 +1,103 @@
+extension ReferenceHistory {
+  /// One operation from its beginning, with the verdicts that it has had so far.
+  final class Run {
+    enum Failure: CustomStringConvertible {
+      case action(String)
+      case body(String)
+      case cancellation
+      case group
+
+      var description: String {
+        switch self {
+        case .action(let action): "failed \(action)"
+        case .body(let title): "failed \(title)"
+        case .cancellation: "cancelled"
+        case .group: "group"
+        }
+      }
+    }
+
+    private var verdicts: ArraySlice<Verdict>
+    private var isCancelled = false
+    private(set) var isWaiting = false
+    private(set) var log: [String] = []
+    private(set) var discards: [String] = []
+    private(set) var lastAnswer: Int
+
+    init(_ verdicts: [Verdict], lastAnswer: Int) {
+      self.verdicts = verdicts[...]
+      self.lastAnswer = lastAnswer
+    }
+
+    /// Returns whether the action succeeds, nil if that is not known yet.
+    func act(_ action: String) -> Bool? {
+      log.append(action)
+      while let verdict = verdicts.popFirst() {
+        switch verdict {
+        case .cancel: isCancelled = true
+        case .failure: return false
+        case .success:
+          if !action.hasPrefix("undo") { lastAnswer += 1 }
+          return true
+        }
+      }
+      isWaiting = true
+      return nil
+    }
+
+    /// Undoes or redoes a leaf. Returns whether it did.
+    func step(_ leaf: Leaf, _ isRedo: Bool, commits: Bool) -> Bool {
+      guard act(isRedo ? leaf.redoing : leaf.undoing) == true else { return false }
+      if commits {
+        leaf.isApplied = isRedo
+        if isRedo { leaf.answer = lastAnswer }
+      }
+      return true
+    }
+
+    /// Runs a group. Returns the parts that are applied in the end and the failure, nil if it has
+    /// not ended yet.
+    func run(_ script: Script, isTop: Bool) -> (parts: [Part], failure: Failure?)? {
+      var parts: [Part] = []
+      var failure: Failure?
+      for item in script.items {
+        var itemFailure: Failure?
+        switch item {
+        case .edit(let text):
+          guard let isGood = act("do \(text)") else { return nil }
+          if isGood {
+            parts.append(.leaf(Leaf(text, isTyping: false, answer: lastAnswer)))
+          } else {
+            itemFailure = .action("do \(text)")
+          }
+        case .group(let script):
+          guard let nested = run(script, isTop: false) else { return nil }
+          if !nested.parts.isEmpty { parts.append(.group(script.title, nested.parts)) }
+          itemFailure = nested.failure
+        }
+        // The body hears of its cancellation first, the item goes on to its end.
+        if isTop, isCancelled { itemFailure = .cancellation }
+        if !script.isTolerant || (isTop && isCancelled) { failure = itemFailure }
+        if failure != nil { break }
+      }
+      if failure == nil, script.throwsAtEnd { failure = .body(script.title) }
+      guard let failure else { return (parts, nil) }
+      return rollBack(parts, failure)
+    }
+
+    private func rollBack(_ parts: [Part], _ failure: Failure) -> ([Part], Failure)? {
+      let leaves = parts.flatMap(\.leaves)
+      var left = leaves.count
+      while left > 0 {
+        guard let isGood = act(leaves[left - 1].undoing) else { return nil }
+        if !isGood { break }
+        left -= 1
+      }
+      for leaf in leaves[left...] {
+        leaf.isApplied = false
+        discards.append("\(leaf.text)\(leaf.answer) truncated")
+      }
+      return (parts.compactMap(\.applied), left > 0 ? .group : failure)
+    }
+  }
+}
