@@ -1,0 +1,2 @@
+/// How often this process has called `malloc`.
+long counting_malloc_calls(void);
