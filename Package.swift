@@ -16,6 +16,8 @@ let package = Package(
     .testTarget(
       name: "UseCaseHistoryTests", dependencies: ["UseCase", "UseCaseHistory", "TestSupport"]),
     .testTarget(
+      name: "DocumentationTests", dependencies: ["UseCase", "UseCaseHistory", "TestSupport"]),
+    .testTarget(
       name: "Swift6ClientTests", dependencies: ["UseCase", "TestSupport"],
       swiftSettings: [.treatAllWarnings(as: .error)]),
     .testTarget(

@@ -1,22 +1,27 @@
 import Foundation
-import TestSupport
 import Testing
 
-struct ReadmeTests {
+/// What the READMEs and the articles show compiles: each Swift block stands in a file beside this
+/// one.
+struct PagesTests {
   private static let root = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  @Test(arguments: ["README.md", "README.es.md"])
-  func `every Swift block of a README stands in a file that compiles`(page: String) throws {
-    let code = try lines("Tests/UseCaseHistoryTests/ReadmeCode.swift").joined(separator: "\n")
-    let blocks = try swiftBlocks(of: page)
-    #expect(blocks.count >= 6)
-    for block in blocks {
-      #expect(code.contains(block), "not compiled: \(block)")
+  private static let pages: [String] = ["README.md", "README.es.md"] + paths(in: "Sources", "md")
+
+  @Test func `every Swift block of a page stands in a file that compiles`() throws {
+    let code = try Self.paths(in: "Tests/DocumentationTests", "swift").map { path in
+      try lines(path).joined(separator: "\n")
+    }
+    for page in Self.pages {
+      for block in try swiftBlocks(of: page) {
+        #expect(code.contains { $0.contains(block) }, "not compiled, in \(page): \(block)")
+      }
     }
   }
 
   @Test func `both READMEs have the same code and as many headings`() throws {
+    #expect(try swiftBlocks(of: "README.md").count >= 6)
     #expect(try swiftBlocks(of: "README.md") == swiftBlocks(of: "README.es.md"))
     let headings = try ["README.md", "README.es.md"].map { page in
       try lines(page).count { $0.hasPrefix("#") }
@@ -40,5 +45,11 @@ struct ReadmeTests {
     return text.split(separator: "\n", omittingEmptySubsequences: true)
       .map { $0.trimmingCharacters(in: .whitespaces) }
       .filter { !$0.isEmpty && !$0.hasPrefix("import ") }
+  }
+
+  private static func paths(in folder: String, _ suffix: String) -> [String] {
+    let folderURL = root.appending(path: folder)
+    let all = FileManager.default.enumerator(atPath: folderURL.path)?.compactMap { $0 as? String }
+    return (all ?? []).filter { $0.hasSuffix("." + suffix) }.map { "\(folder)/\($0)" }.sorted()
   }
 }
