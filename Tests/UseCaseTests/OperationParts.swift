@@ -37,7 +37,7 @@ struct OperationParts: Hashable {
       stage: machine.stage, fate: machine.verdict.map(OperationWorld.Fate.init),
       silence: machine.silence, told: machine.told,
       flags: [
-        machine.isEarly, machine.isDelivering, machine.hasUnread, machine.isTidy,
+        machine.isEarly, machine.isDelivering, machine.hasUnread, machine.wasRead,
         machine.hasEnded, machine.isObserved, machine.isTelling, handlers.isCancelled,
       ],
       counts: [

@@ -35,7 +35,7 @@ extension OperationWorld {
       holders += isIn ? 1 : 0
       return isIn ? [.leave] : []
     case .leave:
-      let isLast = machine.leave()
+      let isLast = machine.leave() != nil
       holders -= 1
       try demand(isLast == (holders == 0), "the last one frees the slot")
       try demand(!isLast || !machine.holdsSlot, "who gives the slot back does not hold it")
@@ -199,7 +199,8 @@ extension OperationWorld {
       return [.deliver]
     default: break
     }
-    switch machine.next() {
+    let isTidy = handlers.isEmpty
+    switch machine.next(isTidy: { isTidy }) {
     case .updates(let updates):
       return [.receive(updates)]
     case .handlers(let verdict):
@@ -210,6 +211,7 @@ extension OperationWorld {
       hasEnded = true
       return tell(then: [.forget])
     case .end(let told):
+      hasEnded = true
       isDelivering = false
       try demandEnd()
       try demand(told == marks, "each mark is told once")

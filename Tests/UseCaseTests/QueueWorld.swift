@@ -112,7 +112,7 @@ struct QueueWorld: ActedWorld {
       return [.leave(id)]
     case .leave(let id):
       bodies.remove(id)
-      let isLast = try with(id) { $0.leave() }
+      let isLast = try with(id) { $0.leave() } != nil
       try demand(isLast, "it gives its slot back")
       return [.finish(id)]
     case .finish(let id):

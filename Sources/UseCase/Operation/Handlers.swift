@@ -81,17 +81,16 @@ struct Handlers<Response: Sendable>: Sendable {
       let index = position
       position += 1
       if index == 0 {
-        if let handler = first, verdict.takes(handler.branch) {
-          first = nil
-          return handler
-        }
-      } else if let handler = others[index - 1], verdict.takes(handler.branch) {
-        others[index - 1] = nil
-        return handler
+        if let branch = first?.branch, verdict.takes(branch) { return first.take() }
+      } else if let branch = others[index - 1]?.branch, verdict.takes(branch) {
+        return others[index - 1].take()
       }
     }
     return nil
   }
+
+  /// Whether there is nothing to forget.
+  @inlinable var isEmpty: Bool { first == nil && others.count == 0 }
 
   /// Forgets those that were passed over, and returns them to be let go.
   @inlinable

@@ -125,11 +125,11 @@ extension OperationCore {
   /// The body has returned. Returns whether the caller is to deliver.
   @usableFromInline
   func leave() -> Bool {
-    guard machine.withLock({ $0.leave() }) else { return false }
+    guard let verdict = machine.withLock({ $0.leave() }) else { return false }
     if let host {
       host.withCore { $0.leaveAsGuest(of: host) }
     } else {
-      queue.finish(ticket, as: verdict ?? .success)
+      queue.finish(ticket, as: verdict)
     }
     let (waiters, delivers) = machine.withLock { $0.giveBack() }
     for waiter in waiters { waiter.resume(returning: true) }
@@ -230,8 +230,8 @@ extension OperationCore {
   }
 
   @usableFromInline
-  func next() -> Delivery {
-    let delivery = machine.withLock { $0.next() }
+  func next(isTidy: () -> Bool) -> Delivery {
+    let delivery = machine.withLock { $0.next(isTidy: isTidy) }
     if case .tidy = delivery { tell() }
     return delivery
   }

@@ -28,8 +28,8 @@ extension OperationMachine {
     return true
   }
 
-  /// What the one who delivers does next.
-  mutating func next() -> OperationDelivery<Update, Mark> {
+  /// What the one who delivers does next. `isTidy` says whether no handler has been passed over.
+  mutating func next(isTidy: () -> Bool) -> OperationDelivery<Update, Mark> {
     guard updates.isEmpty else {
       defer { updates = [] }
       return .updates(updates)
@@ -40,14 +40,14 @@ extension OperationMachine {
     }
     if hasUnread {
       hasUnread = false
-      isTidy = false
+      wasRead = true
       return .handlers(silence.map(Verdict.cancelled) ?? verdict)
     }
-    guard isTidy else {
-      isTidy = true
+    if wasRead {
+      wasRead = false
       if !hasEnded { announce(.ended) }
       hasEnded = true
-      return .tidy
+      if isObserved || !isTidy() { return .tidy }
     }
     isDelivering = false
     defer { marks = [] }

@@ -47,8 +47,10 @@ struct OperationMachine<
   var job: Job?
 
   var isDelivering = false
+  /// There are handlers that nobody has looked at for the verdict or the silence as it is now.
   var hasUnread = false
-  var isTidy = true
+  /// Those that were looked at have run, and the others are to be forgotten.
+  var wasRead = false
   var hasEnded = false
   var updates: [Update] = []
   var attached = (success: 0, failure: 0, common: 0)
@@ -142,10 +144,10 @@ extension OperationMachine {
     return true
   }
 
-  /// A body in the slot has returned. Returns whether it was the last: the slot is free.
-  mutating func leave() -> Bool {
+  /// A body in the slot has returned. Returns the verdict if it was the last: the slot is free.
+  mutating func leave() -> Verdict? {
     shares = max(0, shares - 1)
-    return shares == 0
+    return shares == 0 ? verdict : nil
   }
 
   /// The queue has the slot back. Returns those who await the value, and whether the caller is

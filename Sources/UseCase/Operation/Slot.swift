@@ -1,10 +1,23 @@
 /// The slots that the running code holds.
 @usableFromInline
 enum Slot {
-  /// The operation whose body runs here. Its callers are a chain behind it.
-  @usableFromInline static let local = TaskLocal<(any AnyOperation)?>(wrappedValue: nil)
+  /// A struct, because an optional existential is copied by way of its metadata.
+  @usableFromInline
+  struct Holder: Sendable {
+    @usableFromInline let operation: (any AnyOperation)?
 
-  @usableFromInline static var held: (any AnyOperation)? { local.get() }
+    @inlinable
+    init(_ operation: (any AnyOperation)?) {
+      self.operation = operation
+    }
+  }
+
+  /// The operation whose body runs here. Its callers are a chain behind it.
+  @usableFromInline static let local = TaskLocal(wrappedValue: Holder(nil))
+
+  @usableFromInline static var isHeld: Bool { local.get().operation != nil }
+
+  static var held: (any AnyOperation)? { local.get().operation }
 
   /// Returns the nearest operation in the chain of callers that holds a slot of `queue`.
   static func holder(in queue: UseCaseQueue) -> (any AnyOperation)? {

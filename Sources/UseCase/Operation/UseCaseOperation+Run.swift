@@ -2,29 +2,29 @@ extension UseCaseOperation {
   /// Asks the queue for a slot and makes the task of the body.
   @inlinable
   func submit(_ useCase: some UseCase<Request, Response>, priority: TaskPriority?) {
+    self.useCase = useCase
     switch core.submit(self) {
     case .run:
-      core.withLock { self.useCase = useCase }
       core.spawn(Task(priority: priority) { await run() })
     case .debounce(let sleep):
-      core.withLock { self.useCase = useCase }
       core.spawn(
         Task(priority: priority) {
           await sleep()
           core.queue.ready(self)
           await run()
         })
-    case .refuse: break
+    case .refuse:
+      _ = core.withLock { self.useCase.take() }
     }
   }
 
-  @inlinable @inline(__always)
+  @concurrent @inlinable @inline(__always)
   func run() async {
     await work()
     guard core.leave() else { return }
     if Task.isCancelled {
       Task { await deliver() }
-    } else if Slot.held == nil {
+    } else if !Slot.isHeld {
       await deliverHere()
     } else {
       await deliver()
@@ -33,7 +33,7 @@ extension UseCaseOperation {
 
   /// Runs the body, unless the operation is over before. What the body needs is let go when this
   /// returns.
-  @inlinable @inline(__always)
+  @concurrent @inlinable @inline(__always)
   func work() async {
     let useCase = core.withLock { self.useCase.take() }
     var start = core.start()
@@ -43,11 +43,11 @@ extension UseCaseOperation {
     }
     guard start == .run, let useCase else { return }
     do {
-      let response = try await Slot.local.withValue(self) {
+      let response = try await Slot.local.withValue(Slot.Holder(self)) {
         core.isPlain && useCase.timeout == nil
           ? try await useCase.main(request) : try await workAround(useCase)
       }
-      core.succeed { self.response = response }
+      core.succeed { self.response = SomeResponse(response) }
     } catch {
       core.fail(error)
     }
@@ -59,7 +59,7 @@ extension UseCaseOperation {
     let timer = useCase.timeout.map { duration in
       let sleep = core.queue.clock.sleep(for: duration)
       // A task made inside the slot would hold the operation, as a task-local value.
-      return Slot.local.withValue(nil) {
+      return Slot.local.withValue(Slot.Holder(nil)) {
         Task { [weak self] in
           guard (try? await sleep()) != nil else { return }
           self?.core.end(.failure(UseCaseTimeout(duration: duration)))
@@ -83,13 +83,13 @@ extension UseCaseOperation: AnyOperation {
   /// Runs the handlers, outside of any slot.
   @usableFromInline
   func deliver() async {
-    await Slot.local.withValue(nil) { await deliverHere() }
+    await Slot.local.withValue(Slot.Holder(nil)) { await deliverHere() }
   }
 
-  @inlinable @inline(__always)
+  @concurrent @inlinable @inline(__always)
   func deliverHere() async {
     while true {
-      switch core.next() {
+      switch core.next(isTidy: { handlers.isEmpty }) {
       case .updates(let updates):
         for update in updates {
           guard await receive(update, on: update.isolation) else { break }

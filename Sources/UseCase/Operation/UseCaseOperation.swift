@@ -20,13 +20,15 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
 
   // What the types of the operation are needed for. It is touched only in closures that the core
   // runs under its lock, which makes it as safe as a `Mutex` would; the difference is that a
-  // `Mutex` of a generic type costs three metadata look-ups at the end of every operation.
+  // `Mutex` of a generic type costs three metadata look-ups at the end of every operation. Two
+  // things need no lock: the use case is set before anybody else sees the operation, and the
+  // response, set together with the verdict, is read by those alone who have seen the verdict.
   @exclusivity(unchecked) @usableFromInline
   nonisolated(unsafe) var useCase: (any UseCase<Request, Response>)?
   @exclusivity(unchecked) @usableFromInline
   nonisolated(unsafe) var handlers = Handlers<Response>()
   @exclusivity(unchecked) @usableFromInline
-  nonisolated(unsafe) var response: Response?
+  nonisolated(unsafe) var response: (any AnyResponse<Response>)?
 
   @inlinable
   init(_ request: Request, queue: UseCaseQueue, useCase: any Any.Type, isCall: Bool) {
@@ -108,9 +110,28 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   @inlinable
   func outcome(of verdict: Verdict) -> UseCaseOutcome<Response>? {
     switch verdict {
-    case .success: core.withLock { response }.map(UseCaseOutcome.success)
+    case .success: response.map { .success($0.value) }
     case .failure(let error): .failure(error)
     case .cancelled(let reason): .cancelled(reason)
     }
+  }
+}
+
+/// A response in a box of a fixed size.
+///
+/// An `Optional` of a generic type would cost a look-up of metadata at the end of every operation.
+@usableFromInline
+protocol AnyResponse<Value>: Sendable {
+  associatedtype Value
+  var value: Value { get }
+}
+
+@usableFromInline
+struct SomeResponse<Value: Sendable>: AnyResponse {
+  @usableFromInline let value: Value
+
+  @inlinable
+  init(_ value: Value) {
+    self.value = value
   }
 }

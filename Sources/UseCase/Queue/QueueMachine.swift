@@ -208,7 +208,7 @@ extension QueueMachine {
     seats.indices.contains(ticket.seat) && seats[ticket.seat].id == ticket.id
   }
 
-  private mutating func take(_ seat: Seat) -> Int {
+  private mutating func take(_ seat: consuming Seat) -> Int {
     guard let index = free.popLast() else {
       seats.append(seat)
       return seats.count - 1
