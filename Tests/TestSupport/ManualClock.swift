@@ -29,13 +29,11 @@ public final class ManualClock: Clock {
   private struct State {
     var now = Instant(offset: .zero)
     var sleepers: [Int: Instant] = [:]
+    var sleeps: [Instant] = []
     var nextSleeper = 0
   }
 
   private let state = Watched(State())
-
-  /// The deadline of each sleep that ever began, in order.
-  public let sleeps = Log<Instant>()
 
   /// Creates a clock that shows zero.
   public init() {}
@@ -46,12 +44,20 @@ public final class ManualClock: Clock {
   /// Nothing is too short for this clock.
   public var minimumResolution: Duration { .zero }
 
+  /// The deadline of each sleep that ever began, in order.
+  public var sleeps: [Instant] { state.value.sleeps }
+
   /// How many tasks sleep now.
   public var sleepers: Int { state.value.sleepers.count }
 
   /// Returns once that many tasks sleep at the same time.
   public func sleepers(atLeast count: Int) async {
     await state.wait { $0.sleepers.count >= count }
+  }
+
+  /// Returns once that many sleeps have begun.
+  public func sleeps(atLeast count: Int) async {
+    await state.wait { $0.sleeps.count >= count }
   }
 
   /// Sets the clock forward and wakes those whose time has come, the earliest deadline first.
@@ -70,11 +76,15 @@ public final class ManualClock: Clock {
     try Task.checkCancellation()
     let id = state.update { state in
       state.nextSleeper += 1
-      if state.now < deadline { state.sleepers[state.nextSleeper] = deadline }
       return state.nextSleeper
     }
-    sleeps.append(deadline)
     try await withTaskCancellationHandler {
+      state.update { state in
+        // A cancellation that came before has found no sleeper to forget.
+        guard !Task.isCancelled else { return }
+        state.sleeps.append(deadline)
+        if state.now < deadline { state.sleepers[id] = deadline }
+      }
       try await state.waitUnlessCancelled { $0.now >= deadline }
     } onCancel: {
       state.update { $0.sleepers[id] = nil }

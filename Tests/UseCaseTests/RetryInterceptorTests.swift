@@ -43,7 +43,7 @@ struct RetryInterceptorTests {
     var deadlines: [Duration] = []
     for delay in [1, 3, 5, 5] {
       await clock.sleepers(atLeast: 1)
-      deadlines.append(try #require(clock.sleeps.elements.last?.offset) - clock.now.offset)
+      deadlines.append(try #require(clock.sleeps.last?.offset) - clock.now.offset)
       clock.advance(by: .seconds(delay))
     }
     #expect(deadlines == [.seconds(1), .seconds(3), .seconds(5), .seconds(5)])
@@ -57,7 +57,7 @@ struct RetryInterceptorTests {
     await other.sleepers(atLeast: 1)
     other.advance(by: .seconds(1))
     #expect(try await operation.value == 2)
-    #expect(clock.sleeps.elements.isEmpty)
+    #expect(clock.sleeps.isEmpty)
   }
 
   @Test func `cancellation ends a delay at once`() async {
@@ -104,7 +104,7 @@ struct RetryInterceptorTests {
       var delays: [Duration] = []
       for _ in 1..<20 {
         await clock.sleepers(atLeast: 1)
-        delays.append((clock.sleeps.elements.last?.offset ?? .zero) - clock.now.offset)
+        delays.append((clock.sleeps.last?.offset ?? .zero) - clock.now.offset)
         clock.advance(by: .seconds(100))
       }
       await operation.ended()

@@ -25,7 +25,7 @@ struct TimeoutTests {
     held.open(1)
     await operations[0].ended()
     await held.begun.elements(atLeast: 2)
-    await clock.sleeps.elements(atLeast: 2)
+    await clock.sleeps(atLeast: 2)
     clock.advance(by: .milliseconds(900))
     await letOthersRun()
     #expect(fates(operations) == "+R")
@@ -143,9 +143,10 @@ struct TimeoutTests {
 
   @Test func `nothing sleeps on the clock when the operation has ended`() async {
     let held = held()
+    let operations = held.executeFirst(20)
+    await clock.sleepers(atLeast: 20)
     held.open(1...20)
-    await allEnded(held.executeFirst(20))
-    await letOthersRun()
+    await allEnded(operations)
     #expect(clock.sleepers == 0)
     #expect(held.queue.activity.succeeded == 20)
   }
