@@ -8,7 +8,7 @@ import UseCaseHistory
 ///
 /// What is edited is a text. Whatever fails, the text is what the applied entries say, step by
 /// step, and in the end all of it can be undone and redone.
-@Suite(.mustEnd(within: .seconds(300)))
+@Suite(.mustEnd)
 struct FailureAtEveryPointTests {
   private let desk = Desk()
   private var history: UseCaseHistory { desk.history }

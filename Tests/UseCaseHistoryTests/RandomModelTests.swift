@@ -5,7 +5,7 @@ import Testing
 /// The history against the reference, in sessions of random steps.
 ///
 /// `HISTORY_SEED=7 swift test` runs other ones, `HISTORY_STEPS=1000000` more of them.
-@Suite(.mustEnd(within: .seconds(600)))
+@Suite(.mustEnd)
 struct RandomModelTests {
   private static func number(_ name: String) -> UInt64? {
     ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }

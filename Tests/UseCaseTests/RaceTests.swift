@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import UseCase
 
-@Suite(.serialized, .mustEnd(within: .seconds(300)))
+@Suite(.serialized, .mustEnd)
 struct RaceTests {
   /// How often the handlers of one operation have run.
   private struct Calls: Equatable {
