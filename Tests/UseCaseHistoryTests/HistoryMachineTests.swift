@@ -141,10 +141,11 @@ struct HistoryMachineTests {
     machine.undone = HistoryStack(records)
     let times = (1...5).map { _ in
       var cleared = machine
-      return ContinuousClock().measure {
-        let drops = cleared.clear(isInside: false)
-        #expect(drops.map(\.records.count) == [1_000_000, 1_000_000])
-      }
+      let begin = threadTime()
+      let drops = cleared.clear(isInside: false)
+      let time = threadTime() - begin
+      #expect(drops.map(\.records.count) == [1_000_000, 1_000_000])
+      return time
     }
     // A million steps of anything take longer than that.
     #expect(times.min() ?? .zero < .milliseconds(2))
