@@ -42,6 +42,11 @@ public final class Lifetime: Sendable {
 
   /// Returns once no token is alive.
   public func over() async {
-    await counted.wait { $0 == 0 }
+    await alive(atMost: 0)
+  }
+
+  /// Returns once no more tokens than that are alive.
+  public func alive(atMost count: Int) async {
+    await counted.wait { $0 <= count }
   }
 }
