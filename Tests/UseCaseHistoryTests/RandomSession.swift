@@ -291,11 +291,11 @@ final class RandomSession {
 
   /// Waits until it holds. Who fails here would hang in a test by hand.
   private func settle(_ what: String, _ condition: () -> Bool) async throws {
-    for _ in 1...200_000 {
-      if condition() { return }
+    let deadline = ContinuousClock.now + .seconds(60)
+    while !condition() {
+      guard .now < deadline else { throw Difference(description: "never: \(what)") }
       await Task.yield()
     }
-    throw Difference(description: "never: \(what)")
   }
 
   private func check<Value: Equatable>(_ expected: Value, _ actual: Value, _ what: String) throws {

@@ -26,8 +26,10 @@ struct UndoAndRedoTests {
     async
   {
     await history.run(page, "A", "B", "C")
+    let gate = page.hold("undo C3")
     page.fail("undo B2")
     let undos = [history.undo(), history.undo(), history.undo()]
+    gate.open()
     #expect(await undos[0].ended().value??.title == "C")
     #expect(await undos[1].ended().failure == Failure("undo B2"))
     #expect(await undos[2].ended().historyError == .outOfTurn)
@@ -40,8 +42,10 @@ struct UndoAndRedoTests {
   {
     await history.run(page, "A", "B", "C")
     await history.back(3)
+    let gate = page.hold("redo A1")
     page.fail("redo B2")
     let redos = [history.redo(), history.redo(), history.redo()]
+    gate.open()
     #expect(await redos[0].ended().value??.title == "A")
     #expect(await redos[1].ended().failure == Failure("redo B2"))
     #expect(await redos[2].ended().historyError == .outOfTurn)
@@ -50,8 +54,10 @@ struct UndoAndRedoTests {
 
   @Test func `what was to be undone after an undo that fails can still be redone`() async {
     await history.run(page, "A", "B")
+    let gate = page.hold("undo B2")
     page.fail("undo B2")
     let (undo, redo, again) = (history.undo(), history.redo(), history.undo())
+    gate.open()
     #expect(await undo.ended().failure == Failure("undo B2"))
     #expect(await redo.ended().historyError == .outOfTurn)
     #expect(await again.ended().failure == Failure("undo B2"))

@@ -86,27 +86,29 @@ struct AdmissionTests {
     let queue = UseCaseQueue(.cancelPrevious(debounce: .seconds(1)), clock: clock)
     clock.call.update { $0 = { _ = queue.activity } }
     let useCase = AnyUseCase(queue: queue, timeout: .seconds(9)) { (number: Int) in number }
+    queue.suspend()
     let operations = (1...3).map { useCase.execute($0) }
+    queue.resume()
     await allEnded(operations)
     clock.call.update { $0 = {} }
     #expect(fates(operations) == "SS+")
   }
 }
 
-/// A clock whose time passes at once, and which calls back whenever it is used.
+/// A clock which calls back whenever it is used, and on which two seconds pass at once, more of
+/// them never.
 private struct CallingClock: Clock {
   let call = Watched<@Sendable () -> Void>({})
-  private let clock = ContinuousClock()
 
-  var now: ContinuousClock.Instant {
+  var now: ManualClock.Instant {
     call.value()
-    return clock.now
+    return .init(offset: .zero)
   }
 
-  var minimumResolution: Duration { clock.minimumResolution }
+  var minimumResolution: Duration { .zero }
 
-  func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+  func sleep(until deadline: ManualClock.Instant, tolerance: Duration?) async throws {
     call.value()
-    try Task.checkCancellation()
+    if deadline.offset > .seconds(2) { try await Gate().passUnlessCancelled() }
   }
 }

@@ -39,6 +39,7 @@ struct CancelledTaskTests {
     await clock.sleepers(atLeast: 2)
     cancelled.cancel()
     clock.advance(by: .seconds(1))
+    _ = try? await late.value
     gate.open()
     await cancelled.ended()
     await late.ended()

@@ -31,6 +31,7 @@ struct SlotsAndOrderTests {
   @Test func `dropWhileBusy drops during the clean-up of a cancelled one, not after it`() async {
     let held = Held(.dropWhileBusy)
     var operations = [held.execute(1)]
+    await held.begun.elements(atLeast: 1)
     operations[0].cancel()
     operations.append(held.execute(2))
     #expect(fates(operations) == "CD")
@@ -86,6 +87,7 @@ struct SlotsAndOrderTests {
   @Test func `dropWhileBusy drops right after cancelAll, and runs after the end`() async {
     let held = Held(.dropWhileBusy)
     var operations = [held.execute(1)]
+    await held.begun.elements(atLeast: 1)
     held.queue.cancelAll()
     operations.append(held.execute(2))
     held.open(1...3)
@@ -98,6 +100,7 @@ struct SlotsAndOrderTests {
   @Test func `the waiting one of keepLatest starts when a cancelled body has returned`() async {
     let held = Held(.keepLatest)
     let operations = held.executeFirst(2)
+    await held.begun.elements(atLeast: 1)
     operations[0].cancel()
     #expect(fates(operations) == "CW")
     held.open(1)
