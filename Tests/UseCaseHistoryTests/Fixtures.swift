@@ -143,8 +143,9 @@ struct Bare: UndoableUseCase {
 extension UseCaseHistory {
   /// The entries in short: `[A B | C]*` is two applied, one undone, and clean. A group has its
   /// parts in parentheses, with a bar if it is half undone.
-  var layout: String {
-    let entries = entries
+  var layout: String { Self.layout(of: entries, state) }
+
+  static func layout(of entries: [HistoryEntry], _ state: HistoryState) -> String {
     let applied = entries.filter(\.isApplied).map(\.layout)
     let undone = entries.filter { !$0.isApplied }.map(\.layout)
     let all = (applied + ["|"] + undone).joined(separator: " ")

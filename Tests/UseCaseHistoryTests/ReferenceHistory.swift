@@ -41,8 +41,15 @@ final class ReferenceHistory {
       }
     }
 
-    var isApplied: Bool { leaves.contains(where: \.isApplied) }
-    var isPartial: Bool { isApplied && !leaves.allSatisfy(\.isApplied) }
+    var isApplied: Bool { hasLeaf { $0.isApplied } }
+    var isPartial: Bool { isApplied && hasLeaf { !$0.isApplied } }
+
+    private func hasLeaf(where condition: (Leaf) -> Bool) -> Bool {
+      switch self {
+      case .leaf(let leaf): condition(leaf)
+      case .group(_, let parts): parts.contains { $0.hasLeaf(where: condition) }
+      }
+    }
 
     /// What is left without the leaves that are undone.
     var applied: Part? {
@@ -106,7 +113,7 @@ extension ReferenceHistory {
   }
 
   func guess(executionsFail: Bool = false) -> Guess {
-    let keys = entries.map { Token.entry($0.key) }
+    let (keys, cursor) = (entries.map { Token.entry($0.key) }, cursor)
     var guess = Guess(
       applied: Array(keys[..<cursor]), undone: Array(keys[cursor...]), isPartial: isPartial)
     for operation in queue { advance(&guess, by: operation, executionsFail) }
@@ -168,7 +175,7 @@ extension ReferenceHistory {
 
   /// All that can be seen from outside.
   var state: [String] {
-    let guess = guess()
+    let (guess, cursor) = (guess(), cursor)
     let redo = isExecuting ? nil : guess.redo
     let applied = entries[..<cursor].map(\.part.layout)
     let undone = entries[cursor...].map(\.part.layout)
