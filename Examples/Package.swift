@@ -12,7 +12,14 @@ let package = Package(
         .product(name: "UseCase", package: "UseCase"),
         .product(name: "UseCaseHistory", package: "UseCase"),
       ]),
+    .executableTarget(
+      name: "timelines",
+      dependencies: [
+        .product(name: "UseCase", package: "UseCase"),
+        .product(name: "UseCaseHistory", package: "UseCase"),
+      ]),
     .testTarget(name: "PickerTests", dependencies: ["picker"]),
+    .testTarget(name: "TimelinesTests", dependencies: ["timelines"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,137 @@
+import Synchronization
+import UseCase
+
+/// A world in which nothing happens by chance: a clock that moves only when everything that can
+/// happen at this time has happened, and what the operations on it have been through.
+///
+/// Bodies do nothing but sleep on this clock. So the observer of the queue knows of each operation
+/// whether it has to be asleep by now, and the world has come to rest when all that have to are.
+final class Stage: Clock, Sendable {
+  /// The lane of the operation that this code runs for. A task sees what was current at `execute`.
+  @TaskLocal static var lane = 0
+
+  struct Instant: InstantProtocol {
+    let offset: Duration
+
+    func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+    func duration(to other: Instant) -> Duration { other.offset - offset }
+    static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+  }
+
+  private struct Sleeper {
+    let deadline: Instant
+    let continuation: UnsafeContinuation<Bool, Never>
+  }
+
+  private struct State {
+    let sleepsWhileWaiting: Bool
+    var now = Instant(offset: .zero)
+    var lanes: [Timeline.Lane] = []
+    var ids: [UseCaseOperationID] = []
+    var sleepers: [Int: Sleeper] = [:]
+    var watcher: UnsafeContinuation<Void, Never>?
+
+    var isAtRest: Bool {
+      lanes.indices.allSatisfy { lane in
+        switch lanes[lane].moments.last?.kind {
+        case .ended: true
+        case .waiting: !sleepsWhileWaiting || sleepers[lane] != nil
+        case .running: sleepers[lane] != nil
+        // It unwinds, or is about to end. One that never ran has nothing to unwind.
+        case .cancelled: lanes[lane].hasRun && sleepers[lane] != nil
+        case .succeeded, .failed, nil: false
+        }
+      }
+    }
+
+    mutating func takeWatcher() -> UnsafeContinuation<Void, Never>? {
+      isAtRest ? watcher.take() : nil
+    }
+  }
+
+  private let state: Mutex<State>
+
+  /// Creates a world at the time zero. With a debounce, operations sleep while they wait.
+  init(hasDebounce: Bool) {
+    state = Mutex(State(sleepsWhileWaiting: hasDebounce))
+  }
+
+  var now: Instant { state.withLock { $0.now } }
+  var minimumResolution: Duration { .zero }
+  var lanes: [Timeline.Lane] { state.withLock { $0.lanes } }
+
+  /// Hears what happens to the operations.
+  func observe(_ event: UseCaseEvent) {
+    change { state in
+      // The first that is heard of an operation comes from its `execute`, and those are in order.
+      let lane = state.ids.firstIndex(of: event.id) ?? state.ids.count
+      if lane == state.ids.count {
+        state.ids.append(event.id)
+        state.lanes.append(Timeline.Lane())
+      }
+      let moment = Timeline.Moment(tick: Timeline.tick(at: state.now.offset), kind: event.kind)
+      state.lanes[lane].moments.append(moment)
+    }
+  }
+
+  /// Notes that somebody calls `cancel()`.
+  func noteCancel(of lane: Int) {
+    change { $0.lanes[lane].cancelled = Timeline.tick(at: $0.now.offset) }
+  }
+
+  /// Moves the clock, stopping for each sleeper on the way, and returns when all is at rest.
+  func advance(to end: Instant?) async {
+    await rest()
+    while wakeFirst(until: end) { await rest() }
+    guard let end else { return }
+    change { $0.now = end }
+  }
+
+  /// Returns when everything that can happen at this time has happened.
+  func rest() async {
+    await withUnsafeContinuation { watcher in
+      change { $0.watcher = watcher }
+    }
+  }
+
+  func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+    let lane = Self.lane
+    let isOver = await withTaskCancellationHandler {
+      await withUnsafeContinuation { continuation in
+        change { $0.sleepers[lane] = Sleeper(deadline: deadline, continuation: continuation) }
+        // A cancellation that came before found nobody to wake.
+        if Task.isCancelled { wake(lane, isOver: false) }
+      }
+    } onCancel: {
+      wake(lane, isOver: false)
+    }
+    guard isOver else { throw CancellationError() }
+  }
+
+  /// Of those who wake at the same time the one with the lowest lane comes first.
+  private func wakeFirst(until end: Instant?) -> Bool {
+    let first = state.withLock { state in
+      let first = state.sleepers.min { ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key) }
+      guard let first, end.map({ first.value.deadline <= $0 }) ?? true else { return Int?.none }
+      state.now = first.value.deadline
+      return first.key
+    }
+    guard let first else { return false }
+    wake(first, isOver: true)
+    return true
+  }
+
+  private func wake(_ lane: Int, isOver: Bool) {
+    change { $0.sleepers.removeValue(forKey: lane) }?.continuation.resume(returning: isOver)
+  }
+
+  @discardableResult
+  private func change<Result: Sendable>(_ body: (inout State) -> sending Result) -> Result {
+    let (result, watcher) = state.withLock { state in
+      let result = body(&state)
+      return (result, state.takeWatcher())
+    }
+    watcher?.resume()
+    return result
+  }
+}
