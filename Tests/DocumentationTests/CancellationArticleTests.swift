@@ -1,0 +1,98 @@
+import TestSupport
+import Testing
+import UseCase
+
+/// The code of “Cancellation, exactly”, and of its Spanish version.
+@Suite(.mustEnd)
+struct CancellationArticleTests {
+  @Test(arguments: [UseCaseQueue.Policy.unlimited, .cancelPrevious, .serial])
+  @MainActor func `a screen shows nothing for a text that is not there any more`(
+    policy: UseCaseQueue.Policy
+  ) async {
+    let gates = [Gate(), Gate()]
+    let search = AnyUseCase<String, [String]>(queue: UseCaseQueue(policy)) { text in
+      await gates[text.count - 1].pass()
+      return [text]
+    }
+    let screen = SearchScreen(search: search)
+    screen.type("s")
+    gates[0].open()
+    // The first one has its outcome, and its handler is kept from the main actor meanwhile.
+    while search.queue.activity.running > 0 {}
+    screen.type("sw")
+    for _ in 1...100 { await Task.yield() }
+    #expect(screen.titles.isEmpty)
+    gates[1].open()
+    await screen.ended()
+    #expect(screen.titles == ["sw"])
+    #expect(search.queue.activity.succeeded == 2)
+  }
+
+  @Test func `a body that looks at its cancellation stops there`() async throws {
+    #expect(try await CountWords().execute(["one two", "three"]).value == 3)
+    let cancelled = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return try await CountWords().main(["one"])
+    }
+    await #expect(throws: CancellationError.self) { try await cancelled.value }
+  }
+
+  @Test @MainActor func `a handler may decide by the reason`() async {
+    let (gate, list) = (Gate(), List())
+    let search = AnyUseCase<String, [String]>(queue: UseCaseQueue(.dropWhileBusy)) { text in
+      await gate.pass()
+      return [text]
+    }
+    let first = search.execute("first")
+    @discardableResult func type() -> UseCaseOperation<String, [String]> {
+      search.execute("swift")
+        .then { titles in list.show(titles) }
+        .onCancel { reason in
+          if reason == .dropped { list.show("One moment.") }
+        }
+    }
+    await type().ended()
+    gate.open()
+    await first.ended()
+    await type().ended()
+    #expect(list.shown == ["One moment.", "[\"swift\"]"])
+  }
+}
+
+@MainActor
+final class SearchScreen {
+  let search: AnyUseCase<String, [String]>
+  private var newest: UseCaseOperation<String, [String]>?
+  private(set) var titles: [String] = []
+
+  init(search: AnyUseCase<String, [String]>) {
+    self.search = search
+  }
+
+  func type(_ text: String) {
+    newest?.cancel()
+    newest = search.execute(text).then { titles in self.titles = titles }
+  }
+}
+
+extension SearchScreen {
+  func ended() async { await newest?.ended() }
+}
+
+struct CountWords: UseCase {
+  func main(_ pages: [String]) async throws -> Int {
+    var count = 0
+    for page in pages {
+      try Task.checkCancellation()
+      count += page.split(separator: " ").count
+    }
+    return count
+  }
+}
+
+@MainActor
+private final class List {
+  private(set) var shown: [String] = []
+
+  func show(_ content: Any) { shown.append("\(content)") }
+}

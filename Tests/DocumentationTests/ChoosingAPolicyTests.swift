@@ -1,0 +1,43 @@
+import TestSupport
+import Testing
+import UseCase
+
+/// The code of “Choosing a policy”, and of its Spanish version.
+@Suite(.mustEnd)
+struct ChoosingAPolicyTests {
+  @Test func `a policy of one's own supersedes the oldest of three`() async {
+    let uploads = UseCaseQueue(.init(limit: 3, whenBusy: .cancelPrevious))
+
+    let gate = Gate()
+    let upload = AnyUseCase<Int, Void>(queue: uploads) { _ in await gate.pass() }
+    let operations = (1...4).map { upload.execute($0) }
+    #expect(operations.map(\.state) == [.finished, .running, .running, .running])
+    gate.open()
+    for operation in operations { await operation.ended() }
+  }
+
+  @Test func `two use cases that share a serial queue wait for each other`() async throws {
+    let bank = Bank()
+    let account = UseCaseQueue(.serial)
+    let deposit = AnyUseCase<Int, Int>(queue: account) { amount in try await bank.add(amount) }
+    let withdraw = AnyUseCase<Int, Int>(queue: account) { amount in try await bank.add(-amount) }
+
+    account.suspend()
+    let operations = [deposit.execute(5), withdraw.execute(3)]
+    account.resume()
+    #expect(operations.map(\.state) == [.running, .waiting])
+    bank.isOpen.open()
+    #expect(try await operations[1].value == 2)
+  }
+}
+
+private actor Bank {
+  nonisolated let isOpen = Gate()
+  private var balance = 0
+
+  func add(_ amount: Int) async throws -> Int {
+    await isOpen.pass()
+    balance += amount
+    return balance
+  }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import Testing
+
+/// Every rule in the articles “Guarantees” names tests, and they exist.
+struct GuaranteesTests {
+  private static let root = URL(filePath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  private static let pages = ["UseCase", "UseCaseHistory"].map { module in
+    "Sources/\(module)/\(module).docc/Articles/Guarantees.md"
+  }
+
+  @Test(arguments: pages)
+  func `every rule names a test that exists`(page: String) throws {
+    let known = try Self.tests()
+    let rules = Self.rules(in: try Self.text(page))
+    #expect(rules.count > 40)
+    for rule in rules {
+      let named = rule.components(separatedBy: "`").filter { $0.contains("Tests/") }
+      #expect(!named.isEmpty, "no test is named: \(rule)")
+      #expect(named.filter { !known.contains($0) }.isEmpty, "no such test")
+    }
+  }
+
+  @Test func `a test is known by its suite and its name, and nothing else is`() throws {
+    let known = try Self.tests()
+    #expect(known.contains("GuaranteesTests/every rule names a test that exists"))
+    #expect(!known.contains("PagesTests/every rule names a test that exists"))
+    #expect(!known.contains("GuaranteesTests/every rule"))
+    #expect(Self.tests(in: "struct ATests {\n  // @Test\n  func `b`() {}\n}").isEmpty)
+  }
+
+  /// The items of the lists.
+  private static func rules(in text: String) -> [String] {
+    text.components(separatedBy: "\n- ").dropFirst().map { item in
+      item.components(separatedBy: "\n\n")[0]
+    }
+  }
+
+  private static func tests() throws -> Set<String> {
+    let folder = root.appending(path: "Tests")
+    let files = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String }
+    return try Set(
+      (files ?? []).filter { $0.hasSuffix("Tests.swift") }
+        .flatMap { tests(in: try text("Tests/\($0)")) })
+  }
+
+  /// The tests of a file, as “Suite/name”: functions marked `@Test`, each in the type before it.
+  private static func tests(in source: String) -> [String] {
+    var (suite, isMarked, tests) = ("", false, [String]())
+    for line in source.components(separatedBy: "\n") {
+      let words = line.split(separator: " ")
+      if line.hasPrefix("struct "), words.count > 1 { suite = String(words[1]) }
+      if words.first?.hasPrefix("@Test") ?? false { isMarked = true }
+      guard let name = line.firstMatch(of: /func `(.+?)`\(/)?.1 else { continue }
+      if isMarked { tests.append("\(suite)/\(name)") }
+      isMarked = false
+    }
+    return tests
+  }
+
+  private static func text(_ path: String) throws -> String {
+    try String(contentsOf: root.appending(path: path), encoding: .utf8)
+  }
+}

@@ -1,0 +1,160 @@
+import TestSupport
+import Testing
+import UseCase
+import UseCaseHistory
+
+/// The code of “Undo that survives failure”.
+@Suite(.mustEnd)
+@MainActor
+struct UndoArticleTests {
+  private let shelf = Shelf()
+  private let history = UseCaseHistory()
+  private let list = List()
+  private var rename: RecordedUseCase<Renaming> { Renaming(shelf: shelf).recorded(in: history) }
+
+  @Test func `an undo that fails can be tried again`() async {
+    await rename.execute("Report").ended()
+    await shelf.refuse(["Untitled"])
+    @discardableResult func undo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
+      history.undo().catch { error in
+        list.show("Not undone: \(error). Try again.")
+      }
+    }
+    await undo().ended()
+    #expect(list.shown == ["Not undone: Refused(). Try again."])
+    #expect(history.state.undoCount == 1)
+    await shelf.refuse([])
+    await undo().ended()
+    #expect(await shelf.title == "Untitled")
+  }
+
+  @Test(arguments: [true, false])
+  func `an undo that is asked for early is for what is on its way`(fails: Bool) async {
+    let history = history
+    await shelf.refuse(fails ? ["Report 2"] : [])
+    rename.execute("Report")
+    rename.execute("Report 2")
+    let undo = history.undo().catch(HistoryError.self) { error in list.show(error) }
+
+    await undo.ended()
+    #expect(await shelf.title == "Report")
+    #expect(list.shown == (fails ? ["outOfTurn"] : []))
+  }
+
+  @Test func `what a failed group could not undo can be undone later`() async {
+    await shelf.refuse(["Draft 2", "Untitled"])
+    let (history, rename, list) = (history, rename, list)
+    await history.group("Tidy up") {
+      _ = try await rename("Draft")
+      _ = try await rename("Draft 2")
+    }
+    .catch(HistoryGroupError.self) { error in
+      list.show("What is left can be undone: \(error.undoFailure)")
+    }
+    .ended()
+    #expect(list.shown == ["What is left can be undone: Refused()"])
+    #expect(history.entries.map(\.title) == ["Tidy up"])
+    await shelf.refuse([])
+    await history.undo().ended()
+    #expect(await shelf.title == "Untitled")
+  }
+
+  @Test func `what is hidden is deleted when nobody can bring it back`() async {
+    let delete = Delete(shelf: shelf).recorded(in: history)
+    await shelf.add(["a", "b"])
+    await delete.execute("a").ended()
+    await history.undo().ended()
+    await delete.execute("b").ended()
+    #expect(await shelf.visible == ["a"])
+    history.clear()
+    await shelf.asked.elements(atLeast: 2)
+    #expect(await shelf.all == ["a"])
+  }
+
+  @Test func `letters merge into words`() async throws {
+    let history = UseCaseHistory(clock: ManualClock())
+    let type = TypeText(shelf: shelf).recorded(in: history)
+    for letter in ["o", "h", " ", "n", "o"] { await type.execute(letter).ended() }
+    #expect(history.state.undoCount == 2)
+    await history.undo().ended()
+    #expect(await shelf.text == "oh")
+
+    let point = history.savePoint()
+    try await shelf.save()
+    history.markSaved(point)
+    #expect(history.state.isClean)
+    await type.execute("!").ended()
+    #expect(!history.state.isClean)
+  }
+}
+
+private struct Refused: Error {}
+
+private struct Renaming: UndoableUseCase {
+  let shelf: Shelf
+
+  func main(_ title: String) async throws -> String { try await shelf.rename(to: title) }
+  func undo(_ title: String, _ old: String) async throws { _ = try await shelf.rename(to: old) }
+}
+
+struct Delete: UndoableUseCase {
+  let shelf: Shelf
+
+  func main(_ title: String) async throws { try await shelf.hide(title) }
+  func undo(_ title: String, _: Void) async throws { try await shelf.show(title) }
+
+  func discard(_ title: String, _: Void, _ reason: HistoryDiscardReason) {
+    Task { await shelf.deleteIfHidden(title) }
+  }
+}
+
+struct TypeText: UndoableUseCase {
+  let shelf: Shelf
+
+  func main(_ text: String) async throws { await shelf.append(text) }
+  func undo(_ text: String, _: Void) async throws { await shelf.removeLast(text.count) }
+
+  func merge(
+    _ earlier: (request: String, response: Void), _ later: (request: String, response: Void)
+  ) -> HistoryMerge<String, Void> {
+    later.request == " " ? .separate : .merged(earlier.request + later.request, ())
+  }
+}
+
+actor Shelf {
+  private(set) var title = "Untitled"
+  private(set) var text = ""
+  private(set) var all: Set<String> = []
+  private var hidden: Set<String> = []
+  private var refused: Set<String> = []
+  nonisolated let asked = Log<String>()
+
+  var visible: Set<String> { all.subtracting(hidden) }
+
+  func refuse(_ titles: Set<String>) { refused = titles }
+
+  func rename(to title: String) throws -> String {
+    if refused.contains(title) { throw Refused() }
+    defer { self.title = title }
+    return self.title
+  }
+
+  func add(_ titles: Set<String>) { all = titles }
+  func hide(_ title: String) throws { hidden.insert(title) }
+  func show(_ title: String) throws { hidden.remove(title) }
+  func deleteIfHidden(_ title: String) {
+    if hidden.contains(title) { all.remove(title) }
+    asked.append(title)
+  }
+
+  func append(_ text: String) { self.text += text }
+  func removeLast(_ count: Int) { text.removeLast(count) }
+  func save() throws {}
+}
+
+@MainActor
+private final class List {
+  private(set) var shown: [String] = []
+
+  func show(_ content: Any) { shown.append("\(content)") }
+}

@@ -1,0 +1,58 @@
+import TestSupport
+import Testing
+import UseCase
+
+private let search = AnyUseCase<String, [String]> { text in [text] }
+
+/// The code of “Where handlers run”.
+@Suite(.mustEnd)
+struct WhereHandlersRunTests {
+  @Test func `a handler may use the actor in which it was written`() async {
+    let archive = Archive()
+    await archive.load()
+    #expect(await archive.titles == ["swift"])
+  }
+
+  @Test func `a program without a run loop hears of its results`() async {
+    await search.execute("swift").then { titles in print(titles) }.ended()
+  }
+
+  @Test func `handlers on different actors run in the order of attaching`() async {
+    let log = Log<String>()
+    let list = View(name: "list", log: log)
+    let spinner = View(name: "spinner", log: log)
+    let operation =
+      search.execute("swift")
+      .then { @MainActor titles in list.show(titles) }
+      .finally { @MainActor in spinner.stop() }
+      .finally { log.append("searched") }
+    await operation.ended()
+    #expect(log.elements == ["list true", "spinner true", "searched"])
+  }
+
+  @Test func `a handler may execute on a queue that drops while it is busy`() async {
+    let bills = [5, 7]
+    let pay = AnyUseCase<Int, Int>(queue: UseCaseQueue(.dropWhileBusy)) { amount in amount }
+    let first =
+      pay.execute(bills[0]).then { _ in pay.execute(bills[1]) }
+    await first.ended()
+    await pay.queue.idle()
+    #expect(pay.queue.activity.succeeded == 2)
+  }
+}
+
+actor Archive {
+  private(set) var titles: [String] = []
+
+  func load() async {
+    await search.execute("swift").then { titles in self.titles = titles }.ended()
+  }
+}
+
+private struct View {
+  let name: String
+  let log: Log<String>
+
+  @MainActor func show(_ content: Any) { log.append("\(name) \(isOnMainActor())") }
+  @MainActor func stop() { log.append("\(name) \(isOnMainActor())") }
+}
