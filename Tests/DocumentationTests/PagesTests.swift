@@ -34,6 +34,18 @@ struct PagesTests {
     #expect(first < 20)
   }
 
+  @Test func `what a README links to is there`() throws {
+    for page in ["README.md", "README.es.md"] {
+      let text = try lines(page).joined(separator: "\n")
+      let links = text.matches(of: /\]\(([^:)]+)\)/).map { String($0.1) }
+      #expect(links.count > 10)
+      for link in links {
+        #expect(
+          FileManager.default.fileExists(atPath: Self.root.appending(path: link).path), "\(link)")
+      }
+    }
+  }
+
   /// The blocks without indentation, blank lines and imports, which stand elsewhere in a file.
   private func swiftBlocks(of page: String) throws -> [String] {
     try lines(page).joined(separator: "\n").components(separatedBy: "```swift\n").dropFirst()
