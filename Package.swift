@@ -17,6 +17,7 @@ let package = Package(
       name: "UseCaseHistoryTests", dependencies: ["UseCase", "UseCaseHistory", "TestSupport"]),
     .testTarget(
       name: "DocumentationTests", dependencies: ["UseCase", "UseCaseHistory", "TestSupport"]),
+    .testTarget(name: "NetworkTests", dependencies: ["UseCase", "TestSupport"]),
     .testTarget(
       name: "Swift6ClientTests", dependencies: ["UseCase", "TestSupport"],
       swiftSettings: [.treatAllWarnings(as: .error)]),
