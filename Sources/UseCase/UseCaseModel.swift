@@ -29,8 +29,12 @@ public final class UseCaseModel<Base: UseCase> {
   /// Whether an operation waits or runs.
   public var isRunning: Bool { !running.isEmpty }
 
+  /// Whether an operation has no outcome yet: one that was superseded counts until its handlers
+  /// have run for ``isRunning``, and not here.
+  var isUndecided: Bool { running.values.contains { $0.outcome == nil } }
+
   @ObservationIgnored let useCase: Base
-  private var running: Set<UseCaseOperationID> = []
+  private var running: [UseCaseOperationID: UseCaseOperation<Base.Request, Base.Response>] = [:]
   @ObservationIgnored private var newestValue: UseCaseOperationID?
   @ObservationIgnored private var newestError: UseCaseOperationID?
   @ObservationIgnored private let scope = UseCaseScope()
@@ -58,7 +62,7 @@ public final class UseCaseModel<Base: UseCase> {
   /// - Complexity: O(*n*) in the number of operations.
   public func cancel() {
     scope.cancelAll()
-    running = []
+    running = [:]
   }
 
   /// Shows what becomes of the operation.
@@ -66,17 +70,17 @@ public final class UseCaseModel<Base: UseCase> {
     _ operation: UseCaseOperation<Base.Request, Base.Response>
   ) -> UseCaseOperation<Base.Request, Base.Response> {
     let id = operation.id
-    running.insert(id)
+    running[id] = operation
     return
       operation
       .then { [weak self] value in self?.succeed(id, with: value) }
       .catch { [weak self] error in self?.fail(id, with: error) }
-      .finally { [weak self] in _ = self?.running.remove(id) }
+      .finally { [weak self] in self?.running[id] = nil }
       .store(in: scope)
   }
 
   private func succeed(_ id: UseCaseOperationID, with value: Base.Response) {
-    running.remove(id)
+    running[id] = nil
     guard newestValue.map({ $0 < id }) ?? true else { return }
     newestValue = id
     self.value = value
@@ -84,17 +88,29 @@ public final class UseCaseModel<Base: UseCase> {
   }
 
   private func fail(_ id: UseCaseOperationID, with error: any Error) {
-    running.remove(id)
+    running[id] = nil
     guard [newestValue, newestError].allSatisfy({ $0.map { $0 < id } ?? true }) else { return }
     newestError = id
     self.error = error
   }
 }
 
+extension UseCaseModel where Base.Request == Void {
+  /// Executes the use case, and shows here what becomes of it.
+  ///
+  /// - Returns: The operation, for more handlers.
+  /// - Complexity: That of the `execute` of the use case.
+  @discardableResult
+  public func execute() -> UseCaseOperation<Void, Base.Response> { execute(()) }
+}
+
 /// A use case that reports, as a view sees it: as ``UseCaseModel``, and its latest update.
 @MainActor @Observable
 public final class ReportingUseCaseModel<Base: ReportingUseCase> {
-  /// The latest update of the newest operation, nil until there is one.
+  /// The latest update of the newest operation that has reported.
+  ///
+  /// It is nil again when an operation is executed while none of the earlier ones goes on. A
+  /// newcomer that waits, or is dropped, leaves the progress of the one that runs.
   public private(set) var update: Base.Update?
 
   /// The response of the newest operation that has succeeded.
@@ -108,6 +124,7 @@ public final class ReportingUseCaseModel<Base: ReportingUseCase> {
 
   @ObservationIgnored private let model: UseCaseModel<Base>
   @ObservationIgnored private var executed = 0
+  @ObservationIgnored private var newestUpdate = 0
 
   /// Creates a model that has executed nothing yet.
   ///
@@ -125,16 +142,26 @@ public final class ReportingUseCaseModel<Base: ReportingUseCase> {
   @discardableResult
   public func execute(_ request: Base.Request) -> UseCaseOperation<Base.Request, Base.Response> {
     executed += 1
-    update = nil
-    return model.follow(
-      model.useCase.execute(request) { [weak self, executed] update in
-        guard let self, self.executed == executed else { return }
-        self.update = update
-      })
+    let operation = model.useCase.execute(request) { [weak self, executed] update in
+      guard let self, newestUpdate <= executed else { return }
+      newestUpdate = executed
+      self.update = update
+    }
+    if !model.isUndecided { update = nil }
+    return model.follow(operation)
   }
 
   /// Cancels what runs or waits. Nothing of it is shown any more.
   ///
   /// - Complexity: O(*n*) in the number of operations.
   public func cancel() { model.cancel() }
+}
+
+extension ReportingUseCaseModel where Base.Request == Void {
+  /// Executes the use case, and shows here what it reports and what becomes of it.
+  ///
+  /// - Returns: The operation, for more handlers.
+  /// - Complexity: That of the `execute` of the use case.
+  @discardableResult
+  public func execute() -> UseCaseOperation<Void, Base.Response> { execute(()) }
 }

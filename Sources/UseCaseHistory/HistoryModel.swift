@@ -8,10 +8,14 @@ public import Observation
 /// ```
 @MainActor @Observable
 public final class HistoryModel {
-  /// What the history can do. It follows the history on the main actor.
-  public private(set) var state: HistoryState
+  /// What the history can do now. A view that reads it is drawn again after each change.
+  public var state: HistoryState {
+    _ = version
+    return history.state
+  }
 
   private let history: UseCaseHistory
+  private var version: UInt64
   @ObservationIgnored private var following: Task<Void, Never>?
 
   /// Creates a model of `history`, which it keeps.
@@ -20,10 +24,10 @@ public final class HistoryModel {
   /// - Complexity: O(1).
   public init(_ history: UseCaseHistory) {
     self.history = history
-    state = history.state
+    version = history.state.version
     let states = history.states()
     following = Task { [weak self] in
-      for await state in states { self?.state = state }
+      for await state in states { self?.version = state.version }
     }
   }
 

@@ -1,3 +1,4 @@
+import Observation
 import TestSupport
 import Testing
 import UseCase
@@ -177,12 +178,27 @@ struct StateTests {
     let model = HistoryModel(history)
     #expect(model.state == history.state)
     await history.run(page, "A")
-    while model.state != history.state { await Task.yield() }
+    #expect(model.state.undoTitle == "A")
     model.undo()
     while model.state.undoCount > 0 { await Task.yield() }
     model.redo()
     while model.state.redoCount > 0 { await Task.yield() }
     #expect(model.state.undoTitle == "A")
+  }
+
+  @Test @MainActor func `a view that reads a model hears of each change`() async {
+    let model = HistoryModel(history)
+    for name in ["A", "B"] {
+      let changed = Gate()
+      withObservationTracking {
+        _ = model.state
+      } onChange: {
+        changed.open()
+      }
+      await history.run(page, name)
+      await changed.pass()
+      #expect(model.state.undoTitle == name)
+    }
   }
 
   @Test @MainActor func `a model that goes away lets its history go`() async {

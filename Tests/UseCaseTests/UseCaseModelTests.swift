@@ -108,33 +108,76 @@ struct UseCaseModelTests {
     #expect(changes.elements.count == 2)
   }
 
-  @Test func `a reporting model shows the latest update of the newest operation`() async {
-    struct Count: ReportingUseCase {
-      let queue = UseCaseQueue()
-      let gates = [Gate(), Gate()]
+  /// Waits at the gate of its number, and reports before and after.
+  private struct Count: ReportingUseCase {
+    let queue: UseCaseQueue
+    let gates = [Gate(), Gate()]
 
-      func main(
-        _ number: Int, report: @escaping @Sendable (String) -> Void
-      ) async throws -> Int {
-        report("\(number) begins")
-        await gates[number].pass()
-        report("\(number) is over")
-        return number
-      }
+    init(_ policy: UseCaseQueue.Policy = .unlimited) {
+      queue = UseCaseQueue(policy)
     }
+
+    func main(_ number: Int, report: @escaping @Sendable (String) -> Void) async throws -> Int {
+      report("\(number) begins")
+      await gates[number].pass()
+      report("\(number) is over")
+      return number
+    }
+  }
+
+  /// Waits until the model shows that update.
+  private func shown(_ update: String, by model: ReportingUseCaseModel<Count>) async {
+    while model.update != update { await Task.yield() }
+  }
+
+  @Test func `a reporting model shows the latest update of the newest operation`() async {
     let count = Count()
     let model = ReportingUseCaseModel(count)
     let older = model.execute(0)
-    while model.update == nil { await Task.yield() }
-    #expect(model.update == "0 begins" && model.isRunning)
+    await shown("0 begins", by: model)
     let newer = model.execute(1)
-    #expect(model.update == nil)
+    #expect(model.isRunning)
+    await shown("1 begins", by: model)
     count.gates[0].open()
     await older.ended()
-    #expect(model.value == 0)
+    #expect(model.value == 0 && model.update == "1 begins")
     count.gates[1].open()
     await newer.ended()
     #expect(model.update == "1 is over" && model.value == 1 && model.error == nil)
     #expect(!model.isRunning)
+    model.execute(1)
+    #expect(model.update == nil)
+  }
+
+  @Test func `a newcomer that is dropped leaves the progress of the one that runs`() async {
+    let count = Count(.dropWhileBusy)
+    let model = ReportingUseCaseModel(count)
+    let running = model.execute(0)
+    await shown("0 begins", by: model)
+    await model.execute(1).ended()
+    #expect(model.update == "0 begins" && model.isRunning)
+    count.gates[0].open()
+    await running.ended()
+    #expect(model.update == "0 is over" && model.value == 0)
+  }
+
+  @Test func `the progress of one that was superseded is gone at once`() async {
+    let count = Count(.cancelPrevious)
+    let model = ReportingUseCaseModel(count)
+    let older = model.execute(0)
+    await shown("0 begins", by: model)
+    let newer = model.execute(1)
+    #expect(model.update == nil)
+    for gate in count.gates { gate.open() }
+    await older.ended()
+    await newer.ended()
+    #expect(model.update == "1 is over" && model.value == 1)
+  }
+
+  @Test func `a model of a use case that asks for nothing executes without a request`() async {
+    let hello = AnyUseCase { (_: Void) in "hello" }
+    let model = UseCaseModel(hello)
+    await model.execute().ended()
+    #expect(model.value == "hello")
   }
 }
