@@ -1,0 +1,59 @@
+import TestSupport
+import Testing
+import UseCase
+
+@Suite(.mustEnd) @MainActor
+struct FromElevate {
+  struct WrongPassword: Error {}
+
+  struct Login: ReportingUseCase {
+    let queue: UseCaseQueue
+    let timeout: Duration? = .seconds(30)
+    let gate: Gate
+
+    func main(
+      _ password: String, report: @escaping @Sendable (String) -> Void
+    ) async throws -> String {
+      report("connected")
+      try await gate.passUnlessCancelled()
+      guard password == "secret" else { throw WrongPassword() }
+      return "Ada"
+    }
+  }
+
+  private let screen = RecipeScreen()
+  private let clock = ManualClock()
+  private let gate = Gate()
+
+  private func login(_ password: String) -> UseCaseOperation<String, String> {
+    let login = Login(queue: UseCaseQueue(clock: clock), gate: gate)
+    screen.show("Logging in…")  // on_start
+    return
+      login.execute(password) { status in screen.show(status) }  // on_update
+      .catch(UseCaseTimeout.self) { _ in screen.show("No answer") }  // on_timeout
+      .catch(WrongPassword.self) { _ in screen.show("Try again") }  // on_error
+      .then { name in screen.show("Welcome, \(name)!") }  // on_finish
+      .finally { screen.show("over") }
+  }
+
+  @Test func `a login goes through each callback`() async {
+    gate.open()
+    await login("secret").ended()
+    #expect(screen.lines == ["Logging in…", "connected", "Welcome, Ada!", "over"])
+  }
+
+  @Test func `an error has a callback`() async {
+    gate.open()
+    await login("guess").ended()
+    #expect(screen.lines == ["Logging in…", "connected", "Try again", "over"])
+  }
+
+  @Test func `a time-out has a callback`() async {
+    let operation = login("secret")
+    await clock.sleepers(atLeast: 1)
+    while screen.lines.count < 2 { await Task.yield() }
+    clock.advance(by: .seconds(30))
+    await operation.ended()
+    #expect(screen.lines == ["Logging in…", "connected", "No answer", "over"])
+  }
+}

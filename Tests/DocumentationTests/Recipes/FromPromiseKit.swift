@@ -1,0 +1,79 @@
+import TestSupport
+import Testing
+import UseCase
+
+@Suite(.mustEnd) @MainActor
+struct FromPromiseKit {
+  struct Profile: Equatable {
+    let title: String
+    let picture: String
+    let friends: [String]
+  }
+
+  struct Offline: Error {}
+
+  struct ShowProfile: UseCase {
+    let login: any UseCase<String, Int>
+    let picture: any UseCase<Int, String>
+    let friends: any UseCase<Int, [String]>
+
+    func main(_ name: String) async throws -> Profile {
+      let user = try await login(name)  // firstly … then
+      async let friends = friends(user)  // when(fulfilled:)
+      async let picture = picture(user)
+      let shown = (try? await picture) ?? "nobody.png"  // recover
+      let title = name.uppercased()  // map
+      return Profile(title: title, picture: shown, friends: try await friends)
+    }
+  }
+
+  struct FirstMirror: UseCase {
+    let mirrors: [any UseCase<String, String>]
+
+    func main(_ path: String) async throws -> String {
+      try await withThrowingTaskGroup(of: String.self) { group in
+        defer { group.cancelAll() }
+        for mirror in mirrors { group.addTask { try await mirror(path) } }
+        guard let first = try await group.next() else { throw Offline() }
+        return first  // race
+      }
+    }
+  }
+
+  private func profile(picture: any UseCase<Int, String>) -> ShowProfile {
+    ShowProfile(
+      login: AnyUseCase { name in name.count }, picture: picture,
+      friends: AnyUseCase { user in ["friend of \(user)"] })
+  }
+
+  @Test func `a chain is read from top to bottom`() async {
+    let screen = RecipeScreen()
+    let showProfile = profile(picture: AnyUseCase { user in "\(user).png" })
+    let operation = showProfile.execute("ada")
+      .then { profile in screen.show(profile.title) }  // done
+      .catch { error in screen.show("Sorry: \(error)") }
+      .finally { screen.show("over") }  // ensure
+    await operation.ended()
+    #expect(screen.lines == ["ADA", "over"])
+    guard case .success(let profile)? = operation.outcome else {
+      return #expect(Bool(false), "a profile")
+    }
+    #expect(profile == Profile(title: "ADA", picture: "3.png", friends: ["friend of 3"]))
+  }
+
+  @Test func `a part that fails is recovered from`() async throws {
+    let showProfile = profile(picture: AnyUseCase { _ in throw Offline() })
+    #expect(try await showProfile("ada").picture == "nobody.png")
+  }
+
+  @Test func `the first mirror answers, and the others are cancelled`() async throws {
+    let gate = Gate()
+    let slow = AnyUseCase<String, String> { path in
+      try await gate.passUnlessCancelled()
+      return "slow \(path)"
+    }
+    let fast = AnyUseCase<String, String> { path in "fast \(path)" }
+    #expect(try await FirstMirror(mirrors: [slow, fast])("page") == "fast page")
+    #expect(!gate.isOpen)
+  }
+}

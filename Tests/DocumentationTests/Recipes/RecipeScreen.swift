@@ -1,0 +1,9 @@
+/// What a recipe shows, line by line: a view of an app.
+@MainActor
+final class RecipeScreen {
+  private(set) var lines: [String] = []
+
+  func show(_ line: String) {
+    lines.append(line)
+  }
+}
