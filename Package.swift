@@ -27,6 +27,17 @@ let package = Package(
     .testTarget(
       name: "MainActorClientTests", dependencies: ["UseCase", "TestSupport"],
       swiftSettings: [.defaultIsolation(MainActor.self), .treatAllWarnings(as: .error)]),
+    .testTarget(
+      name: "Swift5MainActorClientTests", dependencies: ["UseCase", "TestSupport"],
+      swiftSettings: [
+        .swiftLanguageMode(.v5), .defaultIsolation(MainActor.self),
+        .enableUpcomingFeature("DisableOutwardActorInference"),
+        .enableUpcomingFeature("GlobalActorIsolatedTypesUsability"),
+        .enableUpcomingFeature("InferIsolatedConformances"),
+        .enableUpcomingFeature("InferSendableFromCaptures"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .treatAllWarnings(as: .error),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )
