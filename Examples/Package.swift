@@ -1,25 +1,22 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
+let library: [Target.Dependency] = [
+  .product(name: "UseCase", package: "UseCase"),
+  .product(name: "UseCaseHistory", package: "UseCase"),
+]
+
 let package = Package(
   name: "Examples",
   platforms: [.macOS(.v15)],
   dependencies: [.package(name: "UseCase", path: "..")],
   targets: [
-    .executableTarget(
-      name: "picker",
-      dependencies: [
-        .product(name: "UseCase", package: "UseCase"),
-        .product(name: "UseCaseHistory", package: "UseCase"),
-      ]),
-    .executableTarget(
-      name: "timelines",
-      dependencies: [
-        .product(name: "UseCase", package: "UseCase"),
-        .product(name: "UseCaseHistory", package: "UseCase"),
-      ]),
+    .executableTarget(name: "picker", dependencies: library),
     .testTarget(name: "PickerTests", dependencies: ["picker"]),
+    .executableTarget(name: "timelines", dependencies: library),
     .testTarget(name: "TimelinesTests", dependencies: ["timelines"]),
+    .target(name: "newcomer", dependencies: library),
+    .testTarget(name: "NewcomerTests", dependencies: ["newcomer"]),
   ],
   swiftLanguageModes: [.v6]
 )
