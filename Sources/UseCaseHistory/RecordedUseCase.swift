@@ -12,6 +12,9 @@ public import UseCase
 /// asked of the history. Inside the body of a ``UseCaseHistory/group(_:_:)`` the call form makes a
 /// part of the group; inside another recorded body it makes no entry, since whoever calls it
 /// answers for its undo too.
+///
+/// The queue of the use case itself, with its policy and its interceptors, has no part in this. What
+/// is to be retried or limited is a use case of its own, which `main`, `undo` and `redo` call.
 public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
   let base: Base
   let history: UseCaseHistory
