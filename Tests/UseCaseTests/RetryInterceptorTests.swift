@@ -123,4 +123,13 @@ struct RetryInterceptorTests {
     let message = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) }
     #expect(message?.contains("Give 1 or more") == true)
   }
+
+  @Test func `a fraction above one traps and says so`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = RetryInterceptor.Delay.constant(.seconds(1))
+        .jittered(by: 1.5, using: SystemRandomNumberGenerator())
+    }
+    let message = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) }
+    #expect(message?.contains("a fraction from 0 to 1, not by 1.5") == true)
+  }
 }
