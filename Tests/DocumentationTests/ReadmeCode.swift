@@ -57,6 +57,22 @@ enum ReadmeCode {
       .catch(UseCaseTimeout.self) { error in list.show("Not done in \(error.duration)") }
   }
 
+  struct Sync: UseCase {
+    let queue = UseCaseQueue(
+      .keepLatest,
+      interceptors: [
+        RetryInterceptor(attempts: 3, delay: .exponential(.milliseconds(200), cap: .seconds(5)))
+      ])
+
+    func main(_ draft: String) async throws { try await library.add(draft) }
+  }
+
+  static func syncing() {
+    let sync = UseCaseModel(Sync())
+    sync.execute("Dear Ada")
+    status.show(sync.isRunning ? "Saving…" : sync.error == nil ? "Saved" : "Not saved")
+  }
+
   struct Rename: UndoableUseCase {
     func main(_ title: String) async throws -> String {
       try await library.rename(to: title)  // returns the old title
@@ -99,4 +115,5 @@ private let library = Library()
 @MainActor private let search = ReadmeCode.Search()
 @MainActor private let list = View()
 @MainActor private let bar = View()
+@MainActor private let status = View()
 @MainActor private let spinner = View()
