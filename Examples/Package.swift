@@ -17,6 +17,11 @@ let package = Package(
     .testTarget(name: "TimelinesTests", dependencies: ["timelines"]),
     .target(name: "newcomer", dependencies: library),
     .testTarget(name: "NewcomerTests", dependencies: ["newcomer"]),
+    .target(name: "NotesWire"),
+    .executableTarget(name: "notes-server", dependencies: ["NotesWire"]),
+    // It starts the server, which is therefore built with it.
+    .executableTarget(name: "notes", dependencies: ["NotesWire", "notes-server"] + library),
+    .testTarget(name: "NotesTests", dependencies: ["notes", "notes-server", "NotesWire"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,77 @@
+import Foundation
+
+/// A connection for one request, which nobody holds for longer than a few seconds.
+struct Connection {
+  static let patience: TimeInterval = 10
+
+  let socket: Int32
+  private let deadline = Date(timeIntervalSinceNow: patience)
+
+  init(socket: Int32) {
+    self.socket = socket
+  }
+
+  func serve(_ answer: (HTTPRequest) throws(HTTPAnswer) -> HTTPAnswer) {
+    guard socket >= 0 else { return }
+    defer { close(socket) }
+    do throws(HTTPAnswer) {
+      guard let request = try read() else { return }
+      write(try answer(request).bytes)
+    } catch {
+      write(error.bytes)
+    }
+    // To close while the client still writes would take the answer from it.
+    shutdown(socket, Int32(SHUT_WR))
+    var rest = 64 * 1024
+    while rest > 0, let bytes = receive(), !bytes.isEmpty { rest -= bytes.count }
+  }
+
+  /// Returns nil when the client goes away before it has asked for anything.
+  private func read() throws(HTTPAnswer) -> HTTPRequest? {
+    var parser = HTTPRequestParser()
+    var isEmpty = true
+    while true {
+      guard let bytes = receive() else { throw HTTPAnswer(408, "the request took too long") }
+      if bytes.isEmpty {
+        if isEmpty { return nil }
+        throw .bad("the request ends too early")
+      }
+      isEmpty = false
+      if let request = try parser.parse(bytes) { return request }
+    }
+  }
+
+  /// Returns what has arrived, nothing at the end, and nil when time is up.
+  private func receive() -> ArraySlice<UInt8>? {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    var count: Int
+    repeat {
+      guard wait(for: POLLIN) else { return nil }
+      count = recv(socket, &buffer, buffer.count, 0)
+    } while count < 0 && errno == EINTR
+    return buffer.prefix(max(0, count))
+  }
+
+  private func write(_ data: Data) {
+    data.withUnsafeBytes { bytes in
+      var rest = bytes[...]
+      while !rest.isEmpty, wait(for: POLLOUT) {
+        let bytes = UnsafeRawBufferPointer(rebasing: rest)
+        // Not more than fits: the rest would be waited for without an end.
+        let count = send(socket, bytes.baseAddress, bytes.count, number(MSG_DONTWAIT))
+        if count < 0, errno != EINTR, errno != EAGAIN { return }
+        rest = rest.dropFirst(max(0, count))
+      }
+    }
+  }
+
+  private func wait(for events: some BinaryInteger) -> Bool {
+    var ready = pollfd(fd: socket, events: Int16(events), revents: 0)
+    while true {
+      let milliseconds = Int32(max(0, deadline.timeIntervalSinceNow * 1000).rounded(.up))
+      let count = poll(&ready, 1, milliseconds)
+      if count < 0, errno == EINTR { continue }
+      return count > 0
+    }
+  }
+}

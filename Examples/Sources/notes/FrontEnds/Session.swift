@@ -1,0 +1,145 @@
+import Foundation
+import NotesWire
+import UseCase
+import UseCaseHistory
+
+/// Where a front end shows what has become of a command.
+@MainActor
+protocol Output: AnyObject {
+  /// Takes what was known before the server has answered, and returns whether it is shown now.
+  func show(known lines: [String]) -> Bool
+  func show(_ lines: [String])
+  func show(progress: String)
+  func show(failure: String)
+}
+
+/// Carries out commands, one at a time, for either front end.
+@MainActor
+final class Session {
+  private let notes: Notes
+  private let trouble: Trouble
+  private unowned let output: any Output
+  private var cancelRunning: (() -> Void)?
+  private var hasFailed = false
+
+  init(_ notes: Notes, trouble: Trouble, output: any Output) {
+    self.notes = notes
+    self.trouble = trouble
+    self.output = output
+  }
+
+  /// Returns whether there was something to cancel. It ends as soon as it can.
+  func cancel() -> Bool {
+    cancelRunning?()
+    return cancelRunning != nil
+  }
+
+  /// Returns whether it has succeeded, when it is over.
+  func perform(_ command: Command) async -> Bool {
+    hasFailed = false
+    let history = notes.history
+    switch command {
+    case .list:
+      var known: [Note]?
+      let list = notes.list.execute(()) { [output] notes in
+        if output.show(known: Words.list(notes)) { known = notes }
+      }
+      list.then { [output] notes in
+        output.show(notes == known ? ["Up to date."] : Words.list(notes))
+      }
+      await run(list)
+    case .show(let id):
+      await run(notes.show.execute(id).then { self.output.show(Words.note($0.note)) })
+    case .new(let text):
+      await run(notes.new.execute(text).then { self.tell("Made", $0.after) })
+    case .edit(let id, let text):
+      let edit = notes.edit.execute(EditNote.Request(id: id, text: text))
+      await run(edit.then { self.tell("Changed", $0.after) })
+    case .remove(let id):
+      await run(notes.remove.execute(id).then { self.tell("Removed", $0.before) })
+    case .importFile(let path):
+      await importFile(path)
+    case .logIn(let token):
+      await run(
+        notes.logIn.execute(token).then { self.output.show(["Logged in."] + Words.list($0)) })
+    case .undo:
+      await run(history.undo().then { self.tell("Undone", "Nothing to undo.", $0) })
+    case .redo:
+      await run(history.redo().then { self.tell("Redone", "Nothing to redo.", $0) })
+    case .history:
+      output.show(Words.history(history.entries))
+    case .forget:
+      history.clear()
+      output.show(["The history is empty. The notes are as they were."])
+    case .offline(let isOffline):
+      trouble.change { $0.isOffline = isOffline }
+    case .latency(let milliseconds):
+      trouble.change { $0.latency = .milliseconds(milliseconds) }
+    case .fail(let count):
+      trouble.change { $0.failures = count }
+    case .help:
+      output.show([Words.help])
+    case .quit:
+      break
+    }
+    notes.notebook.cache.save()
+    return !hasFailed
+  }
+
+  /// Waits for the end of an operation, and tells what is no success: that is the same for all.
+  private func run<Request, Response>(_ operation: UseCaseOperation<Request, Response>) async {
+    let before = notes.history.entries
+    operation
+      .catch { self.fail(Words.failure($0)) }
+      .onCancel { _ in self.output.show(progress: "Stopping") }
+    cancelRunning = { operation.cancel() }
+    let outcome = await operation.ended()
+    cancelRunning = nil
+
+    let after = notes.history.entries
+    if case .cancelled = outcome {
+      // What was on its way to the server has been done all the same.
+      let isDone = after != before ? after.last(where: \.isApplied).map(Words.entry) : nil
+      fail("Stopped." + (isDone.map { " Done so far: \($0)" } ?? " Nothing was done."))
+    }
+    let dropped = before.count { !$0.isApplied && !after.map(\.id).contains($0.id) }
+    if dropped > 0 { output.show(["Gone for good: \(dropped) undone"]) }
+  }
+
+  private func importFile(_ path: String) async {
+    guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+      return fail("Cannot read \(path), or it is not UTF-8.")
+    }
+    let lines = text.split(whereSeparator: \.isNewline)
+      .map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+    let name = URL(filePath: path).lastPathComponent
+    let importing = notes.importNotes.execute(.init(name: name, texts: lines)) { [output] update in
+      // One in ten is enough for who reads the lines, and all of them for who sees a bar.
+      output.show(progress: Words.progress(update))
+    }
+    importing.then { response in
+      if let failure = response.failure {
+        self.fail("\(Words.failure(failure)) Imported before: \(response.done)")
+      } else {
+        self.output.show(["Imported: \(response.done)"])
+      }
+    }
+    await run(importing)
+  }
+
+  private func tell(_ what: String, _ note: Note?) {
+    guard let note else { return }
+    output.show(["\(what): \(Words.line(note))"])
+  }
+
+  private func tell(_ what: String, _ otherwise: String, _ entry: HistoryEntry?) {
+    guard let entry else { return output.show([otherwise]) }
+    output.show(["\(what): \(Words.entry(entry))"])
+    if entry.title.hasPrefix("Show") { output.show(notes.desk.note.map(Words.note) ?? []) }
+  }
+
+  private func fail(_ words: String) {
+    hasFailed = true
+    output.show(failure: words)
+  }
+}

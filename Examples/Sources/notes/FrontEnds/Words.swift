@@ -1,0 +1,113 @@
+import Foundation
+import NotesWire
+import UseCase
+import UseCaseHistory
+
+/// What both front ends say.
+enum Words {
+  static func list(_ notes: [Note]) -> [String] {
+    if notes.isEmpty { return ["There are no notes."] }
+    // As much of the ids as tells each from the others.
+    let ids = notes.map(\.id).sorted()
+    let alike = zip(ids, ids.dropFirst()).map { $0.commonPrefix(with: $1).count }.max() ?? 0
+    return notes.map { line($0, digits: max(4, alike + 1)) }
+  }
+
+  static func line(_ note: Note, digits: Int = 4) -> String {
+    "\(note.id.prefix(digits))  \(printable(note.text, limit: 60))"
+  }
+
+  static func note(_ note: Note) -> [String] {
+    let time = Date(timeIntervalSince1970: Double(note.created) / 1000).formatted(.iso8601)
+    return ["\(note.id)  \(time)"] + note.text.split(separator: "\n").map { printable($0) }
+  }
+
+  static func history(_ entries: [HistoryEntry]) -> [String] {
+    let applied = entries.filter(\.isApplied).map { "● \(entry($0))" }
+    let undone = entries.filter { !$0.isApplied }.map { "○ \(entry($0))" }
+    return applied + ["─ now ─"] + undone
+  }
+
+  static func entry(_ entry: HistoryEntry) -> String {
+    let title = printable(entry.title, limit: 60)
+    guard !entry.children.isEmpty else { return title }
+    let applied = entry.children.count(where: \.isApplied)
+    let count = entry.children.count
+    return "\(title) (\(applied == count || applied == 0 ? "" : "\(applied) of ")\(count) notes)"
+  }
+
+  static func progress(_ update: ImportNotes.Update) -> String {
+    let width = 20
+    let bar = String(repeating: "#", count: width * update.done / update.total)
+    let rest = String(repeating: " ", count: width - bar.count)
+    return "Importing [\(bar)\(rest)] \(update.done) of \(update.total)"
+  }
+
+  static func failure(_ error: any Error) -> String {
+    switch error {
+    case NotesError.offline: "You are offline."
+    case NotesError.unreachable: "The server cannot be reached."
+    case NotesError.busy: "The server is too busy."
+    case NotesError.notLoggedIn: "The server asks for a token: login TOKEN"
+    case NotesError.notFound(let id): "There is no note \(printable(id))."
+    case NotesError.ambiguous(let id): "Several ids begin with \(id): write more of it."
+    case NotesError.changed: "Somebody else has changed the note: nothing was done."
+    case NotesError.refused(let status, let words):
+      "The server says \(status): \(printable(words))."
+    case let error as UseCaseTimeout:
+      "No answer within \(error.duration.components.seconds) s. It may be done later: see list."
+    default: "\(error)"
+    }
+  }
+
+  /// A note may have been written by anybody: a terminal is not sent what might steer it.
+  static func printable(_ text: some StringProtocol, limit: Int? = nil) -> String {
+    var scalars = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars.prefix(limit ?? .max) {
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator: scalars.append(" ")
+      default: scalars.append(scalar)
+      }
+    }
+    let isCut = limit.map { text.unicodeScalars.count > $0 } ?? false
+    return String(scalars) + (isCut ? "…" : "")
+  }
+
+  static let help = """
+    usage: notes [OPTION ...] [COMMAND]
+
+    Keeps notes on a server. Without a command, commands are read from the keyboard.
+
+      list               the notes that are known here, and then those of the server
+      show ID            a note; the beginning of its id is enough
+      new TEXT           make a note
+      edit ID TEXT       give a note another text
+      remove ID          remove a note
+      import FILE        make a note of each line. Ctrl-C stops it; what is imported by then
+                         stays, and is one step of the history.
+      undo, redo         a new, edit, remove or import; and after a show, show the one before.
+                         What fails can be tried again.
+      history            what can be undone, and what can be redone
+      forget             empty the history, if somebody else's change is in its way
+      login TOKEN        show a token to a server that asks for one
+      offline, online    be cut off from the server, and be connected again
+      latency MS         wait so long before each request
+      fail N             let the next N requests fail; each is tried four times
+      help, quit
+
+    Ctrl-C stops a command, and at the prompt it quits. The history ends with the program.
+
+      --server URL       use the server at this address. Without it, notes-server is started, for
+                         as long as it is needed.
+      --file FILE        keep the notes in FILE (~/.notes-example if there is no other), and what
+                         is known of them in FILE.cache
+      --script FILE      read commands from FILE, and print each before what it does. It ends at
+                         the first that fails, or does not fail though it begins with “!”.
+      --timeout S        wait so many seconds for an answer, and not 10
+      --latency MS, --fail-next N, --offline
+                         begin as after `latency MS`, `fail N` or `offline`
+      --seed N           make the same ids and times each time
+
+    It ends with 0; with 1 if a command has failed; with 2 if it was not understood.
+    """
+}

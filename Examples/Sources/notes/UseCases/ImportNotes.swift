@@ -1,0 +1,54 @@
+import Foundation
+import NotesWire
+import UseCase
+import UseCaseHistory
+
+/// Makes a note of each line.
+///
+/// If it is cancelled or fails, what has been imported stays, note by whole note, and is one entry
+/// of the history: who wants it away undoes it, and nobody has to import again what is there.
+struct ImportNotes: ReportingUseCase {
+  struct Request: Sendable {
+    let name: String
+    let texts: [String]
+  }
+
+  struct Update: Hashable, Sendable {
+    let done: Int
+    let total: Int
+  }
+
+  struct Response: Sendable {
+    let done: Int
+    /// What has stopped it, if it has been stopped.
+    let failure: (any Error)?
+  }
+
+  let newNote: RecordedUseCase<NewNote>
+  let history: UseCaseHistory
+  let queue = UseCaseQueue(.dropWhileBusy)
+
+  func main(
+    _ request: Request, report: @escaping @Sendable (Update) -> Void
+  ) async throws -> Response {
+    let group = history.group("Import \(request.name)") { [newNote] in
+      var done = 0
+      do {
+        for text in request.texts {
+          _ = try await newNote(text)
+          done += 1
+          report(Update(done: done, total: request.texts.count))
+        }
+        return Response(done: done, failure: nil)
+      } catch {
+        // A group that threw would take back what is there.
+        return Response(done: done, failure: error)
+      }
+    }
+    return try await withTaskCancellationHandler {
+      try await group.ended().get()
+    } onCancel: {
+      group.cancel()
+    }
+  }
+}
