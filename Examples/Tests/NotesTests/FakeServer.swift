@@ -1,4 +1,3 @@
-import Foundation
 import NotesWire
 import Synchronization
 import UseCase
@@ -9,21 +8,21 @@ import UseCase
 final class FakeServer: UseCase {
   private struct State {
     var notes: [Note.ID: Note] = [:]
-    var requests: [ServerRequest] = []
+    var arrived = 0
     var failures: [Int: NotesError] = [:]
     var failure: NotesError?
-    var isHeld = false
-    var held: [CheckedContinuation<Void, Never>] = []
-    var arrivals: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    /// Answers from this request on are kept back.
+    var held = Int.max
+    var waiters: [(isReady: @Sendable (State) -> Bool, continuation: Waiter)] = []
   }
+
+  private typealias Waiter = CheckedContinuation<Void, Never>
 
   private let state = Mutex(State())
 
   var texts: [String] {
     state.withLock { $0.notes.values.sorted(by: Note.areInOrder).map(\.text) }
   }
-
-  var requests: [ServerRequest] { state.withLock { $0.requests } }
 
   /// What all requests fail with from now on; nil for none.
   func fail(with error: NotesError?) { state.withLock { $0.failure = error } }
@@ -33,7 +32,7 @@ final class FakeServer: UseCase {
     state.withLock { $0.failures[number] = error }
   }
 
-  /// Somebody else changes a note.
+  /// Somebody else changes a note, or removes it.
   func change(_ text: String, to new: String?) {
     state.withLock { state in
       guard let note = state.notes.values.first(where: { $0.text == text }) else { return }
@@ -41,48 +40,47 @@ final class FakeServer: UseCase {
     }
   }
 
-  /// Keeps the answers back, from the next request on.
-  func hold() { state.withLock { $0.isHeld = true } }
-
-  func release() {
-    let held = state.withLock { state in
-      state.isHeld = false
-      defer { state.held = [] }
-      return state.held
-    }
-    for continuation in held { continuation.resume() }
+  /// Keeps the answers back from the request with this number on, or from the next one on.
+  func hold(at number: Int? = nil) {
+    state.withLock { $0.held = number ?? $0.arrived + 1 }
   }
+
+  func release() { update { $0.held = .max } }
 
   /// Returns when that many requests have arrived since the beginning.
-  func arrived(_ count: Int) async {
-    await withCheckedContinuation { continuation in
-      let isThere = state.withLock { state in
-        if state.requests.count >= count { return true }
-        state.arrivals.append((count, continuation))
-        return false
-      }
-      if isThere { continuation.resume() }
-    }
-  }
+  func arrived(_ count: Int) async { await wait { $0.arrived >= count } }
 
   func main(_ request: ServerRequest) async throws -> [Note] {
-    let (failure, arrivals) = state.withLock { state in
-      state.requests.append(request)
-      let count = state.requests.count
-      defer { state.arrivals.removeAll { $0.count <= count } }
-      let arrivals = state.arrivals.filter { $0.count <= count }
-      return (state.failures[count] ?? state.failure, arrivals)
+    let number = update { state in
+      state.arrived += 1
+      return state.arrived
     }
-    for arrival in arrivals { arrival.continuation.resume() }
-    if let failure { throw failure }
+    if let failure = state.withLock({ $0.failures[number] ?? $0.failure }) { throw failure }
+    await wait { number < $0.held }
+    return try state.withLock { state in try state.notes.answer(request) }
+  }
+
+  @discardableResult
+  private func update<Result: Sendable>(_ change: @Sendable (inout State) -> Result) -> Result {
+    let (result, ready) = state.withLock { state in
+      let result = change(&state)
+      let now = state
+      defer { state.waiters.removeAll { $0.isReady(now) } }
+      return (result, state.waiters.filter { $0.isReady(now) }.map(\.continuation))
+    }
+    for waiter in ready { waiter.resume() }
+    return result
+  }
+
+  private func wait(until isReady: @escaping @Sendable (State) -> Bool) async {
     await withCheckedContinuation { continuation in
-      let isHeld = state.withLock { state in
-        if state.isHeld { state.held.append(continuation) }
-        return state.isHeld
+      let isReadyNow = state.withLock { state in
+        if isReady(state) { return true }
+        state.waiters.append((isReady, continuation))
+        return false
       }
-      if !isHeld { continuation.resume() }
+      if isReadyNow { continuation.resume() }
     }
-    return try state.withLock { try $0.notes.answer(request) }
   }
 }
 

@@ -36,7 +36,7 @@ enum Command: Hashable, Sendable {
     case "fail": self = .fail(try number(rest, name))
     default:
       guard let command = Self.plain[name] else {
-        throw .usage("unknown command '\(name)'")
+        throw .usage("unknown command '\(Words.printable(name))'")
       }
       guard rest.isEmpty else { throw .usage("\(name) stands alone") }
       self = command

@@ -63,9 +63,9 @@ final class Session {
       await run(
         notes.logIn.execute(token).then { self.output.show(["Logged in."] + Words.list($0)) })
     case .undo:
-      await run(history.undo().then { self.tell("Undone", "Nothing to undo.", $0) })
+      await move(history.undo(), "Undone", "Nothing to undo.")
     case .redo:
-      await run(history.redo().then { self.tell("Redone", "Nothing to redo.", $0) })
+      await move(history.redo(), "Redone", "Nothing to redo.")
     case .history:
       output.show(Words.history(history.entries))
     case .forget:
@@ -100,10 +100,10 @@ final class Session {
     if case .cancelled = outcome {
       // What was on its way to the server has been done all the same.
       let isDone = after != before ? after.last(where: \.isApplied).map(Words.entry) : nil
-      fail("Stopped." + (isDone.map { " Done so far: \($0)" } ?? " Nothing was done."))
+      fail("Stopped." + (isDone.map { " In the history: \($0)" } ?? " Nothing was done."))
     }
     let dropped = before.count { !$0.isApplied && !after.map(\.id).contains($0.id) }
-    if dropped > 0 { output.show(["Gone for good: \(dropped) undone"]) }
+    if dropped > 0 { output.show(["Dropped what was undone: \(dropped)"]) }
   }
 
   private func importFile(_ path: String) async {
@@ -114,7 +114,6 @@ final class Session {
       .map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
     let name = URL(filePath: path).lastPathComponent
     let importing = notes.importNotes.execute(.init(name: name, texts: lines)) { [output] update in
-      // One in ten is enough for who reads the lines, and all of them for who sees a bar.
       output.show(progress: Words.progress(update))
     }
     importing.then { response in
@@ -132,10 +131,15 @@ final class Session {
     output.show(["\(what): \(Words.line(note))"])
   }
 
-  private func tell(_ what: String, _ otherwise: String, _ entry: HistoryEntry?) {
-    guard let entry else { return output.show([otherwise]) }
-    output.show(["\(what): \(Words.entry(entry))"])
-    if entry.title.hasPrefix("Show") { output.show(notes.desk.note.map(Words.note) ?? []) }
+  private func move(
+    _ move: UseCaseOperation<HistoryMove, HistoryEntry?>, _ what: String, _ otherwise: String
+  ) async {
+    let shown = notes.desk.note
+    move.then { [notes, output] entry in
+      output.show([entry.map { "\(what): \(Words.entry($0))" } ?? otherwise])
+      if let note = notes.desk.note, note != shown { output.show(Words.note(note)) }
+    }
+    await run(move)
   }
 
   private func fail(_ words: String) {

@@ -9,12 +9,19 @@ actor ServerAddress {
   }
 
   private let kind: Kind
+  private let folder: URL?
   private var own: (process: Process, input: Pipe, url: URL)?
   private var starting: Task<URL, any Error>?
 
-  init(_ kind: Kind) {
+  /// `folder` has the executable of the server: it stands beside this one.
+  init(
+    _ kind: Kind, folder: URL? = Bundle.main.executableURL?.deletingLastPathComponent()
+  ) {
     self.kind = kind
+    self.folder = folder
   }
+
+  var processIdentifier: Int32? { own?.process.processIdentifier }
 
   func url() async throws -> URL {
     switch kind {
@@ -47,8 +54,7 @@ actor ServerAddress {
   private func start(_ file: String) async throws -> URL {
     let process = Process()
     let (input, output) = (Pipe(), Pipe())
-    process.executableURL = Bundle.main.executableURL?.deletingLastPathComponent()
-      .appending(path: "notes-server")
+    process.executableURL = folder?.appending(path: "notes-server")
     process.arguments = ["--attached", "--file", file]
     process.standardInput = input
     process.standardOutput = output

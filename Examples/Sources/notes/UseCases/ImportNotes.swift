@@ -6,7 +6,9 @@ import UseCaseHistory
 /// Makes a note of each line.
 ///
 /// If it is cancelled or fails, what has been imported stays, note by whole note, and is one entry
-/// of the history: who wants it away undoes it, and nobody has to import again what is there.
+/// of the history: who wants it away undoes it, and nobody has to import again what is there. A
+/// note that was on its way is waited for; only if its answer never came, because the server died,
+/// it may be there without being a part of that entry.
 struct ImportNotes: ReportingUseCase {
   struct Request: Sendable {
     let name: String
@@ -31,7 +33,10 @@ struct ImportNotes: ReportingUseCase {
   func main(
     _ request: Request, report: @escaping @Sendable (Update) -> Void
   ) async throws -> Response {
+    // The first note waits until a cancellation would be heard.
+    let (isReady, ready) = AsyncStream.makeStream(of: Never.self)
     let group = history.group("Import \(request.name)") { [newNote] in
+      for await _ in isReady {}
       var done = 0
       do {
         for text in request.texts {
@@ -46,7 +51,8 @@ struct ImportNotes: ReportingUseCase {
       }
     }
     return try await withTaskCancellationHandler {
-      try await group.ended().get()
+      ready.finish()
+      return try await group.ended().get()
     } onCancel: {
       group.cancel()
     }
