@@ -8,8 +8,12 @@ let package = Package(
   targets: [
     .target(name: "CountingMalloc"),
     .executableTarget(
-      name: "allocations",
-      dependencies: ["CountingMalloc", .product(name: "UseCase", package: "UseCase")],
+      name: "Benchmarks",
+      dependencies: [
+        "CountingMalloc",
+        .product(name: "UseCase", package: "UseCase"),
+        .product(name: "UseCaseHistory", package: "UseCase"),
+      ],
       swiftSettings: [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),

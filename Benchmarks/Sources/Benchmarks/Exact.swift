@@ -1,0 +1,66 @@
+import CountingMalloc
+import Dispatch
+import UseCase
+import UseCaseHistory
+
+/// A path of the library whose allocations and instructions are counted.
+///
+/// Everything runs in one task, or is started by it, so that the counts depend on as little as
+/// possible beside the code.
+struct Path: Sendable {
+  let name: String
+  let run: @Sendable (_ count: Int, _ client: Client) async throws -> Void
+
+  static let all = [
+    Path(name: "task") { count, client in
+      for number in 0..<count { Task { client.take(twice(number)) } }
+    },
+    Path(name: "then") { count, client in
+      let useCase = Twice()
+      for number in 0..<count { useCase.execute(number).then { client.take($0) } }
+    },
+    Path(name: "value") { count, client in
+      let useCase = Twice()
+      for number in 0..<count { client.take(try await useCase.execute(number).value) }
+    },
+    Path(name: "call") { count, client in
+      let useCase = Twice()
+      for number in 0..<count { client.take(try await useCase(number)) }
+    },
+    Path(name: "serial") { count, client in
+      let useCase = Twice(queue: UseCaseQueue(.serial))
+      for number in 0..<count { useCase.execute(number).then { client.take($0) } }
+    },
+    Path(name: "cancelPrevious") { count, client in
+      let useCase = Twice(queue: UseCaseQueue(.cancelPrevious))
+      for number in 0..<count { useCase.execute(number).finally { client.take(number) } }
+    },
+    Path(name: "recorded") { count, client in
+      let useCase = Undoable().recorded(in: UseCaseHistory())
+      for number in 0..<count { useCase.execute(number).then { client.take($0) } }
+    },
+    Path(name: "undoAndRedo") { count, client in
+      let history = UseCaseHistory()
+      _ = try await history.execute(Undoable(), 1).value
+      for number in 0..<count {
+        history.undo()
+        history.redo().then { _ in client.take(number) }
+      }
+    },
+  ]
+
+  /// Runs the path, and returns how often one operation allocates.
+  func allocations(count: Int) -> Double {
+    run(count: 1_000)
+    counting_malloc_switch(true)
+    run(count: count)
+    counting_malloc_switch(false)
+    return Double(counting_malloc_calls()) / Double(count)
+  }
+
+  private func run(count: Int) {
+    let client = Client(count)
+    Task { try await run(count, client) }
+    client.wait()
+  }
+}
