@@ -73,7 +73,7 @@ struct NotesService: Sendable {
       switch error {
       case .changed: throw HTTPAnswer(412, "the note is another one by now")
       case .full: throw HTTPAnswer(507, "there are \(Store.capacity) notes already")
-      case .broken: throw HTTPAnswer(500, "the file cannot be written")
+      case .unwritable: throw HTTPAnswer(500, "the file cannot be written")
       }
     }
   }

@@ -18,7 +18,7 @@ final class Store: Sendable {
     case changed
     case full
     /// The file cannot be written.
-    case broken
+    case unwritable
   }
 
   /// One line of the file.
@@ -31,6 +31,8 @@ final class Store: Sendable {
     var notes: [String: Note] = [:]
     /// Where the last whole line ends.
     var end: off_t = 0
+    /// What is in the file is not certain any more: only a new start can tell.
+    var isBroken = false
   }
 
   static let capacity = 10_000
@@ -57,10 +59,11 @@ final class Store: Sendable {
       throw Failure("cannot read \(path)")
     }
     var state = State()
+    let decoder = JSONDecoder()
     for (number, line) in zip(1..., data.split(separator: 0x0A, omittingEmptySubsequences: false)) {
       let end = line.endIndex
       guard end < data.endIndex else { break }
-      guard let change = try? JSONDecoder().decode(Change.self, from: line) else {
+      guard let change = try? decoder.decode(Change.self, from: line) else {
         throw Failure("\(path), line \(number): this is not a change of a note")
       }
       if let note = change.put { state.notes[note.id] = note }
@@ -121,9 +124,8 @@ final class Store: Sendable {
   private func append(_ change: Change, _ state: inout State) throws(Refusal) {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard var line = try? encoder.encode(change) else { throw .broken }
+    guard !state.isBroken, var line = try? encoder.encode(change) else { throw .unwritable }
     line.append(0x0A)
-    // Written at the end of the last whole line: what a failed write has left is written over.
     let isWritten = line.withUnsafeBytes { bytes in
       var count = 0
       while count < bytes.count {
@@ -136,9 +138,10 @@ final class Store: Sendable {
       return true
     }
     guard isWritten, fsync(file) == 0 else {
-      // Nothing may be left of it: the client is told that it has failed.
-      ftruncate(file, state.end)
-      throw .broken
+      // The client is told that it has failed, so nothing may be left of it.
+      let isCut = ftruncate(file, state.end) == 0
+      state.isBroken = isWritten || !isCut
+      throw .unwritable
     }
     state.end += off_t(line.count)
   }

@@ -27,10 +27,13 @@ private final class ServerProcess {
   private let input = Pipe()
   private let end: AsyncStream<Never>
 
-  init(file: String) throws {
+  /// `space` is how much the server can write, in blocks.
+  init(file: String, space: Int? = nil) throws {
     let output = Pipe()
-    process.executableURL = products.appending(path: "notes-server")
-    process.arguments = ["--attached", "--file", file]
+    let server = products.appending(path: "notes-server").path()
+    let limit = space.map { "trap '' XFSZ; ulimit -f \($0); " } ?? ""
+    process.executableURL = URL(filePath: "/bin/sh")
+    process.arguments = ["-c", limit + "exec \"$0\" --attached --file \"$1\"", server, file]
     process.standardInput = input
     process.standardOutput = output
     let (end, hasEnded) = AsyncStream.makeStream(of: Never.self)
@@ -138,6 +141,24 @@ struct ServerTests {
     }
   }
 
+  @Test func `what does not fit on the disk is refused, and leaves nothing`() async throws {
+    var acknowledged: [Note] = []
+    let small = try ServerProcess(file: folder.file, space: 8)
+    await #expect(throws: NotesError.refused(status: 500, words: "the file cannot be written")) {
+      for number in 0..<1000 {
+        _ = try await small.port(.put(note(number), over: nil))
+        acknowledged.append(note(number))
+      }
+    }
+    #expect(try await small.port(.list) == acknowledged)
+    _ = try await small.port(.get("n0"))
+    try await small.close()
+    let large = try ServerProcess(file: folder.file)
+    #expect(try await large.port(.list) == acknowledged)
+    _ = try await large.port(.put(note(1000), over: nil))
+    try await large.close()
+  }
+
   @Test func `a file that is no file of notes is left as it is`() throws {
     let data = Data("milk\neggs\n".utf8)
     try data.write(to: URL(filePath: folder.file))
@@ -173,6 +194,10 @@ struct ServerTests {
     _ = try await port(.put(note(1), over: nil))
     let first = try #require(await address.processIdentifier)
     kill(first, SIGKILL)
+    // Its end is the end of its lock.
+    let lock = open(folder.file + ".lock", O_RDWR | O_CLOEXEC)
+    flock(lock, LOCK_EX)
+    close(lock)
     #expect(try await port(.get("n1")) == [note(1)])
     #expect(await address.processIdentifier != first)
     await address.close()

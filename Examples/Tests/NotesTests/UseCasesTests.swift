@@ -185,6 +185,20 @@ struct UseCasesTests {
     #expect(server.texts == ["a", "b", "c"])
   }
 
+  // Without the check before a request is sent, the undo cannot be cancelled.
+  @Test func `an undo of an import that is cancelled stops, and goes on later`() async throws {
+    _ = try await notes.importNotes.execute(.init(name: "x", texts: ["a", "b", "c"])).value
+    server.hold(at: 4)
+    let undoing = notes.history.undo()
+    await server.arrived(4)
+    undoing.cancel()
+    server.release()
+    await undoing.ended()
+    #expect(server.texts == ["a", "b"])
+    try await undo()
+    #expect(server.texts == [])
+  }
+
   @Test func `a new note that is cancelled on its way can be undone`() async throws {
     server.hold(at: 1)
     let new = notes.new.execute("a")

@@ -13,7 +13,10 @@ final class Interactive: Output {
       do throws(Failure) {
         let command = line.allSatisfy(\.isWhitespace) ? nil : try Command(line: line)
         if command == .quit { return }
-        if let command { _ = await session.perform(command) }
+        if let command {
+          show(progress: "…")
+          _ = await session.perform(command)
+        }
       } catch {
         show(failure: error.message)
       }

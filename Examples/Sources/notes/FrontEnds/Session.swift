@@ -100,7 +100,7 @@ final class Session {
     if case .cancelled = outcome {
       // What was on its way to the server has been done all the same.
       let isDone = after != before ? after.last(where: \.isApplied).map(Words.entry) : nil
-      fail("Stopped." + (isDone.map { " In the history: \($0)" } ?? " Nothing was done."))
+      fail("Stopped." + (isDone.map { " In the history: \($0)" } ?? ""))
     }
     let dropped = before.count { !$0.isApplied && !after.map(\.id).contains($0.id) }
     if dropped > 0 { output.show(["Dropped what was undone: \(dropped)"]) }

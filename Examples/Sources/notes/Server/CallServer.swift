@@ -35,19 +35,19 @@ struct CallServer: UseCase {
     let address = try await server.url()
     let (data, response) = try await send(request, to: address)
     let status = (response as? HTTPURLResponse)?.statusCode ?? 0
-    switch status {
-    case 200, 201:
+    switch (status, request.id) {
+    case (200, _), (201, _):
       let notes = try? JSONDecoder().decode([Note].self, from: data)
       let note = try? JSONDecoder().decode(Note.self, from: data)
       guard let notes = notes ?? note.map({ [$0] }) else {
         throw NotesError.refused(status: status, words: "the answer is no note")
       }
       return notes
-    case 204: return []
-    case 401: throw NotesError.notLoggedIn
-    case 404: throw NotesError.notFound(request.id ?? "")
-    case 412: throw NotesError.changed
-    case 503: throw NotesError.busy
+    case (204, _): return []
+    case (401, _): throw NotesError.notLoggedIn
+    case (404, let id?): throw NotesError.notFound(id)
+    case (412, _): throw NotesError.changed
+    case (503, _): throw NotesError.busy
     default:
       let words = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .newlines)
       throw NotesError.refused(status: status, words: words)
