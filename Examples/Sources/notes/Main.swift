@@ -36,7 +36,9 @@ struct Main {
     var isInterrupted = false
     let interrupts = onInterrupt {
       isInterrupted = true
-      if !session.cancel() { leave(server) }
+      if session.cancel() { return }
+      if isTyped { Standard.output("") }
+      leave(server)
     }
     defer { interrupts.cancel() }
     var code: Int32 = 0

@@ -60,6 +60,14 @@ struct SessionTests {
     #expect(lines.failures == ["You are offline."])
   }
 
+  @Test func `a list that has changed meanwhile is shown again`() async {
+    #expect(await run(script: "new a\nlist") == 0)
+    #expect(lines.shown.suffix(3) == ["> list", "Known:\nne34  a", "Up to date."])
+    server.change("a", to: "b")
+    #expect(await run(script: "list") == 0)
+    #expect(lines.shown.suffix(4) == ["> list", "Known:\nne34  a", "By now:", "ne34  b"])
+  }
+
   @Test func `a script ends where something is not as it should be`() async {
     #expect(await run(script: "# one\nnew a\n\n! show zz\nhistory\n") == 0)
     #expect(

@@ -20,6 +20,10 @@ final class Session {
   private let trouble: Trouble
   private unowned let output: any Output
   private var cancelRunning: (() -> Void)?
+
+  /// How the present command found everything, and whether it has failed.
+  private var entries: [HistoryEntry] = []
+  private var shown: Note?
   private var hasFailed = false
 
   init(_ notes: Notes, trouble: Trouble, output: any Output) {
@@ -36,8 +40,8 @@ final class Session {
 
   /// Returns whether it has succeeded, when it is over.
   func perform(_ command: Command) async -> Bool {
-    hasFailed = false
     let history = notes.history
+    (entries, shown, hasFailed) = (history.entries, notes.desk.note, false)
     switch command {
     case .list:
       var known: [Note]?
@@ -45,7 +49,8 @@ final class Session {
         if output.show(known: Words.list(notes)) { known = notes }
       }
       list.then { [output] notes in
-        output.show(notes == known ? ["Up to date."] : Words.list(notes))
+        let list = (known == nil ? [] : ["By now:"]) + Words.list(notes)
+        output.show(notes == known ? ["Up to date."] : list)
       }
       await run(list)
     case .show(let id):
@@ -88,7 +93,6 @@ final class Session {
 
   /// Waits for the end of an operation, and tells what is no success: that is the same for all.
   private func run<Request, Response>(_ operation: UseCaseOperation<Request, Response>) async {
-    let before = notes.history.entries
     operation
       .catch { self.fail(Words.failure($0)) }
       .onCancel { _ in self.output.show(progress: "Stopping") }
@@ -99,16 +103,16 @@ final class Session {
     let after = notes.history.entries
     if case .cancelled = outcome {
       // What was on its way to the server has been done all the same.
-      let isDone = after != before ? after.last(where: \.isApplied).map(Words.entry) : nil
+      let isDone = after != entries ? after.last(where: \.isApplied).map(Words.entry) : nil
       fail("Stopped." + (isDone.map { " In the history: \($0)" } ?? ""))
     }
-    let dropped = before.count { !$0.isApplied && !after.map(\.id).contains($0.id) }
+    let dropped = entries.count { !$0.isApplied && !after.map(\.id).contains($0.id) }
     if dropped > 0 { output.show(["Dropped what was undone: \(dropped)"]) }
   }
 
   private func importFile(_ path: String) async {
     guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-      return fail("Cannot read \(path), or it is not UTF-8.")
+      return fail("Cannot read \(Words.printable(path)), or it is not UTF-8.")
     }
     let lines = text.split(whereSeparator: \.isNewline)
       .map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
@@ -134,10 +138,9 @@ final class Session {
   private func move(
     _ move: UseCaseOperation<HistoryMove, HistoryEntry?>, _ what: String, _ otherwise: String
   ) async {
-    let shown = notes.desk.note
-    move.then { [notes, output] entry in
-      output.show([entry.map { "\(what): \(Words.entry($0))" } ?? otherwise])
-      if let note = notes.desk.note, note != shown { output.show(Words.note(note)) }
+    move.then { entry in
+      self.output.show([entry.map { "\(what): \(Words.entry($0))" } ?? otherwise])
+      if let note = self.notes.desk.note, note != self.shown { self.output.show(Words.note(note)) }
     }
     await run(move)
   }
