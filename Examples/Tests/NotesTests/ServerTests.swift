@@ -43,10 +43,9 @@ private final class ServerProcess {
     // It says where it is when it is ready.
     let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
     let url = try #require(URL(string: line.trimmingCharacters(in: .newlines)))
-    port = CallServer(server: ServerAddress(.given(url)), credentials: Credentials())
+    port = CallServer(
+      server: ServerAddress(.given(url)), credentials: Credentials(), timeout: .seconds(120))
   }
-
-  deinit { process.terminate() }
 
   func kill() async {
     Foundation.kill(process.processIdentifier, SIGKILL)
@@ -190,7 +189,8 @@ struct ServerTests {
 
   @Test func `the client starts a server that has died again`() async throws {
     let address = ServerAddress(.own(file: folder.file), folder: products)
-    let port = CallServer(server: address, credentials: Credentials())
+    let port = CallServer(
+      server: address, credentials: Credentials(), timeout: .seconds(120))
     _ = try await port(.put(note(1), over: nil))
     let first = try #require(await address.processIdentifier)
     kill(first, SIGKILL)
@@ -201,6 +201,35 @@ struct ServerTests {
     #expect(try await port(.get("n1")) == [note(1)])
     #expect(await address.processIdentifier != first)
     await address.close()
+  }
+
+  @Test func `Ctrl-C stops an import, and what is in its step is what is in the file`()
+    async throws
+  {
+    let lines = (0..<3000).map { "line \($0)\n" }.joined()
+    try Data(lines.utf8).write(to: URL(filePath: folder.path + "/lines.txt"))
+    try Data("import \(folder.path)/lines.txt\n".utf8)
+      .write(to: URL(filePath: folder.path + "/script"))
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = products.appending(path: "notes")
+    process.arguments = [
+      "--file", folder.file, "--latency", "100", "--script", folder.path + "/script",
+    ]
+    process.standardOutput = output
+    let (end, hasEnded) = AsyncStream.makeStream(of: Never.self)
+    process.terminationHandler = { _ in hasEnded.finish() }
+    try process.run()
+    var text = ""
+    while let bytes = try output.fileHandleForReading.read(upToCount: 1) {
+      text += String(decoding: bytes, as: UTF8.self)
+      if text.hasSuffix("2 of 3000\n") { kill(process.processIdentifier, SIGINT) }
+    }
+    for await _ in end {}
+    #expect(process.terminationStatus == 130)
+    let count = try Store(path: folder.file).notes.count
+    #expect(text.hasSuffix("Stopped. In the history: Import lines.txt (\(count) notes)\n"))
+    #expect((2..<3000).contains(count))
   }
 
   @Test(arguments: [
