@@ -32,10 +32,13 @@ struct UndoArticleTests {
   func `an undo that is asked for early is for what is on its way`(fails: Bool) async {
     let history = history
     await shelf.refuse(fails ? ["Report 2"] : [])
+    let lane = rename.queue
+    lane.suspend()
     rename.execute("Report")
     rename.execute("Report 2")
     let undo = history.undo().catch(HistoryError.self) { error in list.show(error) }
 
+    lane.resume()
     await undo.ended()
     #expect(await shelf.title == "Report")
     #expect(list.shown == (fails ? ["outOfTurn"] : []))
