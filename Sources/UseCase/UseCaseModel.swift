@@ -147,7 +147,10 @@ public final class ReportingUseCaseModel<Base: ReportingUseCase> {
       newestUpdate = executed
       self.update = update
     }
-    if !model.isUndecided { update = nil }
+    if !model.isUndecided {
+      update = nil
+      newestUpdate = executed
+    }
     return model.follow(operation)
   }
 

@@ -174,6 +174,21 @@ struct UseCaseModelTests {
     #expect(model.update == "1 is over" && model.value == 1)
   }
 
+  @Test func `progress still on its way is not taken for that of a newer operation`() async {
+    let count = Count()
+    let model = ReportingUseCaseModel(count)
+    let older = model.execute(0)
+    count.gates[0].open()
+    // Without a suspension: the updates are on their way, and the main actor has shown none.
+    while older.outcome == nil {}
+    let newer = model.execute(1)
+    await older.ended()
+    #expect(model.value == 0 && model.update?.hasPrefix("0") != true)
+    count.gates[1].open()
+    await newer.ended()
+    #expect(model.update == "1 is over")
+  }
+
   @Test func `a model of a use case that asks for nothing executes without a request`() async {
     let hello = AnyUseCase { (_: Void) in "hello" }
     let model = UseCaseModel(hello)
