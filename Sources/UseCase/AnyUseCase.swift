@@ -18,7 +18,7 @@ public struct AnyUseCase<Request: Sendable, Response: Sendable>: UseCase {
   /// - Parameters:
   ///   - queue: Where its operations run.
   ///   - timeout: How long a body may take, nil for as long as it likes.
-  ///   - main: Answers one request, on no actor.
+  ///   - main: Answers one request, on no actor. What it throws is the failure of the operation.
   /// - Complexity: O(1).
   public init(
     queue: UseCaseQueue = .default, timeout: Duration? = nil,
@@ -42,5 +42,6 @@ public struct AnyUseCase<Request: Sendable, Response: Sendable>: UseCase {
   /// - Parameter request: What it is asked.
   /// - Returns: The response.
   /// - Throws: Whatever the closure throws.
+  /// - Complexity: That of the closure.
   public func main(_ request: Request) async throws -> Response { try await body(request) }
 }

@@ -10,7 +10,7 @@
 ///   }
 /// }
 ///
-/// Count().execute(3) { number in print(number) }.then { text in print(text) }   // 1 2 3 done
+/// Count().execute(3) { number in print(number) }.then { text in print(text) }  // 1 2 3 done
 /// ```
 public protocol ReportingUseCase<Request, Response, Update>: UseCase {
   // Restated, or a type that writes only `main(_:report:)` is not inferred to conform.
@@ -31,6 +31,7 @@ public protocol ReportingUseCase<Request, Response, Update>: UseCase {
   ///   - report: Takes an update and returns at once, however slow the receiver is.
   /// - Returns: The response.
   /// - Throws: The failure of the operation, or `CancellationError` to give up.
+  /// - Complexity: Yours. To report costs O(1).
   func main(
     _ request: Request, report: @escaping @Sendable (Update) -> Void
   ) async throws -> Response
@@ -42,6 +43,7 @@ extension ReportingUseCase {
   /// - Parameter request: What it is asked.
   /// - Returns: The response.
   /// - Throws: The failure of the operation.
+  /// - Complexity: That of ``main(_:report:)``.
   public func main(_ request: Request) async throws -> Response {
     try await main(request) { _ in }
   }

@@ -5,8 +5,8 @@
 ///   func main(_ name: String) async throws -> String { "Hello, \(name)!" }
 /// }
 ///
-/// Greet().execute("Ada").then { greeting in print(greeting) }   // Hello, Ada!
-/// let greeting = try await Greet()("Grace")                     // Hello, Grace!
+/// Greet().execute("Ada").then { greeting in print(greeting) }  // Hello, Ada!
+/// let greeting = try await Greet()("Grace")  // Hello, Grace!
 /// ```
 ///
 /// A use case is a factory of operations and holds no state of a run: each ``execute(_:priority:)``
@@ -22,11 +22,15 @@ public protocol UseCase<Request, Response>: Sendable {
   /// Where its operations run. The default is ``UseCaseQueue/default``, which is unlimited.
   ///
   /// Give it a stored property: a queue made anew at every access limits nothing.
+  ///
+  /// - Complexity: Expected to be O(1): every `execute` asks for it.
   var queue: UseCaseQueue { get }
 
   /// How long a body may take, from its start, on the clock of the queue; nil for as long as it
   /// likes, which is the default. When the time has passed the operation fails with
   /// ``UseCaseTimeout`` at once and its task is cancelled.
+  ///
+  /// - Complexity: Expected to be O(1): every body asks for it.
   var timeout: Duration? { get }
 
   /// Answers one request.
@@ -37,13 +41,18 @@ public protocol UseCase<Request, Response>: Sendable {
   /// - Parameter request: What it is asked.
   /// - Returns: The response.
   /// - Throws: The failure of the operation, or `CancellationError` to give up.
+  /// - Complexity: Yours. The operation holds its slot until this has returned.
   func main(_ request: Request) async throws -> Response
 }
 
 extension UseCase {
   /// The queue for the whole process, which is unlimited.
+  ///
+  /// - Complexity: O(1).
   public var queue: UseCaseQueue { .default }
 
-  /// None.
+  /// No time-out: a body may take as long as it likes.
+  ///
+  /// - Complexity: O(1).
   public var timeout: Duration? { nil }
 }

@@ -27,6 +27,8 @@ public final class UseCaseModel<Base: UseCase> {
   public private(set) var error: (any Error)?
 
   /// Whether an operation waits or runs.
+  ///
+  /// - Complexity: O(1).
   public var isRunning: Bool { !running.isEmpty }
 
   /// Whether an operation has no outcome yet: one that was superseded counts until its handlers
@@ -114,12 +116,18 @@ public final class ReportingUseCaseModel<Base: ReportingUseCase> {
   public private(set) var update: Base.Update?
 
   /// The response of the newest operation that has succeeded.
+  ///
+  /// - Complexity: O(1).
   public var value: Base.Response? { model.value }
 
   /// The error of the newest operation that has failed; nil once a later one has succeeded.
+  ///
+  /// - Complexity: O(1).
   public var error: (any Error)? { model.error }
 
   /// Whether an operation waits or runs.
+  ///
+  /// - Complexity: O(1).
   public var isRunning: Bool { model.isRunning }
 
   @ObservationIgnored private let model: UseCaseModel<Base>

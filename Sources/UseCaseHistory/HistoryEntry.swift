@@ -1,11 +1,21 @@
 /// One recorded execution, or one group of them, as the history shows it.
+///
+/// ```swift
+/// for entry in history.entries {
+///   print(entry.isApplied ? "●" : "○", entry.title)  // ● Rename
+/// }
+/// ```
 public struct HistoryEntry: Identifiable, Hashable, Sendable {
   /// The identity of an entry: higher for each later recording, and never used again.
   public struct ID: Hashable, Comparable, Sendable {
     let number: UInt64
 
-    /// Whether `lhs` was recorded before `rhs`.
+    /// Returns whether the first was recorded before the second.
     ///
+    /// - Parameters:
+    ///   - lhs: The identity of an entry.
+    ///   - rhs: The identity of another.
+    /// - Returns: Whether `lhs` is the older one.
     /// - Complexity: O(1).
     public static func < (lhs: Self, rhs: Self) -> Bool { lhs.number < rhs.number }
   }

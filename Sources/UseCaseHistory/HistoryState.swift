@@ -1,4 +1,9 @@
 /// What a history can do now: one consistent snapshot, for buttons, menus and badges.
+///
+/// ```swift
+/// let state = history.state
+/// print(state.canUndo ? "Undo \(state.undoTitle ?? "")" : "Nothing to undo")  // Undo Rename
+/// ```
 public struct HistoryState: Hashable, Sendable {
   /// Whether ``UseCaseHistory/undo()`` called now would have a target.
   public var canUndo: Bool

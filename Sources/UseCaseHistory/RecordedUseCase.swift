@@ -5,7 +5,7 @@ public import UseCase
 ///
 /// ```swift
 /// let rename = Rename(document: document).recorded(in: history)
-/// let button = RenameButton(rename: AnyUseCase(rename))   // knows nothing of histories
+/// let button = RenameButton(rename: AnyUseCase(rename))  // knows nothing of histories
 /// ```
 ///
 /// Its executions run on the lane of the history, one at a time with everything else that was
@@ -20,10 +20,14 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
   let history: UseCaseHistory
 
   /// The lane of the history.
+  ///
+  /// - Complexity: O(1).
   public var queue: UseCaseQueue { history.lane }
 
   /// The time-out of the use case that is recorded. It holds for an execution, not for undo and
   /// redo, and a response that comes later is recorded all the same.
+  ///
+  /// - Complexity: That of the time-out of the use case.
   public var timeout: Duration? { base.timeout }
 
   /// Answers the request as the use case does, and records the response.
@@ -31,6 +35,7 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
   /// - Parameter request: What it is asked.
   /// - Returns: The response.
   /// - Throws: Whatever the use case throws. Then nothing is recorded.
+  /// - Complexity: That of the use case, and O(*n*) in the number of entries that leave.
   public func main(_ request: Base.Request) async throws -> Base.Response {
     let ledger = history.ledger
     switch ledger.place {

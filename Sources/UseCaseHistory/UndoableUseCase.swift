@@ -9,7 +9,9 @@ public import UseCase
 ///   func main(_ name: String) async throws -> String { await document.rename(to: name) }
 ///   func undo(_ name: String, _ old: String) async throws { _ = await document.rename(to: old) }
 /// }
+/// ```
 ///
+/// ```swift
 /// let history = UseCaseHistory()
 /// history.execute(Rename(document: document), "Report")
 /// history.undo()
@@ -26,6 +28,7 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   ///   - request: What was asked.
   ///   - response: What `main`, or the last `redo`, answered.
   /// - Throws: Whatever keeps it from being undone.
+  /// - Complexity: Yours. Nothing else runs on the lane until this has returned.
   func undo(_ request: Request, _ response: Response) async throws
 
   /// Brings the effect of an execution back. The default calls `main` with the same request.
@@ -37,13 +40,15 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   ///   - response: What was answered before.
   /// - Returns: The new response, for the next undo.
   /// - Throws: Whatever keeps it from being redone.
+  /// - Complexity: Yours, as that of ``undo(_:_:)``.
   func redo(_ request: Request, _ response: Response) async throws -> Response
 
   /// Returns what a user calls the request, in the words "Undo …". The default is the name of
-  /// the type. It is called whenever somebody reads a title, so be quick.
+  /// the type.
   ///
   /// - Parameter request: What was asked.
   /// - Returns: The title.
+  /// - Complexity: Expected to be O(1): it is called whenever somebody reads a title.
   func title(for request: Request) -> String
 
   /// Returns what becomes of two executions, one right after the other, such as two letters
@@ -53,6 +58,7 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   ///   - earlier: The newest entry.
   ///   - later: The execution that is being recorded.
   /// - Returns: Whether they become one entry, none, or stay two.
+  /// - Complexity: Yours. It runs at each recording that may merge, outside of any lock.
   func merge(
     _ earlier: (request: Request, response: Response),
     _ later: (request: Request, response: Response)
@@ -69,6 +75,7 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   ///   - request: What was asked.
   ///   - response: What was answered last.
   ///   - reason: Why it leaves.
+  /// - Complexity: Yours. Start a task for what takes long.
   func discard(_ request: Request, _ response: Response, _ reason: HistoryDiscardReason)
 }
 
@@ -92,6 +99,7 @@ extension UndoableUseCase {
   ///   - response: What was answered before.
   /// - Returns: The new response.
   /// - Throws: Whatever `main` throws.
+  /// - Complexity: That of `main`.
   public func redo(_ request: Request, _ response: Response) async throws -> Response {
     try await main(request)
   }
@@ -100,6 +108,7 @@ extension UndoableUseCase {
   ///
   /// - Parameter request: What was asked.
   /// - Returns: The name of the type.
+  /// - Complexity: O(1).
   public func title(for request: Request) -> String { String(describing: Self.self) }
 
   /// Returns ``HistoryMerge/separate``.
@@ -108,6 +117,7 @@ extension UndoableUseCase {
   ///   - earlier: The newest entry.
   ///   - later: The execution that is being recorded.
   /// - Returns: That they stay two entries.
+  /// - Complexity: O(1).
   public func merge(
     _ earlier: (request: Request, response: Response),
     _ later: (request: Request, response: Response)
@@ -121,6 +131,7 @@ extension UndoableUseCase {
   ///   - request: What was asked.
   ///   - response: What was answered last.
   ///   - reason: Why it leaves.
+  /// - Complexity: O(1).
   public func discard(_ request: Request, _ response: Response, _ reason: HistoryDiscardReason) {}
 
   /// Returns a use case that does the same and is recorded in `history`: hand it to whoever

@@ -7,7 +7,7 @@ public import UseCase
 /// let rename = Rename(document: document).recorded(in: history)
 /// rename.execute("Report")
 /// history.undo()
-/// history.redo().then { entry in print(entry?.title ?? "nothing") }   // Rename
+/// history.redo().then { entry in print(entry?.title ?? "nothing") }  // Rename
 /// ```
 ///
 /// Everything that is asked of a history runs on its lane, one at a time, in the order asked for:

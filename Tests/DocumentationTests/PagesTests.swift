@@ -1,15 +1,16 @@
 import Foundation
 import Testing
 
-/// What the READMEs and the articles show compiles: each Swift block stands in a file beside this
-/// one.
+/// What the READMEs, the articles and the comments of symbols show compiles: each Swift block stands
+/// in a file beside this one.
 struct PagesTests {
   private static let root = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  private static let pages: [String] = ["README.md", "README.es.md"] + paths(in: "Sources", "md")
+  private static let pages: [String] =
+    ["README.md", "README.es.md"] + paths(in: "Sources", "md") + paths(in: "Sources", "swift")
 
-  @Test func `every Swift block of a page stands in a file that compiles`() throws {
+  @Test func `every Swift block of a page or a comment stands in a file that compiles`() throws {
     let code = try Self.paths(in: "Tests/DocumentationTests", "swift").map { path in
       try lines(path).joined(separator: "\n")
     }
@@ -55,6 +56,8 @@ struct PagesTests {
   private func lines(_ path: String) throws -> [String] {
     let text = try String(contentsOf: Self.root.appending(path: path), encoding: .utf8)
     return text.split(separator: "\n", omittingEmptySubsequences: true)
+      .map { $0.trimmingCharacters(in: .whitespaces) }
+      .map { path.hasPrefix("Sources") && $0.hasPrefix("///") ? String($0.dropFirst(3)) : $0 }
       .map { $0.trimmingCharacters(in: .whitespaces) }
       .filter { !$0.isEmpty && !$0.hasPrefix("import ") }
   }

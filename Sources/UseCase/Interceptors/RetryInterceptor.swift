@@ -24,7 +24,7 @@ public struct RetryInterceptor: UseCaseInterceptor {
   ///     error and traps.
   ///   - delay: How long to wait before each further attempt.
   ///   - clock: Measures the delay, nil for the clock of the queue.
-  ///   - shouldRetry: Whether another attempt may help after this error.
+  ///   - shouldRetry: Whether another attempt may help after this error. It runs on no actor.
   /// - Complexity: O(1).
   public init(
     attempts: Int, delay: Delay = .constant(.zero), clock: (any Clock<Duration>)? = nil,
@@ -47,6 +47,7 @@ public struct RetryInterceptor: UseCaseInterceptor {
   ///   - next: The rest.
   /// - Returns: The response of the first attempt that succeeds.
   /// - Throws: The error of the last attempt, or `CancellationError`.
+  /// - Complexity: O(*n*) in the number of attempts, beside that of the body.
   public func intercept<Request: Sendable, Response: Sendable>(
     _ request: Request, of execution: UseCaseExecution,
     next: @Sendable (Request) async throws -> Response

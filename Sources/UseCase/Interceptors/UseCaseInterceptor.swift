@@ -25,6 +25,7 @@ public protocol UseCaseInterceptor: ConcurrentUseCaseInterceptor {
   ///     several times, with this request or another.
   /// - Returns: The response of the operation.
   /// - Throws: Whatever is to be the failure of the operation.
+  /// - Complexity: Yours. To pass by an interceptor costs O(1).
   func intercept<Request: Sendable, Response: Sendable>(
     _ request: Request, of execution: UseCaseExecution,
     next: nonisolated(nonsending) @Sendable (Request) async throws -> Response
@@ -45,6 +46,7 @@ public protocol ConcurrentUseCaseInterceptor: Sendable {
   ///   - next: The rest.
   /// - Returns: The response of the operation.
   /// - Throws: Whatever is to be the failure of the operation.
+  /// - Complexity: Yours. To pass by an interceptor costs O(1).
   func intercept<Request: Sendable, Response: Sendable>(
     _ request: Request, of execution: UseCaseExecution,
     next: @concurrent @Sendable (Request) async throws -> Response
@@ -60,6 +62,7 @@ extension UseCaseInterceptor {
   ///   - next: The rest.
   /// - Returns: The response of the operation.
   /// - Throws: Whatever that function throws.
+  /// - Complexity: O(1), beside that of the function.
   public func intercept<Request: Sendable, Response: Sendable>(
     _ request: Request, of execution: UseCaseExecution,
     next: nonisolated(nonsending) @Sendable (Request) async throws -> Response
@@ -82,6 +85,7 @@ extension ConcurrentUseCaseInterceptor where Self: UseCaseInterceptor {
   ///   - next: The rest.
   /// - Returns: The response of the operation.
   /// - Throws: Whatever that function throws.
+  /// - Complexity: O(1), beside that of the function.
   public func intercept<Request: Sendable, Response: Sendable>(
     _ request: Request, of execution: UseCaseExecution,
     next: @concurrent @Sendable (Request) async throws -> Response

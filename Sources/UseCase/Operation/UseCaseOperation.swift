@@ -98,6 +98,7 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
 
   /// Cancels the operation when `scope` goes away, as ``UseCaseCancellation/scopeEnded``.
   ///
+  /// - Parameter scope: What is to hold the operation until it has ended.
   /// - Returns: The operation itself.
   /// - Complexity: O(1).
   @discardableResult

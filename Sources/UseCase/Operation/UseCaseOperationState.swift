@@ -14,11 +14,17 @@ public enum UseCaseOperationState: Hashable, Sendable {
 public struct UseCaseOperationID: Hashable, Comparable, Sendable, CustomStringConvertible {
   let number: UInt64
 
-  /// Whether `lhs` was executed before `rhs`.
+  /// Returns whether the first was executed before the second.
   ///
+  /// - Parameters:
+  ///   - lhs: The identity of an operation.
+  ///   - rhs: The identity of another.
+  /// - Returns: Whether `lhs` is the older one.
   /// - Complexity: O(1).
   public static func < (lhs: Self, rhs: Self) -> Bool { lhs.number < rhs.number }
 
   /// The number of the operation, such as `#7`.
+  ///
+  /// - Complexity: O(1).
   public var description: String { "#\(number)" }
 }

@@ -1,4 +1,12 @@
 /// What became of an operation. There is exactly one, and the first one stays.
+///
+/// ```swift
+/// switch await search.execute("swift").ended() {
+/// case .success(let titles): print(titles)
+/// case .failure(let error): print("failed: \(error)")
+/// case .cancelled(let reason): print("cancelled: \(reason)")
+/// }
+/// ```
 public enum UseCaseOutcome<Response: Sendable>: Sendable {
   /// The body returned this response.
   case success(Response)
@@ -11,6 +19,7 @@ public enum UseCaseOutcome<Response: Sendable>: Sendable {
 
   /// Returns the response.
   ///
+  /// - Returns: The response of an operation that has succeeded.
   /// - Throws: The failure itself, or `CancellationError` for a cancelled operation.
   /// - Complexity: O(1).
   public func get() throws -> Response {
@@ -47,12 +56,15 @@ public struct UseCaseTimeout: Error, Hashable, CustomStringConvertible {
 
   /// Creates the error, for a fake in a test.
   ///
+  /// - Parameter duration: The time-out that passed.
   /// - Complexity: O(1).
   public init(duration: Duration) {
     self.duration = duration
   }
 
   /// A sentence for a log.
+  ///
+  /// - Complexity: O(1).
   public var description: String { "The use case took longer than its time-out of \(duration)." }
 }
 
@@ -70,6 +82,8 @@ public struct UseCaseDeadlock: Error, Hashable, CustomStringConvertible {
   public init() {}
 
   /// A sentence for a log.
+  ///
+  /// - Complexity: O(1).
   public var description: String {
     "The awaited operation waits for the slot that the awaiting body holds. Use the call form, "
       + "`try await useCase(request)`, which runs inside that slot."

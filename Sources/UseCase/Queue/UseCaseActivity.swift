@@ -2,6 +2,11 @@
 ///
 /// Every operation that was ever executed on the queue is in exactly one of the five counts. An
 /// operation that was cancelled while it ran counts as running until its body has returned.
+///
+/// ```swift
+/// let activity = search.queue.activity
+/// print("\(activity.running) run, \(activity.waiting) wait")  // 1 run, 0 wait
+/// ```
 public struct UseCaseActivity: Hashable, Sendable {
   /// How many operations hold a slot.
   public var running: Int
@@ -19,13 +24,23 @@ public struct UseCaseActivity: Hashable, Sendable {
   public var cancelled: Int
 
   /// How many operations were ever executed: the sum of the five.
+  ///
+  /// - Complexity: O(1).
   public var executed: Int { running + waiting + succeeded + failed + cancelled }
 
   /// Whether nothing runs and nothing waits.
+  ///
+  /// - Complexity: O(1).
   public var isIdle: Bool { running == 0 && waiting == 0 }
 
   /// Creates a snapshot, for a preview or a test.
   ///
+  /// - Parameters:
+  ///   - running: How many operations hold a slot.
+  ///   - waiting: How many operations wait for one.
+  ///   - succeeded: How many have succeeded.
+  ///   - failed: How many have failed.
+  ///   - cancelled: How many were cancelled.
   /// - Complexity: O(1).
   public init(
     running: Int = 0, waiting: Int = 0, succeeded: Int = 0, failed: Int = 0, cancelled: Int = 0

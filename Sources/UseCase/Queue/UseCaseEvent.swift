@@ -1,4 +1,10 @@
 /// A change in the life of an operation, told to the observer of its queue.
+///
+/// ```swift
+/// let queue = UseCaseQueue(.serial) { event in
+///   print("\(event.useCase) \(event.id) \(event.kind)")  // Search #7 running
+/// }
+/// ```
 public struct UseCaseEvent: Sendable {
   /// The operation.
   public let id: UseCaseOperationID

@@ -1,0 +1,217 @@
+import TestSupport
+import Testing
+import UseCase
+import UseCaseHistory
+
+/// The examples in the documentation of types and functions.
+@Suite(.mustEnd)
+@MainActor
+struct SymbolCodeTests {
+  @Test func `a use case answers by handler and by call`() async throws {
+    struct Greet: UseCase {
+      func main(_ name: String) async throws -> String { "Hello, \(name)!" }
+    }
+
+    Greet().execute("Ada").then { greeting in print(greeting) }  // Hello, Ada!
+    let greeting = try await Greet()("Grace")  // Hello, Grace!
+    #expect(greeting == "Hello, Grace!")
+    #expect(try await Greet().execute("Ada").value == "Hello, Ada!")
+  }
+
+  @Test func `a use case reports while it works`() async throws {
+    struct Count: ReportingUseCase {
+      func main(
+        _ limit: Int, report: @escaping @Sendable (Int) -> Void
+      ) async throws -> String {
+        for number in 1...limit { report(number) }
+        return "done"
+      }
+    }
+
+    Count().execute(3) { number in print(number) }.then { text in print(text) }  // 1 2 3 done
+    let heard = Log<Int>()
+    let operation = Count().execute(3) { number in heard.append(number) }
+    #expect(try await operation.value == "done")
+    await operation.ended()
+    #expect(heard.elements == [1, 2, 3])
+  }
+
+  @Test func `an operation, its outcome and its queue tell what they do`() async {
+    let operation = search.execute("swift")
+      .then { results in print(results) }
+      .catch { error in print(error) }
+      .finally { print("done") }
+    await operation.ended()
+
+    switch await search.execute("swift").ended() {
+    case .success(let titles): print(titles)
+    case .failure(let error): print("failed: \(error)")
+    case .cancelled(let reason): print("cancelled: \(reason)")
+    }
+
+    search.execute("swift")
+    let activity = search.queue.activity
+    print("\(activity.running) run, \(activity.waiting) wait")  // 1 run, 0 wait
+    #expect(activity.waiting == 0)
+    await search.queue.idle()
+  }
+
+  @Test func `closures and other use cases are use cases of any type`() async throws {
+    let double = AnyUseCase<Int, Int> { number in number * 2 }
+    let screen = Screen(search: AnyUseCase(Search()))
+    #expect(try await double(21) == 42)
+    #expect(try await screen.search("swift") == ["swift!"])
+  }
+
+  @Test func `a queue tells its observer and wraps its bodies`() async throws {
+    let queue = UseCaseQueue(.serial) { event in
+      print("\(event.useCase) \(event.id) \(event.kind)")  // Search #7 running
+    }
+    let logged = UseCaseQueue(interceptors: [Logging.Log()])
+    for queue in [queue, logged, retrying()] {
+      #expect(try await AnyUseCase<Int, Int>(queue: queue) { $0 }(1) == 1)
+    }
+  }
+
+  private func retrying() -> UseCaseQueue {
+    let queue = UseCaseQueue(
+      interceptors: [
+        RetryInterceptor(attempts: 3, delay: .exponential(.milliseconds(200), cap: .seconds(5)))
+      ])
+    return queue
+  }
+
+  @Test func `a scope belongs to a screen`() async {
+    Scoped.SearchScreen().type("swift")
+    await search.queue.idle()
+  }
+
+  @Test func `a renaming is undone`() async {
+    let document = Document()
+    let history = UseCaseHistory()
+    history.execute(Rename(document: document), "Report")
+    history.undo()
+    await history.group("") {}.ended()
+    #expect(await document.name == "Untitled")
+  }
+
+  @Test func `a recorded use case knows its history, and whoever has it does not`() async throws {
+    let document = Document()
+    let history = UseCaseHistory()
+    let rename = Rename(document: document).recorded(in: history)
+    rename.execute("Report")
+    history.undo()
+    history.redo().then { entry in print(entry?.title ?? "nothing") }  // Rename
+    await history.group("") {}.ended()
+
+    let state = history.state
+    print(state.canUndo ? "Undo \(state.undoTitle ?? "")" : "Nothing to undo")  // Undo Rename
+    for entry in history.entries {
+      print(entry.isApplied ? "●" : "○", entry.title)  // ● Rename
+    }
+    #expect(state.undoTitle == "Rename")
+    #expect(history.entries.map(\.isApplied) == [true])
+    #expect(try await recordedButton(document, history).rename("Draft") == "Report")
+  }
+
+  private func recordedButton(_ document: Document, _ history: UseCaseHistory) -> RenameButton {
+    let rename = Rename(document: document).recorded(in: history)
+    let button = RenameButton(rename: AnyUseCase(rename))  // knows nothing of histories
+    return button
+  }
+
+  @Test func `all places are replaced in one step`() async {
+    let document = Document()
+    let history = UseCaseHistory()
+    let replace = Rename(document: document).recorded(in: history)
+    let places = ["a", "b"]
+    await replaceAll(places, replace, history).ended()
+    #expect(history.entries.map(\.title) == ["Replace all"])
+  }
+
+  private func replaceAll(
+    _ places: [String], _ replace: RecordedUseCase<Rename>, _ history: UseCaseHistory
+  ) -> UseCaseOperation<String, Void> {
+    history.group("Replace all") {
+      for place in places { _ = try await replace(place) }
+    }
+  }
+}
+
+private let search = Search()
+
+private struct Search: UseCase {
+  let queue = UseCaseQueue(.cancelPrevious)
+  func main(_ text: String) async throws -> [String] { ["\(text)!"] }
+}
+
+private struct Screen {
+  let search: AnyUseCase<String, [String]>
+}
+
+private struct RenameButton {
+  let rename: AnyUseCase<String, String>
+}
+
+private enum Logging {
+  struct Log: UseCaseInterceptor {
+    func intercept<Request: Sendable, Response: Sendable>(
+      _ request: Request, of execution: UseCaseExecution,
+      next: @Sendable (Request) async throws -> Response
+    ) async throws -> Response {
+      print("\(execution.useCase) \(execution.id) begins")
+      defer { print("\(execution.useCase) \(execution.id) is over") }
+      return try await next(request)
+    }
+  }
+}
+
+private enum Scoped {
+  final class SearchScreen {
+    let scope = UseCaseScope()
+    func type(_ text: String) {
+      search.execute(text).then { results in print(results) }.store(in: scope)
+    }
+  }
+}
+
+private actor Document {
+  private(set) var name = "Untitled"
+
+  func rename(to name: String) -> String {
+    defer { self.name = name }
+    return self.name
+  }
+}
+
+private struct Rename: UndoableUseCase {
+  let document: Document
+
+  func main(_ name: String) async throws -> String { await document.rename(to: name) }
+  func undo(_ name: String, _ old: String) async throws { _ = await document.rename(to: old) }
+}
+
+#if canImport(SwiftUI)
+  import SwiftUI
+
+  private struct SearchView: View {
+    @State private var search = UseCaseModel(Search())
+    @State private var text = ""
+
+    var body: some View {
+      List(search.value ?? [], id: \.self) { Text($0) }
+        .searchable(text: $text)
+        .onChange(of: text) { search.execute(text) }
+        .overlay { if search.isRunning { ProgressView() } }
+    }
+  }
+
+  private struct UndoButton: View {
+    let model: HistoryModel
+
+    var body: some View {
+      Button("Undo \(model.state.undoTitle ?? "")") { model.undo() }
+        .disabled(!model.state.canUndo)
+    }
+  }
+#endif
