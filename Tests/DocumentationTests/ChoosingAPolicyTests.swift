@@ -19,8 +19,12 @@ struct ChoosingAPolicyTests {
   @Test func `two use cases that share a serial queue wait for each other`() async throws {
     let bank = Bank()
     let account = UseCaseQueue(.serial)
-    let deposit = AnyUseCase<Int, Int>(queue: account) { amount in try await bank.add(amount) }
-    let withdraw = AnyUseCase<Int, Int>(queue: account) { amount in try await bank.add(-amount) }
+    let deposit = AnyUseCase<Int, Int>(queue: account) { amount in
+      try await bank.add(amount)
+    }
+    let withdraw = AnyUseCase<Int, Int>(queue: account) { amount in
+      try await bank.add(-amount)
+    }
 
     account.suspend()
     let operations = [deposit.execute(5), withdraw.execute(3)]

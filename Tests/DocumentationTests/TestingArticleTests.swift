@@ -7,7 +7,8 @@ import UseCase
 struct TestingArticleTests {
   @Test @MainActor func `a screen shows the titles for its newest text`() async {
     let gate = Gate()
-    let search = AnyUseCase<String, [String]>(queue: UseCaseQueue(.cancelPrevious)) { text in
+    let queue = UseCaseQueue(.cancelPrevious)
+    let search = AnyUseCase<String, [String]>(queue: queue) { text in
       await gate.pass()
       return [text]
     }
@@ -16,7 +17,7 @@ struct TestingArticleTests {
     screen.type("sw")
     screen.type("swift")
     #expect(screen.titles.isEmpty)
-    #expect(search.queue.activity.executed == 2)
+    #expect(queue.activity.executed == 2)
 
     gate.open()
     await screen.ended()
@@ -38,7 +39,8 @@ struct TestingArticleTests {
 
   @Test func `a search begins after a pause in typing`() async throws {
     let clock = ManualClock()
-    let queue = UseCaseQueue(.cancelPrevious(debounce: .milliseconds(300)), clock: clock)
+    let queue = UseCaseQueue(
+      .cancelPrevious(debounce: .milliseconds(300)), clock: clock)
     let search = AnyUseCase<String, String>(queue: queue) { text in text }
 
     let first = search.execute("sw")

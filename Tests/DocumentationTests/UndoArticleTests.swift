@@ -36,7 +36,9 @@ struct UndoArticleTests {
     lane.suspend()
     rename.execute("Report")
     rename.execute("Report 2")
-    let undo = history.undo().catch(HistoryError.self) { error in list.show(error) }
+    let undo = history.undo().catch(HistoryError.self) { error in
+      list.show(error)
+    }
 
     lane.resume()
     await undo.ended()
@@ -103,8 +105,13 @@ private struct Renaming: UndoableUseCase {
 struct Delete: UndoableUseCase {
   let shelf: Shelf
 
-  func main(_ title: String) async throws { try await shelf.hide(title) }
-  func undo(_ title: String, _: Void) async throws { try await shelf.show(title) }
+  func main(_ title: String) async throws {
+    try await shelf.hide(title)
+  }
+
+  func undo(_ title: String, _: Void) async throws {
+    try await shelf.show(title)
+  }
 
   func discard(_ title: String, _: Void, _ reason: HistoryDiscardReason) {
     Task { await shelf.deleteIfHidden(title) }
@@ -114,13 +121,20 @@ struct Delete: UndoableUseCase {
 struct TypeText: UndoableUseCase {
   let shelf: Shelf
 
-  func main(_ text: String) async throws { await shelf.append(text) }
-  func undo(_ text: String, _: Void) async throws { await shelf.removeLast(text.count) }
+  func main(_ text: String) async throws {
+    await shelf.append(text)
+  }
+
+  func undo(_ text: String, _: Void) async throws {
+    await shelf.removeLast(text.count)
+  }
 
   func merge(
-    _ earlier: (request: String, response: Void), _ later: (request: String, response: Void)
+    _ earlier: (request: String, response: Void),
+    _ later: (request: String, response: Void)
   ) -> HistoryMerge<String, Void> {
-    later.request == " " ? .separate : .merged(earlier.request + later.request, ())
+    if later.request == " " { return .separate }
+    return .merged(earlier.request + later.request, ())
   }
 }
 

@@ -45,7 +45,9 @@ actor Archive {
   private(set) var titles: [String] = []
 
   func load() async {
-    await search.execute("swift").then { titles in self.titles = titles }.ended()
+    await search.execute("swift")
+      .then { titles in self.titles = titles }
+      .ended()
   }
 }
 
