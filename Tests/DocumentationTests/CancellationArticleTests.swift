@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 import UseCase
@@ -18,7 +19,7 @@ struct CancellationArticleTests {
     screen.type("s")
     gates[0].open()
     // The first one has its outcome, and its handler is kept from the main actor meanwhile.
-    while search.queue.activity.running > 0 {}
+    while search.queue.activity.running > 0 { sched_yield() }
     screen.type("sw")
     for _ in 1...100 { await Task.yield() }
     #expect(screen.titles.isEmpty)
