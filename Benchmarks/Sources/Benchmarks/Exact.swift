@@ -49,18 +49,12 @@ struct Path: Sendable {
     },
   ]
 
-  /// Runs the path, and returns how often one operation allocates.
-  func allocations(count: Int) -> Double {
-    run(count: 1_000)
-    counting_malloc_switch(true)
-    run(count: count)
-    counting_malloc_switch(false)
-    return Double(counting_malloc_calls()) / Double(count)
-  }
-
-  private func run(count: Int) {
+  /// Runs the path, and returns how often it allocates.
+  func allocations(count: Int) -> Int {
     let client = Client(count)
+    counting_malloc_switch(true)
     Task { try await run(count, client) }
     client.wait()
+    return counting_malloc_calls()
   }
 }

@@ -1,8 +1,9 @@
-/// The same work, done in several ways. The first contestant is what the others are compared with.
+/// The same work, done in several ways, which take turns.
 struct Scenario: Sendable {
   let name: String
-  let contestants: [Contestant]
   var unit = Unit.nanoseconds
+  var rounds = 25
+  let contestants: [Contestant]
 }
 
 /// What a sample counts, for one operation.
@@ -13,6 +14,8 @@ enum Unit: Sendable {
 /// One way of doing the work of a scenario.
 struct Contestant: Sendable {
   let name: String
+  /// Whether it is what those behind it are compared with: the work without any library.
+  var isBare = false
   var target: Target?
 
   /// Does the work once, and returns its cost for one operation.
@@ -29,39 +32,50 @@ enum Target: Sendable {
   case cost(Double)
 }
 
-/// How much work there is.
-///
-/// A quick run does a hundredth, to see that everything works.
+/// How much work there is: all of it, or a hundredth, to see that everything works.
 struct Scale: Sendable {
   var isQuick = false
 
   func callAsFunction(_ count: Int) -> Int { isQuick ? max(1, count / 100) : count }
 }
 
-/// The samples of all contestants of a scenario, of which those of one round belong together.
-struct Result: Sendable {
+/// The samples of all contestants of a scenario. Those of one round belong together: what disturbs
+/// the machine disturbs all of them.
+struct Samples: Sendable {
   let scenario: Scenario
-  let samples: [[Double]]
+  private let costs: [[Double]]
 
-  /// Lets the contestants take turns, `rounds` times, after one round to warm up.
-  init(of scenario: Scenario, rounds: Int, scale: Scale) {
+  /// Lets the contestants take turns, after one round to warm up.
+  init(of scenario: Scenario, scale: Scale) {
     self.scenario = scenario
-    var samples = Array(repeating: [Double](), count: scenario.contestants.count)
-    for round in 0...rounds {
+    var costs = Array(repeating: [Double](), count: scenario.contestants.count)
+    for round in 0...(scale.isQuick ? 1 : scenario.rounds) {
       for (index, contestant) in scenario.contestants.enumerated() {
-        let sample = contestant.sample(scale)
-        if round > 0 { samples[index].append(sample) }
+        let cost = contestant.sample(scale)
+        if round > 0 { costs[index].append(cost) }
       }
     }
-    self.samples = samples
+    self.costs = costs
   }
 
-  /// How many times the cost of `other` the contestant costs, round by round.
-  func ratio(of contestant: Int, to other: Int) -> Spread {
-    Spread(zip(samples[contestant], samples[other]).map { $0 / $1 })
+  func cost(of contestant: Int) -> Spread { Spread(costs[contestant]) }
+
+  /// How many times the bare work the contestant costs.
+  func ratio(of contestant: Int) -> Spread {
+    let bare = scenario.contestants[...contestant].lastIndex(where: \.isBare)
+    return ratio(of: contestant, to: bare ?? contestant)
   }
 
-  func cost(of contestant: Int) -> Spread { Spread(samples[contestant]) }
+  func ratio(of contestant: Int, to other: String) -> Spread {
+    guard let index = scenario.contestants.firstIndex(where: { $0.name == other }) else {
+      fatalError("\(scenario.name) has no contestant named \(other).")
+    }
+    return ratio(of: contestant, to: index)
+  }
+
+  private func ratio(of contestant: Int, to other: Int) -> Spread {
+    Spread(zip(costs[contestant], costs[other]).map { $0 / $1 })
+  }
 }
 
 /// What several measurements have in common.

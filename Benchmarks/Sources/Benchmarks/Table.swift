@@ -3,20 +3,31 @@ import Foundation
 /// All results, a row for each contestant.
 struct Table {
   private static let header = [
-    "scenario", "contestant", "× the first", "from – to", "per operation", "target",
+    "scenario", "contestant", "× bare", "from – to", "per operation", "target",
   ]
   private let rows: [[String]]
 
-  init(_ results: [Result]) {
-    rows = results.flatMap { result in
-      result.scenario.contestants.enumerated().map { index, contestant in
-        let ratio = result.ratio(of: index, to: 0)
+  /// The targets that were missed, in words.
+  let missed: [String]
+
+  init(_ results: [Samples]) {
+    rows = results.flatMap { samples in
+      samples.scenario.contestants.enumerated().map { index, contestant in
+        let ratio = samples.ratio(of: index)
         return [
-          index == 0 ? result.scenario.name : "", contestant.name, ratio.median.short,
-          "\(ratio.minimum.short) – \(ratio.maximum.short)",
-          result.scenario.unit.text(result.cost(of: index).median),
-          contestant.target.map { $0.verdict(on: index, in: result) } ?? "",
+          index == 0 ? samples.scenario.name : "", contestant.name,
+          contestant.isBare ? "1" : ratio.median.short,
+          contestant.isBare ? "" : "\(ratio.minimum.short) – \(ratio.maximum.short)",
+          samples.scenario.unit.text(samples.cost(of: index).median),
+          contestant.target?.verdict(on: index, in: samples).text ?? "",
         ]
+      }
+    }
+    missed = results.flatMap { samples in
+      samples.scenario.contestants.enumerated().compactMap { index, contestant in
+        guard let verdict = contestant.target?.verdict(on: index, in: samples), !verdict.isMet
+        else { return nil }
+        return "\(samples.scenario.name), \(contestant.name): \(verdict.text)"
       }
     }
   }
@@ -39,32 +50,23 @@ struct Table {
 
 extension Target {
   /// Returns what it says, what was measured, and whether that is good enough.
-  func verdict(on contestant: Int, in result: Result) -> String {
+  func verdict(on contestant: Int, in samples: Samples) -> (text: String, isMet: Bool) {
     switch self {
     case .atMost(let limit, let other):
-      let ratio = result.ratio(of: contestant, to: other)
+      let ratio = samples.ratio(of: contestant, to: other).median
       return verdict("≤ \(limit.short) × \(other)", ratio.short, ratio <= limit)
     case .atLeast(let limit, let other):
-      let ratio = result.ratio(of: contestant, to: other)
+      let ratio = samples.ratio(of: contestant, to: other).median
       return verdict("≥ \(limit.short) × \(other)", ratio.short, ratio >= limit)
     case .cost(let limit):
-      let unit = result.scenario.unit
-      let cost = result.cost(of: contestant).median
+      let unit = samples.scenario.unit
+      let cost = samples.cost(of: contestant).median
       return verdict("≤ \(unit.text(limit))", unit.text(cost), cost <= limit)
     }
   }
 
-  private func verdict(_ text: String, _ value: String, _ isMet: Bool) -> String {
-    "\(text): \(value), \(isMet ? "met" : "MISSED")"
-  }
-}
-
-extension Result {
-  func ratio(of contestant: Int, to other: String) -> Double {
-    guard let index = scenario.contestants.firstIndex(where: { $0.name == other }) else {
-      fatalError("\(scenario.name) has no contestant named \(other).")
-    }
-    return ratio(of: contestant, to: index).median
+  private func verdict(_ text: String, _ value: String, _ isMet: Bool) -> (String, Bool) {
+    ("\(text): \(value), \(isMet ? "met" : "**missed**")", isMet)
   }
 }
 
@@ -79,4 +81,11 @@ extension Unit {
 
 extension Double {
   var short: String { String(format: "%.2f", self) }
+}
+
+extension Int {
+  /// With a comma before each three digits, whatever the locale.
+  var grouped: String {
+    self < 1_000 ? "\(self)" : (self / 1_000).grouped + "," + String(format: "%03d", self % 1_000)
+  }
 }

@@ -13,7 +13,12 @@ struct Twice: UseCase {
   func main(_ number: Int) async throws -> Int { twice(number) }
 }
 
-/// Takes the results of `count` operations, and lets one thread wait for the last.
+struct Undoable: UndoableUseCase {
+  func main(_ number: Int) async throws -> Int { twice(number) }
+  func undo(_ number: Int, _ response: Int) async throws {}
+}
+
+/// Takes the results of `count` operations.
 final class Client: Sendable {
   private let rest: Atomic<Int>
   private let isDone = DispatchSemaphore(value: 0)
@@ -24,49 +29,71 @@ final class Client: Sendable {
     if value >= 0, rest.subtract(1, ordering: .relaxed).newValue == 0 { isDone.signal() }
   }
 
-  func wait() { isDone.wait() }
+  /// Returns when all results are there, each time that it is called.
+  func wait() {
+    isDone.wait()
+    isDone.signal()
+  }
+}
+
+/// Keeps tasks waiting until it is opened.
+final class Gate: Sendable {
+  private let waiters = Mutex<[UnsafeContinuation<Void, Never>]?>([])
+
+  func pass() async {
+    await withUnsafeContinuation { waiter in
+      let isOpen = waiters.withLock { waiters in
+        waiters?.append(waiter)
+        return waiters == nil
+      }
+      if isOpen { waiter.resume() }
+    }
+  }
+
+  func open() {
+    for waiter in waiters.withLock({ $0.take() }) ?? [] { waiter.resume() }
+  }
 }
 
 extension Contestant {
   /// Starts `count` operations, each of which gives its result to the client.
   init(
-    _ name: String, _ target: Target? = nil, count: Int,
+    _ name: String, isBare: Bool = false, _ target: Target? = nil, count: Int,
     start: @escaping @Sendable (_ count: Int, _ client: Client) -> Void
   ) {
-    self.init(name: name, target: target) { scale in
+    self.init(name: name, isBare: isBare, target: target) { scale in
       let count = scale(count)
-      let client = Client(count)
-      return nanoseconds {
-        start(count, client)
-        client.wait()
-      } / Double(count)
+      return time(count, start) / Double(count)
     }
   }
 
   /// Does `count` operations in one task.
   init(
-    _ name: String, _ target: Target? = nil, inTask count: Int,
+    _ name: String, isBare: Bool = false, _ target: Target? = nil, inTask count: Int,
     body: @escaping @Sendable (_ count: Int) async throws -> Void
   ) {
-    self.init(name: name, target: target) { scale in
+    self.init(name: name, isBare: isBare, target: target) { scale in
       let count = scale(count)
-      let client = Client(1)
-      return nanoseconds {
+      let nanoseconds = time(1) { _, client in
         Task {
           try await body(count)
           client.take(0)
         }
-        client.wait()
-      } / Double(count)
+      }
+      return nanoseconds / Double(count)
     }
+  }
+}
+
+/// Returns how many nanoseconds it takes until the client has all results.
+func time(_ count: Int, _ start: (_ count: Int, _ client: Client) -> Void) -> Double {
+  let client = Client(count)
+  return nanoseconds {
+    start(count, client)
+    client.wait()
   }
 }
 
 func nanoseconds(_ body: () -> Void) -> Double {
   ContinuousClock().measure(body) / .nanoseconds(1)
-}
-
-struct Undoable: UndoableUseCase {
-  func main(_ number: Int) async throws -> Int { twice(number) }
-  func undo(_ number: Int, _ response: Int) async throws {}
 }

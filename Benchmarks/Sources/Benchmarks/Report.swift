@@ -1,0 +1,80 @@
+import Foundation
+
+/// What a run leaves behind: `RESULTS.md` and the chart in it.
+struct Report {
+  let results: [Samples]
+
+  func write() throws {
+    let source = URL(fileURLWithPath: #filePath)
+    let package = source.deletingLastPathComponent().appending(path: "../..").standardized
+    try Data(text.utf8).write(to: package.appending(path: "RESULTS.md"))
+    try Data(Chart(results).text.utf8).write(to: package.appending(path: "results.svg"))
+  }
+
+  private var text: String {
+    let table = Table(results)
+    return """
+      # Results
+
+      ![Times the cost of a bare task](results.svg)
+
+      \(Machine.description)
+
+      Made by `swift run -c release --package-path Benchmarks`, in one process and one run. The
+      contestants of a scenario take turns, at least 7 times after one turn to warm up. *× bare* is
+      how many times as much the contestant costs as the bare work above it, which is done with
+      `Task { }` and no library: the median of the turns, then the least and the most. It is
+      compared within a turn, so that what disturbs the machine disturbs both. The work itself is
+      next to nothing, and what is measured is what surrounds it. In a storm the work by hand is
+      to cancel the task before; in a flood it is a task for each, of which none is left out. In a
+      history an entry is one of 1,000 that are asked for at once.
+
+      \(missed(in: table))
+
+      \(table.text)
+
+      """
+  }
+
+  private func missed(in table: Table) -> String {
+    guard !table.missed.isEmpty else { return "All targets are met." }
+    return "Missed:\n\n" + table.missed.map { "- \($0)" }.joined(separator: "\n")
+  }
+}
+
+/// Where the run took place.
+private enum Machine {
+  static var description: String {
+    let cores = ProcessInfo.processInfo.activeProcessorCount
+    return "\(processor), \(cores) cores, \(system), \(swift)."
+  }
+
+  private static var system: String {
+    field("PRETTY_NAME=", in: "/etc/os-release")
+      ?? ProcessInfo.processInfo.operatingSystemVersionString
+  }
+
+  private static var processor: String {
+    field("model name", in: "/proc/cpuinfo") ?? "unknown processor"
+  }
+
+  private static var swift: String {
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = ["swift", "--version"]
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    guard (try? process.run()) != nil else { return "unknown Swift" }
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    return text.split(separator: "\n").first { $0.contains("Swift version") }.map(String.init)
+      ?? "unknown Swift"
+  }
+
+  private static func field(_ name: String, in file: String) -> String? {
+    let lines = (try? String(contentsOfFile: file, encoding: .utf8))?.split(separator: "\n")
+    return lines?.first { $0.hasPrefix(name) }
+      .map { $0.dropFirst(name.count).trimmingCharacters(in: CharacterSet(charactersIn: "\t :\"")) }
+  }
+}
