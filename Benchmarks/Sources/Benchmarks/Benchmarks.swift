@@ -17,8 +17,8 @@ struct Benchmarks {
     Thread.detachNewThread {
       do {
         switch arguments.dropFirst().first {
-        case nil: try measure(Scale())
-        case "quick": try measure(Scale(isQuick: true))
+        case nil: try measure(Scale(), into: Report.package)
+        case "quick": try measure(Scale(isQuick: true), into: .temporaryDirectory)
         default:
           print("usage: Benchmarks [quick | exact [PATH COUNT]]")
           exit(64)
@@ -37,12 +37,13 @@ struct Benchmarks {
     guard arguments.count == 2, let count = Int(arguments[1]) else {
       return print(Path.all.map(\.name).joined(separator: "\n"))
     }
-    for path in Path.all where path.name == arguments[0] {
-      print(path.allocations(count: count))
+    guard let path = Path.all.first(where: { $0.name == arguments[0] }) else {
+      fatalError("There is no path \(arguments[0]).")
     }
+    print(path.allocations(count: count))
   }
 
-  static func measure(_ scale: Scale) throws {
+  static func measure(_ scale: Scale, into folder: URL) throws {
     let start = ContinuousClock.now
     let results = scenarios.map { scenario in
       let progress = "\(start.duration(to: .now).formatted()) \(scenario.name)\n"
@@ -50,6 +51,6 @@ struct Benchmarks {
       return Samples(of: scenario, scale: scale)
     }
     print(Table(results).text)
-    if !scale.isQuick { try Report(results: results).write() }
+    try Report(results: results).write(to: folder)
   }
 }

@@ -4,11 +4,12 @@ import Foundation
 struct Report {
   let results: [Samples]
 
-  func write() throws {
-    let source = URL(fileURLWithPath: #filePath)
-    let package = source.deletingLastPathComponent().appending(path: "../..").standardized
-    try Data(text.utf8).write(to: package.appending(path: "RESULTS.md"))
-    try Data(Chart(results).text.utf8).write(to: package.appending(path: "results.svg"))
+  static let package = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().appending(path: "../..").standardized
+
+  func write(to folder: URL) throws {
+    try Data(text.utf8).write(to: folder.appending(path: "RESULTS.md"))
+    try Data(Chart(results).text.utf8).write(to: folder.appending(path: "results.svg"))
   }
 
   private var text: String {
