@@ -93,17 +93,22 @@ extension HistoryMachine {
     switch ask {
     case .execution, .move: nil
     case .undo: nextUndo()
-    case .redo:
-      redoTarget(in: ahead())
-        ?? (executions > 0 ? redoTarget(in: simulate(executionsFail: true)) : nil)
+    case .redo: nextRedo()
     }
+  }
+
+  private mutating func nextRedo() -> Target? {
+    let forecast = ahead()
+    if let target = redoTarget(in: forecast) { return target }
+    return executions > 0 ? redoTarget(in: simulate(executionsFail: true)) : nil
   }
 
   private mutating func nextUndo() -> Target? {
     if limit != 0, let last = pending.last, case .execution = last.ask, willBeRecorded(last) {
       return .execution(last.operation)
     }
-    return undoTarget(in: ahead())
+    let forecast = ahead()
+    return undoTarget(in: forecast)
   }
 
   private func willBeRecorded(_ execution: Pending) -> Bool {

@@ -39,8 +39,9 @@ extension HistoryMachine {
       leave(asForecast: false)
     case .run(let plan):
       breakMerging()
-      let ids = plan.records.map(\.id)
-      moving = ids.min().flatMap { first in ids.max().map { first...$0 } }
+      if let first = plan.records.first?.id, let last = plan.records.last?.id {
+        moving = min(first, last)...max(first, last)
+      }
     }
     return turn
   }
@@ -69,13 +70,12 @@ extension HistoryMachine {
 
   private func turn(isRedo: Bool, count: Int) -> Turn {
     guard count > 0 else { return .nothing }
-    var records: [Record] = []
-    if isRedo {
-      if partial != nil { records += applied.suffix(1) }
-      records += undone.suffix(count - records.count).reversed()
-    } else {
-      records += applied.suffix(count).reversed()
-    }
+    let records =
+      switch (isRedo, partial) {
+      case (true, nil): undone.newest(count)
+      case (true, _): applied.newest(1) + undone.newest(count - 1)
+      case (false, _): applied.newest(count)
+      }
     return .run(Plan(isRedo: isRedo, records: records, partial: partial))
   }
 

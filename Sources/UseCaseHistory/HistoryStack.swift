@@ -31,6 +31,11 @@ struct HistoryStack<Element> {
     return gone
   }
 
+  /// Returns the last `count` elements, the last one first.
+  func newest(_ count: Int) -> [Element] {
+    (0..<count).map { self[self.count - 1 - $0] }
+  }
+
   /// Gives the room of the elements gone at the front back, once they are half of all.
   private mutating func tidy() {
     if isEmpty {

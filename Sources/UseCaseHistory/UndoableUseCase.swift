@@ -109,7 +109,7 @@ extension UndoableUseCase {
   /// - Parameter request: What was asked.
   /// - Returns: The name of the type.
   /// - Complexity: O(1).
-  public func title(for request: Request) -> String { String(describing: Self.self) }
+  public func title(for request: Request) -> String { _typeName(Self.self, qualified: false) }
 
   /// Returns ``HistoryMerge/separate``.
   ///

@@ -69,7 +69,7 @@ extension UseCaseHistory {
   /// - Complexity: O(1), and O(*n*) in the number of parts of a group.
   @discardableResult
   public func undo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
-    ask(.undo, .undo) { $0.first }
+    ask(.undo, .undo, OneStep(queue: lane, ledger: ledger))
   }
 
   /// Redoes the entry that will be the next undone one when everything asked for before has run.
@@ -79,7 +79,7 @@ extension UseCaseHistory {
   /// - Complexity: O(1), and O(*n*) in the number of parts of a group.
   @discardableResult
   public func redo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
-    ask(.redo, .redo) { $0.first }
+    ask(.redo, .redo, OneStep(queue: lane, ledger: ledger))
   }
 
   /// Undoes or redoes until `entry` is the newest applied one. A step that fails stops it there.
@@ -91,18 +91,15 @@ extension UseCaseHistory {
   /// - Complexity: O(*n*) in the number of entries between here and there.
   @discardableResult
   public func move(to entry: HistoryEntry.ID?) -> UseCaseOperation<HistoryMove, [HistoryEntry]> {
-    ask(.move(entry), .move(entry)) { $0 }
+    ask(.move(entry), .move(entry), Jump(queue: lane, ledger: ledger))
   }
 
-  private func ask<Answer: Sendable>(
-    _ move: HistoryMove, _ ask: HistoryAsk, _ answer: @escaping @Sendable ([HistoryEntry]) -> Answer
+  private func ask<Base: UseCase<HistoryMove, Answer>, Answer>(
+    _ move: HistoryMove, _ ask: HistoryAsk, _ useCase: Base
   ) -> UseCaseOperation<HistoryMove, Answer> {
     switch ledger.place {
     case .body, .group: return Self.refuse(move)
     case .outside, .slot: break
-    }
-    let useCase = AnyUseCase<HistoryMove, Answer>(queue: lane) { [ledger] _ in
-      answer(try await ledger.move())
     }
     return HistoryQuestion.$current.withValue(HistoryQuestion(ask)) { useCase.execute(move) }
   }
@@ -254,4 +251,20 @@ extension UseCaseHistory {
       "A save point belongs to the history that it was taken from: mark it as saved there.")
     ledger.change { $0.markSaved(point.place) }
   }
+}
+
+/// Undoes or redoes one entry.
+private struct OneStep: UseCase {
+  let queue: UseCaseQueue
+  let ledger: HistoryLedger
+
+  func main(_ move: HistoryMove) async throws -> HistoryEntry? { try await ledger.move().first }
+}
+
+/// Undoes or redoes up to an entry.
+private struct Jump: UseCase {
+  let queue: UseCaseQueue
+  let ledger: HistoryLedger
+
+  func main(_ move: HistoryMove) async throws -> [HistoryEntry] { try await ledger.move() }
 }
