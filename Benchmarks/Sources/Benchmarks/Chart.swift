@@ -16,23 +16,24 @@ struct Chart {
 
   private static let left = 190.0
   private static let width = 760.0
+  /// Longer bars are cut, or one of them would leave no room for the others.
+  private static let most = 8.0
 
   /// As SVG, in colours for a light and a dark background.
   var text: String {
-    let most = groups.flatMap(\.bars).map(\.ratio).max() ?? 1
-    let scale = (Self.width - Self.left - 60) / most
+    let scale = (Self.width - Self.left - 60) / Self.most
     var lines: [String] = []
     var y = 34.0
     for group in groups {
       lines.append("<text x=\"0\" y=\"\(y)\" class=\"title\">\(group.name)</text>")
       y += 8
       for bar in group.bars {
-        let length = (bar.ratio * scale).short
+        let length = min(bar.ratio, Self.most) * scale
         lines.append(
           "<text x=\"\(Self.left - 8)\" y=\"\(y + 11)\" class=\"name\">\(bar.name)</text>"
-            + "<rect x=\"\(Self.left)\" y=\"\(y)\" width=\"\(length)\" height=\"13\" rx=\"2\""
+            + "<rect x=\"\(Self.left)\" y=\"\(y)\" width=\"\(length.short)\" height=\"13\" rx=\"2\""
             + " class=\"\(bar.kind)\"/>"
-            + "<text x=\"\((Self.left + bar.ratio * scale + 6).short)\" y=\"\(y + 11)\">"
+            + "<text x=\"\((Self.left + length + 6).short)\" y=\"\(y + 11)\">"
             + "\(bar.ratio.short)</text>")
         y += 17
       }
@@ -49,7 +50,7 @@ struct Chart {
       line { stroke: #8c959f; stroke-dasharray: 3 3 }
       @media (prefers-color-scheme: dark) { text { fill: #e6edf3 } .other { fill: #3d6b9e } }
       </style>
-      <text x="0" y="12">Time for one operation, in times the bare task. Less is better.</text>
+      <text x="0" y="12">Time for one operation, in times the bare task. Less is better; bars end at \(Int(Self.most)).</text>
       <line x1="\(one)" y1="20" x2="\(one)" y2="\(Int(y - 20))"/>
       \(lines.joined(separator: "\n"))
       </svg>

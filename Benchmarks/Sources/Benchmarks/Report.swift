@@ -26,9 +26,13 @@ struct Report {
       how many times as much the contestant costs as the bare work above it, which is done with
       `Task { }` and no library: the median of the turns, then the least and the most. It is
       compared within a turn, so that what disturbs the machine disturbs both. The work itself is
-      next to nothing, and what is measured is what surrounds it. In a storm the work by hand is
-      to cancel the task before; in a flood it is a task for each, of which none is left out. In a
-      history an entry is one of 1,000 that are asked for at once.
+      next to nothing, and what is measured is what surrounds it.
+
+      *Task after Task* awaits the one before it. In a storm the work by hand is to cancel the task
+      before; in a flood it is a task for each, of which none is left out. *2017 design* is an
+      `Operation` with its handlers in arrays behind a dispatch queue. Memory is what the allocator
+      has given out, the task included, for each that waits or has finished and is still held; of an
+      entry it is what comes on top of its request and its response.
 
       \(missed(in: table))
 
