@@ -42,11 +42,13 @@ extension OperationWorld {
       return isLast ? [.giveBack] : []
     case .giveBack:
       hasReturned = true
-      let (waiters, delivers) = machine.giveBack()
+      let (waiters, next) = machine.giveBack()
+      try demand(
+        next == .leave || (next == .deliverApart) == isEarly, "a cancelled task does not deliver")
       try demand(waiters == holding, "those who await the value are resumed in order")
       holding = []
       try resume(waiters)
-      return try deliver(delivers)
+      return try deliver(next != .leave)
     case .end(let fate, let next):
       return try end(fate, then: next)
     case .hold(let waiter, let mayLeave):

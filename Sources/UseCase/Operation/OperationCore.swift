@@ -122,23 +122,23 @@ extension OperationCore {
 
   func join() -> Bool { machine.withLock { $0.join() } }
 
-  /// The body has returned. Returns whether the caller is to deliver.
+  /// The body has returned.
   @usableFromInline
-  func leave() -> Bool {
-    guard let verdict = machine.withLock({ $0.leave() }) else { return false }
+  func leave() -> OperationReturn {
+    guard let verdict = machine.withLock({ $0.leave() }) else { return .leave }
     if let host {
       host.withCore { $0.leaveAsGuest(of: host) }
     } else {
       queue.finish(ticket, as: verdict)
     }
-    let (waiters, delivers) = machine.withLock { $0.giveBack() }
+    let (waiters, next) = machine.withLock { $0.giveBack() }
     for waiter in waiters { waiter.resume(returning: true) }
-    return delivers
+    return next
   }
 
   /// A body that was called in the slot of `host` has returned.
   private func leaveAsGuest(of host: any AnyOperation) {
-    if leave() { Task { await host.deliver() } }
+    if leave() != .leave { Task { await host.deliver() } }
   }
 }
 

@@ -150,12 +150,12 @@ extension OperationMachine {
     return shares == 0 ? verdict : nil
   }
 
-  /// The queue has the slot back. Returns those who await the value, and whether the caller is
-  /// to deliver.
-  mutating func giveBack() -> (waiters: [Waiter], delivers: Bool) {
+  /// The queue has the slot back. Returns those who await the value, and what the caller does.
+  mutating func giveBack() -> (waiters: [Waiter], next: OperationReturn) {
     stage = .returned
     hasUnread = true
-    return (waiters.removeAll(), beginDelivery())
+    let next: OperationReturn = beginDelivery() ? (isEarly ? .deliverApart : .deliver) : .leave
+    return (waiters.removeAll(), next)
   }
 }
 
@@ -209,6 +209,17 @@ extension OperationMachine {
   mutating func abandon(_ key: Int) -> Waiter? {
     waiters.remove(key)
   }
+}
+
+/// What the task of the body does last.
+@usableFromInline
+enum OperationReturn: Sendable {
+  /// Deliver.
+  case deliver
+  /// Let another task deliver: this one is cancelled.
+  case deliverApart
+  /// Somebody delivers already, or the slot is still held.
+  case leave
 }
 
 /// What the task of the body does first.

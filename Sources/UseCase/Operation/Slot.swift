@@ -1,23 +1,29 @@
 /// The slots that the running code holds.
 @usableFromInline
 enum Slot {
-  /// A struct, because an optional existential is copied by way of its metadata.
+  /// An enum of its own, because an `Optional` is copied by way of its metadata.
   @usableFromInline
-  struct Holder: Sendable {
-    @usableFromInline let operation: (any AnyOperation)?
-
-    @inlinable
-    init(_ operation: (any AnyOperation)?) {
-      self.operation = operation
-    }
+  enum Holder: Sendable {
+    case nobody
+    case operation(any AnyOperation)
   }
 
   /// The operation whose body runs here. Its callers are a chain behind it.
-  @usableFromInline static let local = TaskLocal(wrappedValue: Holder(nil))
+  @usableFromInline static let local = TaskLocal(wrappedValue: Holder.nobody)
 
-  @usableFromInline static var isHeld: Bool { local.get().operation != nil }
+  @usableFromInline static var isHeld: Bool {
+    switch local.get() {
+    case .nobody: false
+    case .operation: true
+    }
+  }
 
-  static var held: (any AnyOperation)? { local.get().operation }
+  static var held: (any AnyOperation)? {
+    switch local.get() {
+    case .nobody: nil
+    case .operation(let operation): operation
+    }
+  }
 
   /// Returns the nearest operation in the chain of callers that holds a slot of `queue`.
   static func holder(in queue: UseCaseQueue) -> (any AnyOperation)? {

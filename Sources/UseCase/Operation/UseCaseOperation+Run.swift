@@ -21,13 +21,11 @@ extension UseCaseOperation {
   @concurrent @inlinable @inline(__always)
   func run() async {
     await work()
-    guard core.leave() else { return }
-    if Task.isCancelled {
-      Task { await deliver() }
-    } else if !Slot.isHeld {
-      await deliverHere()
-    } else {
-      await deliver()
+    switch core.leave() {
+    case .deliver where !Slot.isHeld: await deliverHere()
+    case .deliver: await deliver()
+    case .deliverApart: Task { await deliver() }
+    case .leave: break
     }
   }
 
@@ -43,7 +41,7 @@ extension UseCaseOperation {
     }
     guard start == .run, let useCase else { return }
     do {
-      let response = try await Slot.local.withValue(Slot.Holder(self)) {
+      let response = try await Slot.local.withValue(Slot.Holder.operation(self)) {
         core.isPlain && useCase.timeout == nil
           ? try await useCase.main(request) : try await workAround(useCase)
       }
@@ -59,7 +57,7 @@ extension UseCaseOperation {
     let timer = useCase.timeout.map { duration in
       let sleep = core.queue.clock.sleep(for: duration)
       // A task made inside the slot would hold the operation, as a task-local value.
-      return Slot.local.withValue(Slot.Holder(nil)) {
+      return Slot.local.withValue(Slot.Holder.nobody) {
         Task { [weak self] in
           guard (try? await sleep()) != nil else { return }
           self?.core.end(.failure(UseCaseTimeout(duration: duration)))
@@ -83,7 +81,7 @@ extension UseCaseOperation: AnyOperation {
   /// Runs the handlers, outside of any slot.
   @usableFromInline
   func deliver() async {
-    await Slot.local.withValue(Slot.Holder(nil)) { await deliverHere() }
+    await Slot.local.withValue(Slot.Holder.nobody) { await deliverHere() }
   }
 
   @concurrent @inlinable @inline(__always)

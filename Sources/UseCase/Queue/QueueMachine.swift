@@ -8,7 +8,7 @@
 ///     waiting → live → unwinding → (gone)
 ///
 /// Live operations hold a slot and have no outcome yet, unwinding ones hold a slot although they
-/// have one. Seats are reused, so a seat is named together with the id of who sits there. Both
+/// have one. Seats are reused, so a seat is named together with the id of who sits there. The
 /// lists are linked through the seats, the oldest first: every event costs O(1) for each
 /// operation that it moves.
 struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
@@ -67,7 +67,8 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
   let policy: UseCaseQueue.Policy
   private(set) var isSuspended = false
   private var seats: [Seat] = []
-  private var free: [Int] = []
+  /// The seat that became free last. The next one is its `next`.
+  private var free = -1
   private var waiting = Line()
   private var live = Line()
   private var holding = 0
@@ -209,17 +210,19 @@ extension QueueMachine {
   }
 
   private mutating func take(_ seat: consuming Seat) -> Int {
-    guard let index = free.popLast() else {
+    guard free >= 0 else {
       seats.append(seat)
       return seats.count - 1
     }
+    let index = free
+    free = seats[index].next
     seats[index] = seat
     return index
   }
 
   private mutating func vacate(_ seat: Int) {
-    seats[seat] = Seat(operation: nil, id: 0, stage: .free)
-    free.append(seat)
+    seats[seat] = Seat(operation: nil, id: 0, stage: .free, next: free)
+    free = seat
   }
 
   private mutating func leave(_ seat: Int) -> Operation? {
