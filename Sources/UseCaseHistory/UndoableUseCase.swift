@@ -109,7 +109,7 @@ extension UndoableUseCase {
   /// - Parameter request: What was asked.
   /// - Returns: The name of the type.
   /// - Complexity: O(1).
-  public func title(for request: Request) -> String { _typeName(Self.self, qualified: false) }
+  public func title(for request: Request) -> String { name(of: Self.self) }
 
   /// Returns ``HistoryMerge/separate``.
   ///
@@ -144,3 +144,7 @@ extension UndoableUseCase {
     RecordedUseCase(base: self, history: history)
   }
 }
+
+/// Not inlined: the optimizer folds the name of a private type to another one, "(Name in _29…)".
+@inline(never)
+private func name(of type: Any.Type) -> String { _typeName(type, qualified: false) }
