@@ -42,6 +42,13 @@ struct OperationMachineTests {
       .execute(.start, Body(fate: fate), then: [.attach(Self.each), .mark(1)]), Self.cancel)
   }
 
+  @Test(arguments: admissions)
+  func `it is cancelled, and its task may sleep first`(admission: World.Admission) throws {
+    try explore(
+      .execute(admission, Body(), then: [.attach(Self.each), .mark(1)]), Self.cancel, .hold(1),
+      in: World(sleeps: true))
+  }
+
   @Test(arguments: fates)
   func `it is cancelled while handlers are attached`(fate: World.Fate) throws {
     try explore(

@@ -37,8 +37,9 @@ struct OperationParts: Hashable {
       stage: machine.stage, fate: machine.verdict.map(OperationWorld.Fate.init),
       silence: machine.silence, told: machine.told,
       flags: [
-        machine.isEarly, machine.isDelivering, machine.hasUnread, machine.wasRead,
-        machine.hasEnded, machine.isObserved, machine.isTelling, handlers.isCancelled,
+        machine.isEarly, machine.isJobCancelled, machine.isDelivering, machine.hasUnread,
+        machine.wasRead, machine.hasEnded, machine.isObserved, machine.isTelling,
+        handlers.isCancelled,
       ],
       counts: [
         machine.shares, machine.parked ?? -1, machine.job ?? -1, machine.attached.success,

@@ -8,7 +8,7 @@ extension OperationWorld {
     case .spawn(let next):
       hasJob = fate == nil
       let job = machine.spawn(1)
-      try demand((job != nil) == isEarly, "a job that comes too late is cancelled")
+      try demand((job != nil) == isJobCancelled, "a job that comes too late is cancelled")
       return next
     case .grant:
       let parked = machine.grant()
@@ -44,7 +44,8 @@ extension OperationWorld {
       hasReturned = true
       let (waiters, next) = machine.giveBack()
       try demand(
-        next == .leave || (next == .deliverApart) == isEarly, "a cancelled task does not deliver")
+        next == .leave || (next == .deliverApart) == isJobCancelled,
+        "a cancelled task does not deliver")
       try demand(waiters == holding, "those who await the value are resumed in order")
       holding = []
       try resume(waiters)
@@ -124,17 +125,20 @@ extension OperationWorld {
   private mutating func end(_ fate: Fate, then next: [Act]) throws -> [Act] {
     let isFirst = self.fate == nil
     if case .cancelled(let reason) = fate, !isFirst { silence(reason) }
-    let ending = machine.end(fate.verdict)
+    let ending = machine.end(fate.verdict, sleeps: sleeps)
     try demand(ending.isNew == isFirst, "the first end decides")
     guard isFirst else {
       try demand(ending.waiters.isEmpty && ending.job == nil, "a later end asks for nothing")
       return next
     }
     isEarly = true
+    isJobCancelled = hasRun || sleeps
     let parked = kept.contains(0) && !resumed.contains(0) && ending.waiters.last == 0 ? [0] : []
     try demand(ending.waiters == holding + parked, "those who wait are resumed in order")
     holding = []
-    try demand((ending.job != nil) == hasJob, "the job is cancelled")
+    try demand((ending.job != nil) == hasJob, "the job is handed back")
+    try demand(
+      ending.isJobCancelled == isJobCancelled, "a job is cancelled that runs the body or sleeps")
     hasJob = false
     return tell(then: ending.waiters.isEmpty ? next : [.resume(ending.waiters, then: next)])
   }

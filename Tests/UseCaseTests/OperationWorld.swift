@@ -45,12 +45,15 @@ struct OperationWorld: ActedWorld {
 
   private var parts: OperationParts
   let isObserved: Bool
+  /// Whether the task of the body sleeps first.
+  let sleeps: Bool
 
   /// What handlers of these branches do when they run, once.
   var reactions: [OperationBranch: Reaction] = [:]
 
   var fate: Fate?
   var isEarly = false
+  var isJobCancelled = false
   var isGranted = false
   var mustWait = false
   var hasRun = false
@@ -76,9 +79,12 @@ struct OperationWorld: ActedWorld {
   var isTelling = false
   var isAdmitted = false
 
-  init(isObserved: Bool = false, reactions: [OperationBranch: Reaction] = [:]) {
+  init(
+    isObserved: Bool = false, sleeps: Bool = false, reactions: [OperationBranch: Reaction] = [:]
+  ) {
     parts = OperationParts(isObserved: isObserved)
     self.isObserved = isObserved
+    self.sleeps = sleeps
     self.reactions = reactions
   }
 

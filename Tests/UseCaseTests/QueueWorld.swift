@@ -136,7 +136,7 @@ struct QueueWorld: ActedWorld {
       if let parked = try with(ids[0], { $0.grant() }) { resumed.insert(parked) }
       return ids.count > 1 ? [.grant(Array(ids.dropFirst()), then: next)] : next
     case .end(let ids, let reason, let next):
-      let ending = try with(ids[0]) { $0.end(.cancelled(reason)) }
+      let ending = try with(ids[0]) { $0.end(.cancelled(reason), sleeps: false) }
       let rest = end(Array(ids.dropFirst()), reason, then: next)
       return ending.isNew ? [.cancel(ids[0], waiters: ending.waiters, then: rest)] : rest
     case .cancel(let id, let waiters, let next):

@@ -166,11 +166,11 @@ extension OperationCore {
 
   /// Ends the operation before its time.
   func end(_ verdict: Verdict) {
-    let ending = machine.withLock { $0.end(verdict) }
+    let ending = machine.withLock { $0.end(verdict, sleeps: queue.policy.debounce != nil) }
     guard ending.isNew else { return }
     if host == nil { queue.cancel(ticket) }
     tell()
-    ending.job?.cancel()
+    if ending.isJobCancelled { ending.job?.cancel() }
     for waiter in ending.waiters { waiter.resume(returning: true) }
   }
 

@@ -31,14 +31,17 @@ struct OperationMachine<
     var isNew = false
     /// Resume these: the task that waits to start, and those that await the value.
     var waiters: [Waiter] = []
-    /// Cancel this.
+    /// Let this go, and cancel it first if `isJobCancelled`.
     var job: Job?
+    var isJobCancelled = false
   }
 
   var stage = Stage.waiting
   var verdict: Verdict?
   /// The verdict came from outside, while the body was waiting or running.
   var isEarly = false
+  /// The task of the body is cancelled.
+  var isJobCancelled = false
   /// Why the handlers that have not begun yet are treated as those of a cancelled operation.
   var silence: UseCaseCancellation?
   /// How many bodies run in the slot: the operation's own and those called inside it.
@@ -113,7 +116,7 @@ extension OperationMachine {
 
   /// The task of the body exists. Returns it if it is to be cancelled.
   mutating func spawn(_ job: Job) -> Job? {
-    guard verdict == nil else { return isEarly ? job : nil }
+    guard verdict == nil else { return isJobCancelled ? job : nil }
     self.job = job
     return nil
   }
@@ -154,8 +157,8 @@ extension OperationMachine {
   mutating func giveBack() -> (waiters: [Waiter], next: OperationReturn) {
     stage = .returned
     hasUnread = true
-    let next: OperationReturn = beginDelivery() ? (isEarly ? .deliverApart : .deliver) : .leave
-    return (waiters.removeAll(), next)
+    let delivery = isJobCancelled ? OperationReturn.deliverApart : .deliver
+    return (waiters.removeAll(), beginDelivery() ? delivery : .leave)
   }
 }
 
@@ -172,7 +175,10 @@ extension OperationMachine {
   }
 
   /// The operation ends before its time: it is cancelled, or its time has passed.
-  mutating func end(_ verdict: Verdict) -> Ending {
+  ///
+  /// A task whose body will never begin is not cancelled: it ends by itself, and may deliver. Only
+  /// one that `sleeps` before the body is woken by its cancellation.
+  mutating func end(_ verdict: Verdict, sleeps: Bool) -> Ending {
     guard self.verdict == nil else {
       // Who is superseded with a verdict was done in time: its handlers run.
       if case .cancelled(let reason) = verdict, reason != .superseded { silence(reason) }
@@ -180,8 +186,10 @@ extension OperationMachine {
     }
     self.verdict = verdict
     isEarly = true
+    isJobCancelled = stage == .running || sleeps
     announce(outcome: verdict)
-    var ending = Ending(isNew: true, waiters: waiters.removeAll(), job: job.take())
+    var ending = Ending(
+      isNew: true, waiters: waiters.removeAll(), job: job.take(), isJobCancelled: isJobCancelled)
     if let parked = parked.take() { ending.waiters.append(parked) }
     return ending
   }

@@ -24,7 +24,7 @@ extension UseCaseOperation {
     switch core.leave() {
     case .deliver where !Slot.isHeld: await deliverHere()
     case .deliver: await deliver()
-    case .deliverApart: Task { await deliver() }
+    case .deliverApart: Task { Slot.isHeld ? await deliver() : await deliverHere() }
     case .leave: break
     }
   }
