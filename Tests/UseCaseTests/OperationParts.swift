@@ -46,7 +46,8 @@ struct OperationParts: Hashable {
         machine.attached.failure, machine.attached.common, machine.begun, handlers.count,
         handlers.position,
       ],
-      lists: [machine.updates, waiters.removeAll(), machine.marks], events: machine.events,
+      lists: [machine.updates, waiters.removeAll().all, machine.marks],
+      events: Array(machine.events[machine.toldCount...]),
       handlers: [handlers.first?.branch] + handlers.others.map { $0?.branch })
   }
 

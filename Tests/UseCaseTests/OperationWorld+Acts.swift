@@ -46,9 +46,9 @@ extension OperationWorld {
       try demand(
         next == .leave || (next == .deliverApart) == isJobCancelled,
         "a cancelled task does not deliver")
-      try demand(waiters == holding, "those who await the value are resumed in order")
+      try demand(waiters.all == holding, "those who await the value are resumed in order")
       holding = []
-      try resume(waiters)
+      try resume(waiters.all)
       return try deliver(next != .leave)
     case .end(let fate, let next):
       return try end(fate, then: next)
@@ -128,19 +128,24 @@ extension OperationWorld {
     let ending = machine.end(fate.verdict, sleeps: sleeps)
     try demand(ending.isNew == isFirst, "the first end decides")
     guard isFirst else {
-      try demand(ending.waiters.isEmpty && ending.job == nil, "a later end asks for nothing")
+      try demand(
+        ending.waiters.all + [ending.parked, ending.job].compactMap(\.self) == [],
+        "a later end asks for nothing")
       return next
     }
     isEarly = true
     isJobCancelled = hasRun || sleeps
-    let parked = kept.contains(0) && !resumed.contains(0) && ending.waiters.last == 0 ? [0] : []
-    try demand(ending.waiters == holding + parked, "those who wait are resumed in order")
+    let waiters = ending.waiters.all + [ending.parked].compactMap(\.self)
+    try demand(ending.waiters.all == holding, "those who wait are resumed in order")
+    try demand(
+      ending.parked == nil || ending.parked == 0 && kept.contains(0) && !resumed.contains(0),
+      "the task that waits to start is resumed once")
     holding = []
     try demand((ending.job != nil) == hasJob, "the job is handed back")
     try demand(
       ending.isJobCancelled == isJobCancelled, "a job is cancelled that runs the body or sleeps")
     hasJob = false
-    return tell(then: ending.waiters.isEmpty ? next : [.resume(ending.waiters, then: next)])
+    return tell(then: waiters.isEmpty ? next : [.resume(waiters, then: next)])
   }
 
   // MARK: - The task of the body

@@ -138,7 +138,8 @@ struct QueueWorld: ActedWorld {
     case .end(let ids, let reason, let next):
       let ending = try with(ids[0]) { $0.end(.cancelled(reason), sleeps: false) }
       let rest = end(Array(ids.dropFirst()), reason, then: next)
-      return ending.isNew ? [.cancel(ids[0], waiters: ending.waiters, then: rest)] : rest
+      let waiters = ending.waiters.all + [ending.parked].compactMap(\.self)
+      return ending.isNew ? [.cancel(ids[0], waiters: waiters, then: rest)] : rest
     case .cancel(let id, let waiters, let next):
       resumed.formUnion(waiters)
       return release(change(id) { $0.cancel($1) }, then: next)

@@ -132,7 +132,7 @@ extension OperationCore {
       queue.finish(ticket, as: verdict)
     }
     let (waiters, next) = machine.withLock { $0.giveBack() }
-    for waiter in waiters { waiter.resume(returning: true) }
+    waiters.forEach { $0.resume(returning: true) }
     return next
   }
 
@@ -171,7 +171,8 @@ extension OperationCore {
     if host == nil { queue.cancel(ticket) }
     tell()
     if ending.isJobCancelled { ending.job?.cancel() }
-    for waiter in ending.waiters { waiter.resume(returning: true) }
+    ending.waiters.forEach { $0.resume(returning: true) }
+    ending.parked?.resume(returning: true)
   }
 
   /// Returns once there is an outcome and, unless it came before its time, the slot is free.
@@ -180,24 +181,18 @@ extension OperationCore {
   @usableFromInline
   func settled() async throws {
     if state == .waiting, queue.isStuckHere { throw UseCaseDeadlock() }
-    let place = Lock((key: Int?.none, isLeft: false))
+    // The key of the waiter, 0 before there is one, and -1 once it is to leave.
+    let place = Atomic(0)
     let isSettled = await withTaskCancellationHandler {
       await withUnsafeContinuation { waiter in
         guard let key = machine.withLock({ $0.hold(waiter) }) else {
           return waiter.resume(returning: true)
         }
-        let isLeft = place.withLock { place in
-          place.key = key
-          return place.isLeft
-        }
-        if isLeft { abandon(key) }
+        if place.exchange(key, ordering: .sequentiallyConsistent) < 0 { abandon(key) }
       }
     } onCancel: {
-      let key = place.withLock { place in
-        place.isLeft = true
-        return place.key
-      }
-      if let key { abandon(key) }
+      let key = place.exchange(-1, ordering: .sequentiallyConsistent)
+      if key > 0 { abandon(key) }
     }
     guard isSettled else { throw CancellationError() }
   }

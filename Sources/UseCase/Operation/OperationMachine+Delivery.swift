@@ -98,8 +98,9 @@ extension OperationMachine {
   mutating func tell(goesOn: Bool) -> (event: UseCaseEvent.Kind?, ready: Waiter?) {
     guard isObserved, goesOn || !isTelling else { return (nil, nil) }
     let ready = told == .running && stage == .granted ? makeReady() : nil
-    told = events.isEmpty ? nil : events.removeFirst()
+    told = toldCount < events.count ? events[toldCount] : nil
     isTelling = told != nil
+    if isTelling { toldCount += 1 }
     return (told, ready)
   }
 }

@@ -29,8 +29,10 @@ struct OperationMachine<
   struct Ending: Sendable {
     /// The operation has just got its verdict.
     var isNew = false
-    /// Resume these: the task that waits to start, and those that await the value.
-    var waiters: [Waiter] = []
+    /// Resume these, who await the value.
+    var waiters = WaiterLine<Waiter>()
+    /// Resume this one, who waits to start.
+    var parked: Waiter?
     /// Let this go, and cancel it first if `isJobCancelled`.
     var job: Job?
     var isJobCancelled = false
@@ -64,6 +66,8 @@ struct OperationMachine<
 
   let isObserved: Bool
   var events: [UseCaseEvent.Kind] = []
+  /// How many events have been told or are being told.
+  var toldCount = 0
   /// The event that is being told.
   var told: UseCaseEvent.Kind?
   /// Somebody tells: the one who executes to begin with, who is to hear first what was decided.
@@ -154,7 +158,7 @@ extension OperationMachine {
   }
 
   /// The queue has the slot back. Returns those who await the value, and what the caller does.
-  mutating func giveBack() -> (waiters: [Waiter], next: OperationReturn) {
+  mutating func giveBack() -> (waiters: WaiterLine<Waiter>, next: OperationReturn) {
     stage = .returned
     hasUnread = true
     let delivery = isJobCancelled ? OperationReturn.deliverApart : .deliver
@@ -188,10 +192,9 @@ extension OperationMachine {
     isEarly = true
     isJobCancelled = stage == .running || sleeps
     announce(outcome: verdict)
-    var ending = Ending(
-      isNew: true, waiters: waiters.removeAll(), job: job.take(), isJobCancelled: isJobCancelled)
-    if let parked = parked.take() { ending.waiters.append(parked) }
-    return ending
+    return Ending(
+      isNew: true, waiters: waiters.removeAll(), parked: parked.take(), job: job.take(),
+      isJobCancelled: isJobCancelled)
   }
 
   /// Leaves out the handlers that have not begun, unless all of them have.

@@ -1,41 +1,81 @@
 /// Those who wait for one thing, in order, each of whom may leave at any time.
 ///
-/// `append` and `remove` cost O(log *n*) amortised, `removeAll` O(*n*).
+/// Mostly there is one, who needs no array. `append` and `remove` cost O(log *n*) amortised,
+/// `removeAll` O(1).
 struct WaiterLine<Waiter: Sendable>: Sendable {
-  private var places: [(key: Int, waiter: Waiter?)] = []
-  private var present = 0
+  private typealias Place = (key: Int, waiter: Waiter?)
+
+  private enum Places: Sendable {
+    case none, one(key: Int, Waiter), several([Place], present: Int)
+
+    /// Leaves nobody, so that an array that is changed meanwhile is not copied.
+    mutating func take() -> Self {
+      defer { self = .none }
+      return self
+    }
+  }
+
+  private var places = Places.none
   private var lastKey = 0
 
   /// Puts the waiter last, and returns the key to remove it with.
   mutating func append(_ waiter: Waiter) -> Int {
     lastKey += 1
-    present += 1
-    places.append((lastKey, waiter))
+    switch places.take() {
+    case .none:
+      places = .one(key: lastKey, waiter)
+    case .one(let key, let first):
+      places = .several([(key, first), (lastKey, waiter)], present: 2)
+    case .several(var line, let present):
+      line.append((lastKey, waiter))
+      places = .several(line, present: present + 1)
+    }
     return lastKey
   }
 
   /// Returns the waiter of the key unless it has left already.
   mutating func remove(_ key: Int) -> Waiter? {
-    var (low, high) = (0, places.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if places[middle].key < key { low = middle + 1 } else { high = middle }
-    }
-    guard low < places.count, places[low].key == key, let waiter = places[low].waiter.take() else {
+    switch places.take() {
+    case .none:
       return nil
+    case .one(key, let waiter):
+      return waiter
+    case .one(let other, let waiter):
+      places = .one(key: other, waiter)
+      return nil
+    case .several(var line, var present):
+      defer { if present > 0 { places = .several(line, present: present) } }
+      let index = Self.index(of: key, in: line)
+      guard index < line.count, line[index].key == key, let waiter = line[index].waiter.take()
+      else { return nil }
+      present -= 1
+      if present < line.count / 2 { line.removeAll { $0.waiter == nil } }
+      return waiter
     }
-    present -= 1
-    if present < places.count / 2 { places.removeAll { $0.waiter == nil } }
-    return waiter
   }
 
-  /// Returns all who wait, in the order in which they came.
-  mutating func removeAll() -> [Waiter] {
-    guard present > 0 else { return [] }
-    defer {
-      places = []
-      present = 0
+  private static func index(of key: Int, in line: [Place]) -> Int {
+    var (low, high) = (0, line.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if line[middle].key < key { low = middle + 1 } else { high = middle }
     }
-    return places.compactMap(\.waiter)
+    return low
+  }
+
+  /// Returns all who wait.
+  mutating func removeAll() -> Self {
+    var all = Self()
+    all.places = places.take()
+    return all
+  }
+
+  /// Calls `body` with each who waits, in the order in which they came.
+  func forEach(_ body: (Waiter) -> Void) {
+    switch places {
+    case .none: break
+    case .one(_, let waiter): body(waiter)
+    case .several(let line, _): for place in line { place.waiter.map(body) }
+    }
   }
 }
