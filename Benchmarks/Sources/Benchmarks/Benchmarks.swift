@@ -18,11 +18,18 @@ struct Benchmarks {
     Thread.detachNewThread {
       do {
         switch arguments.dropFirst().first {
-        case nil: try measure(Scale(), into: Report.package)
-        case "quick": try measure(Scale(isQuick: true), into: .temporaryDirectory)
-        default:
-          print("usage: Benchmarks [quick | exact [PATH COUNT]]")
-          exit(64)
+        case nil: try Report(results: measure(scenarios)).write(to: Report.package)
+        case "quick":
+          let results = measure(scenarios, Scale(isQuick: true))
+          try Report(results: results).write(to: .temporaryDirectory)
+        case let name?:
+          let named = scenarios.filter { $0.name.hasPrefix(name) }
+          guard !named.isEmpty else {
+            print("usage: Benchmarks [quick | SCENARIO | exact [PATH COUNT]]")
+            print(scenarios.map(\.name).joined(separator: "\n"))
+            exit(64)
+          }
+          _ = measure(named)
         }
         exit(0)
       } catch {
@@ -44,7 +51,8 @@ struct Benchmarks {
     print(path.allocations(count: count))
   }
 
-  static func measure(_ scale: Scale, into folder: URL) throws {
+  /// Measures the scenarios, and prints the table of the results.
+  static func measure(_ scenarios: [Scenario], _ scale: Scale = Scale()) -> [Samples] {
     let start = ContinuousClock.now
     let results = scenarios.map { scenario in
       let progress = "\(start.duration(to: .now).formatted()) \(scenario.name)\n"
@@ -52,6 +60,6 @@ struct Benchmarks {
       return Samples(of: scenario, scale: scale)
     }
     print(Table(results).text)
-    try Report(results: results).write(to: folder)
+    return results
   }
 }
