@@ -46,9 +46,10 @@ final class HistoryLedger: Sendable {
     return value
   }
 
-  func discard(_ drops: [HistoryDrop<any HistoryStep>]) {
-    for drop in drops {
-      drop.forEach { $0.discard(drop.reason) }
+  func discard(_ drops: consuming [HistoryDrop<any HistoryStep>]) {
+    for index in drops.indices {
+      let reason = drops[index].reason
+      drops[index].removeAll { $0.discard(reason) }
     }
   }
 }

@@ -31,6 +31,16 @@ struct HistoryStack<Element> {
     return gone
   }
 
+  /// Calls `body` with each element, and lets go of it before the next one.
+  mutating func removeAll(isReversed: Bool, _ body: (Element) -> Void) {
+    for index in head..<items.count {
+      if let element = items[isReversed ? items.count - 1 - index + head : index].take() {
+        body(element)
+      }
+    }
+    self = Self()
+  }
+
   /// Returns the last `count` elements, the last one first.
   func newest(_ count: Int) -> [Element] {
     (0..<count).map { self[self.count - 1 - $0] }
