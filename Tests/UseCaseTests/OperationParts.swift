@@ -42,12 +42,12 @@ struct OperationParts: Hashable {
         handlers.isCancelled,
       ],
       counts: [
-        machine.shares, machine.parked ?? -1, machine.job ?? -1, machine.attached.success,
-        machine.attached.failure, machine.attached.common, machine.begun, handlers.count,
-        handlers.position,
+        machine.parked ?? -1, machine.job ?? -1, Int(machine.shares),
+        Int(machine.attached.success), Int(machine.attached.failure), Int(machine.begun),
+        Int(handlers.count), Int(handlers.position),
       ],
       lists: [machine.updates, waiters.removeAll().all, machine.marks],
-      events: Array(machine.events[machine.toldCount...]),
+      events: Array(machine.events[Int(machine.toldCount)...]),
       handlers: [handlers.first?.branch] + handlers.others.map { $0?.branch })
   }
 

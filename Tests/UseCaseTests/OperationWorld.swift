@@ -38,7 +38,7 @@ struct OperationWorld: ActedWorld {
     case attach([OperationBranch], then: [Act] = [])
     case start(Body), park(Body), await(Body), run(Body), join, leave, giveBack
     case end(Fate, then: [Act] = [])
-    case hold(Int, mayLeave: Bool = false), wake(Int), abandon(Int), mark(Int)
+    case hold(Int, mayLeave: Bool = false), wake(Int), abandon(Int32), mark(Int)
     case deliver, receive([Int]), pull(Fate), begin(OperationBranch, Fate), forget
     case admit(then: [Act]), tell(goesOn: Bool, then: [Act])
   }

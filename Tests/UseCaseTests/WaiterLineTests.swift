@@ -21,7 +21,7 @@ struct WaiterLineTests {
 
   @Test func `a key is never used again`() {
     var line = WaiterLine<Int>()
-    var keys: Set<Int> = []
+    var keys: Set<Int32> = []
     for round in 0..<4 {
       for waiter in 0..<4 {
         let key = line.append(waiter)
@@ -35,7 +35,7 @@ struct WaiterLineTests {
   /// Compares with an array, over every sequence of 10 events.
   @Test func `it does what an array does`() {
     var sequences = 0
-    func go(_ line: WaiterLine<Int>, _ plain: [Int: Int], keys: [Int], depth: Int) {
+    func go(_ line: WaiterLine<Int>, _ plain: [Int32: Int], keys: [Int32], depth: Int) {
       guard depth > 0 else {
         sequences += 1
         var line = line
@@ -67,7 +67,7 @@ struct WaiterLineTests {
     var line = WaiterLine<Waiter>()
     weak var left: Waiter?
     weak var last: Waiter?
-    var keys: [Int] = []
+    var keys: [Int32] = []
     for _ in 0..<8 { keys.append(line.append(Waiter())) }
     do {
       let waiter = Waiter()
@@ -95,7 +95,7 @@ struct WaiterLineTests {
       #expect(line.remove(key) == waiter)
     }
     let places =
-      Mirror(reflecting: line).descendant("places", "several", 0) as? [(key: Int, waiter: Int?)]
+      Mirror(reflecting: line).descendant("places", "several", 0) as? [(key: Int32, waiter: Int?)]
     #expect((places?.count).map { $0 < 4 } == true)
     #expect(line.remove(first) == 0)
   }

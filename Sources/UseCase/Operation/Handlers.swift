@@ -51,14 +51,16 @@ enum Handler<Response: Sendable>: Sendable {
 @usableFromInline
 struct Handlers<Response: Sendable>: Sendable {
   @usableFromInline var first: Handler<Response>?
-  @usableFromInline var others: [Handler<Response>?] = []
-  @usableFromInline var count = 0
-
-  /// Those before it have run, or were passed over because their branch is another.
-  @usableFromInline var position = 0
 
   /// Whether the handlers that were passed over have been looked through for a cancellation.
   @usableFromInline var isCancelled = false
+
+  @usableFromInline var count: Int32 = 0
+
+  /// Those before it have run, or were passed over because their branch is another.
+  @usableFromInline var position: Int32 = 0
+
+  @usableFromInline var others: [Handler<Response>?] = []
 
   @inlinable init() {}
 
@@ -78,7 +80,7 @@ struct Handlers<Response: Sendable>: Sendable {
       position = 0
     }
     while position < count {
-      let index = position
+      let index = Int(position)
       position += 1
       if index == 0 {
         if let branch = first?.branch, verdict.takes(branch) { return first.take() }
@@ -97,7 +99,7 @@ struct Handlers<Response: Sendable>: Sendable {
   mutating func forget() -> Handlers {
     var rest = Handlers()
     rest.isCancelled = isCancelled
-    for index in position..<count {
+    for index in Int(position)..<Int(count) {
       if let handler = index == 0 ? first : others[index - 1] { rest.append(handler) }
     }
     let passed = self

@@ -19,14 +19,14 @@ struct OperationCore: ~Copyable, Sendable {
   /// The operation that awaits this one in the call form.
   let caller: (any AnyOperation)?
 
-  /// The caller in whose slot the body runs. Without one the operation has a slot of its own.
-  let host: (any AnyOperation)?
+  /// Whether the body runs in the slot of a caller. Else the operation has a slot of its own.
+  let isGuest: Bool
 
   private let isObserved: Bool
 
   /// Both are written once, before anybody else sees the operation.
   private let number = Atomic<UInt64>(0)
-  private let seat = Atomic(-1)
+  private let seat = Atomic<Int32>(-1)
 
   @usableFromInline let machine: Lock<Machine>
 
@@ -35,7 +35,7 @@ struct OperationCore: ~Copyable, Sendable {
     self.queue = queue
     self.useCase = useCase
     caller = isCall ? Slot.held : nil
-    host = isCall ? Slot.join(queue) : nil
+    isGuest = isCall && Slot.join(queue)
     isObserved = queue.observer != nil
     machine = Lock(Machine(isObserved: isObserved))
   }
@@ -43,9 +43,9 @@ struct OperationCore: ~Copyable, Sendable {
   var id: UseCaseOperationID { UseCaseOperationID(number: number.load(ordering: .relaxed)) }
 
   var ticket: UseCaseQueue.Machine.Ticket {
-    get { .init(seat: seat.load(ordering: .relaxed), id: number.load(ordering: .relaxed)) }
+    get { .init(seat: Int(seat.load(ordering: .relaxed)), id: number.load(ordering: .relaxed)) }
     nonmutating set {
-      seat.store(newValue.seat, ordering: .relaxed)
+      seat.store(Int32(newValue.seat), ordering: .relaxed)
       number.store(newValue.id, ordering: .relaxed)
     }
   }
@@ -73,7 +73,7 @@ extension OperationCore {
   /// - Returns: What the caller does about a task.
   @usableFromInline
   func submit(_ operation: any AnyOperation) -> UseCaseQueue.Admission {
-    guard host == nil else {
+    guard !isGuest else {
       ticket.id = UseCaseQueue.nextID()
       grant(isAdmission: true)
       return .run
@@ -126,7 +126,7 @@ extension OperationCore {
   @usableFromInline
   func leave() -> OperationReturn {
     guard let verdict = machine.withLock({ $0.leave() }) else { return .leave }
-    if let host {
+    if let host = isGuest ? Slot.holder(in: queue, from: caller) : nil {
       host.withCore { $0.leaveAsGuest(of: host) }
     } else {
       queue.finish(ticket, as: verdict)
@@ -168,7 +168,7 @@ extension OperationCore {
   func end(_ verdict: Verdict) {
     let ending = machine.withLock { $0.end(verdict, sleeps: queue.policy.debounce != nil) }
     guard ending.isNew else { return }
-    if host == nil { queue.cancel(ticket) }
+    if !isGuest { queue.cancel(ticket) }
     tell()
     if ending.isJobCancelled { ending.job?.cancel() }
     ending.waiters.forEach { $0.resume(returning: true) }
@@ -182,7 +182,7 @@ extension OperationCore {
   func settled() async throws {
     if state == .waiting, queue.isStuckHere { throw UseCaseDeadlock() }
     // The key of the waiter, 0 before there is one, and -1 once it is to leave.
-    let place = Atomic(0)
+    let place = Atomic<Int32>(0)
     let isSettled = await withTaskCancellationHandler {
       await withUnsafeContinuation { waiter in
         guard let key = machine.withLock({ $0.hold(waiter) }) else {
@@ -197,7 +197,7 @@ extension OperationCore {
     guard isSettled else { throw CancellationError() }
   }
 
-  private func abandon(_ key: Int) {
+  private func abandon(_ key: Int32) {
     machine.withLock { $0.abandon(key) }?.resume(returning: false)
   }
 }

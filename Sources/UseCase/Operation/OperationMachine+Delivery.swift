@@ -6,7 +6,9 @@ extension OperationMachine {
     switch branch {
     case .success: attached.success += 1
     case .failure: attached.failure += 1
-    case .common: attached.common += 1
+    case .common:
+      attached.success += 1
+      attached.failure += 1
     case .cancellation, .always, .update: break
     }
     hasUnread = true
@@ -98,7 +100,7 @@ extension OperationMachine {
   mutating func tell(goesOn: Bool) -> (event: UseCaseEvent.Kind?, ready: Waiter?) {
     guard isObserved, goesOn || !isTelling else { return (nil, nil) }
     let ready = told == .running && stage == .granted ? makeReady() : nil
-    told = toldCount < events.count ? events[toldCount] : nil
+    told = toldCount < events.count ? events[Int(toldCount)] : nil
     isTelling = told != nil
     if isTelling { toldCount += 1 }
     return (told, ready)

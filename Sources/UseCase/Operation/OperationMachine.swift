@@ -47,7 +47,7 @@ struct OperationMachine<
   /// Why the handlers that have not begun yet are treated as those of a cancelled operation.
   var silence: UseCaseCancellation?
   /// How many bodies run in the slot: the operation's own and those called inside it.
-  var shares = 0
+  var shares: Int32 = 0
   var parked: Waiter?
   var job: Job?
 
@@ -58,8 +58,9 @@ struct OperationMachine<
   var wasRead = false
   var hasEnded = false
   var updates: [Update] = []
-  var attached = (success: 0, failure: 0, common: 0)
-  var begun = 0
+  /// How many handlers are for each of these verdicts, and how many have begun.
+  var attached: (success: Int32, failure: Int32) = (0, 0)
+  var begun: Int32 = 0
 
   var waiters = WaiterLine<Waiter>()
   var marks: [Mark] = []
@@ -67,7 +68,7 @@ struct OperationMachine<
   let isObserved: Bool
   var events: [UseCaseEvent.Kind] = []
   /// How many events have been told or are being told.
-  var toldCount = 0
+  var toldCount: Int32 = 0
   /// The event that is being told.
   var told: UseCaseEvent.Kind?
   /// Somebody tells: the one who executes to begin with, who is to hear first what was decided.
@@ -199,10 +200,10 @@ extension OperationMachine {
 
   /// Leaves out the handlers that have not begun, unless all of them have.
   private mutating func silence(_ reason: UseCaseCancellation) {
-    let expected: Int
+    let expected: Int32
     switch verdict {
-    case .success: expected = attached.success + attached.common
-    case .failure: expected = attached.failure + attached.common
+    case .success: expected = attached.success
+    case .failure: expected = attached.failure
     case .cancelled, nil: return
     }
     guard silence == nil, begun < expected || expected == 0 && !hasEnded else { return }
@@ -211,13 +212,13 @@ extension OperationMachine {
   }
 
   /// A task awaits the value. Returns the key to abandon it with, or nil if it need not wait.
-  mutating func hold(_ waiter: Waiter) -> Int? {
+  mutating func hold(_ waiter: Waiter) -> Int32? {
     if isEarly || stage == .returned { return nil }
     return waiters.append(waiter)
   }
 
   /// A task does not want to await the value any longer.
-  mutating func abandon(_ key: Int) -> Waiter? {
+  mutating func abandon(_ key: Int32) -> Waiter? {
     waiters.remove(key)
   }
 }

@@ -26,8 +26,10 @@ enum Slot {
   }
 
   /// Returns the nearest operation in the chain of callers that holds a slot of `queue`.
-  static func holder(in queue: UseCaseQueue) -> (any AnyOperation)? {
-    var next = held
+  static func holder(
+    in queue: UseCaseQueue, from caller: (any AnyOperation)? = held
+  ) -> (any AnyOperation)? {
+    var next = caller
     while let operation = next {
       if operation.withCore({ $0.queue === queue && $0.holdsSlot }) { return operation }
       next = operation.withCore { $0.caller }
@@ -35,11 +37,8 @@ enum Slot {
     return nil
   }
 
-  /// Enters the slot of `queue` that the running code holds, and returns whose it is.
-  static func join(_ queue: UseCaseQueue) -> (any AnyOperation)? {
-    guard held != nil, let holder = holder(in: queue), holder.withCore({ $0.join() }) else {
-      return nil
-    }
-    return holder
+  /// Enters the slot of `queue` that the running code holds, if it does.
+  static func join(_ queue: UseCaseQueue) -> Bool {
+    holder(in: queue)?.withCore { $0.join() } ?? false
   }
 }

@@ -3,10 +3,10 @@
 /// Mostly there is one, who needs no array. `append` and `remove` cost O(log *n*) amortised,
 /// `removeAll` O(1).
 struct WaiterLine<Waiter: Sendable>: Sendable {
-  private typealias Place = (key: Int, waiter: Waiter?)
+  private typealias Place = (key: Int32, waiter: Waiter?)
 
   private enum Places: Sendable {
-    case none, one(key: Int, Waiter), several([Place], present: Int)
+    case none, one(key: Int32, Waiter), several([Place], present: Int)
 
     /// Leaves nobody, so that an array that is changed meanwhile is not copied.
     mutating func take() -> Self {
@@ -16,10 +16,10 @@ struct WaiterLine<Waiter: Sendable>: Sendable {
   }
 
   private var places = Places.none
-  private var lastKey = 0
+  private var lastKey: Int32 = 0
 
   /// Puts the waiter last, and returns the key to remove it with.
-  mutating func append(_ waiter: Waiter) -> Int {
+  mutating func append(_ waiter: Waiter) -> Int32 {
     lastKey += 1
     switch places.take() {
     case .none:
@@ -34,7 +34,7 @@ struct WaiterLine<Waiter: Sendable>: Sendable {
   }
 
   /// Returns the waiter of the key unless it has left already.
-  mutating func remove(_ key: Int) -> Waiter? {
+  mutating func remove(_ key: Int32) -> Waiter? {
     switch places.take() {
     case .none:
       return nil
@@ -54,7 +54,7 @@ struct WaiterLine<Waiter: Sendable>: Sendable {
     }
   }
 
-  private static func index(of key: Int, in line: [Place]) -> Int {
+  private static func index(of key: Int32, in line: [Place]) -> Int {
     var (low, high) = (0, line.count)
     while low < high {
       let middle = (low + high) / 2

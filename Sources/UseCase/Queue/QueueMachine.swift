@@ -40,8 +40,24 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
     var operation: Operation?
     var id: UInt64
     var stage: Stage
-    var previous = -1
-    var next = -1
+    private var neighbours: (previous: Int32, next: Int32)
+
+    init(operation: Operation?, id: UInt64, stage: Stage, previous: Int = -1, next: Int = -1) {
+      self.operation = operation
+      self.id = id
+      self.stage = stage
+      neighbours = (Int32(previous), Int32(next))
+    }
+
+    var previous: Int {
+      get { Int(neighbours.previous) }
+      set { neighbours.previous = Int32(newValue) }
+    }
+
+    var next: Int {
+      get { Int(neighbours.next) }
+      set { neighbours.next = Int32(newValue) }
+    }
   }
 
   private struct Line {
