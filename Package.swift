@@ -19,13 +19,13 @@ let package = Package(
       name: "DocumentationTests", dependencies: ["UseCase", "UseCaseHistory", "TestSupport"]),
     .testTarget(name: "NetworkTests", dependencies: ["UseCase", "TestSupport"]),
     .testTarget(
-      name: "Swift6ClientTests", dependencies: ["UseCase", "TestSupport"],
+      name: "Swift6ClientTests", dependencies: ["UseCase", "UseCaseHistory", "TestSupport"],
       swiftSettings: [.treatAllWarnings(as: .error)]),
     .testTarget(
-      name: "Swift5ClientTests", dependencies: ["UseCase", "TestSupport"],
+      name: "Swift5ClientTests", dependencies: ["UseCase", "UseCaseHistory", "TestSupport"],
       swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]),
     .testTarget(
-      name: "MainActorClientTests", dependencies: ["UseCase", "TestSupport"],
+      name: "MainActorClientTests", dependencies: ["UseCase", "UseCaseHistory", "TestSupport"],
       swiftSettings: [.defaultIsolation(MainActor.self), .treatAllWarnings(as: .error)]),
     .testTarget(
       name: "Swift5MainActorClientTests", dependencies: ["UseCase", "TestSupport"],

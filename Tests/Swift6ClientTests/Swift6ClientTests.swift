@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 import UseCase
+import UseCaseHistory
 
 // A client in Swift 6 mode that has enabled no upcoming feature: here an async function leaves
 // the actor of its caller.
@@ -28,6 +29,25 @@ private struct Locate: UseCase {
 }
 
 private struct Missing: Error {}
+
+private struct Quiet: UseCaseInterceptor {
+  let names = Log<String>()
+
+  func intercept<Request: Sendable, Response: Sendable>(
+    _ request: Request, of execution: UseCaseExecution,
+    next: @Sendable (Request) async throws -> Response
+  ) async throws -> Response {
+    names.append(isOnMainActor() ? "main actor" : execution.useCase)
+    return try await next(request)
+  }
+}
+
+private struct Insert: UndoableUseCase {
+  let line: Log<String>
+
+  func main(_ word: String) async throws { line.append(word) }
+  func undo(_ word: String, _ response: Void) async throws { line.append("no \(word)") }
+}
 
 @MainActor
 private final class Screen {
@@ -119,5 +139,27 @@ struct Swift6ClientTests {
     #expect(try await AnyUseCase(Find())("dash") == ["dash"])
     #expect(try await AnyUseCase { (number: Int) in number + 1 }(1) == 2)
     await #expect(throws: Missing.self) { try await Find()("") }
+  }
+
+  @Test func `an interceptor and an observer hear of each body`() async {
+    let (quiet, heard) = (Quiet(), Log<String>())
+    let queue = UseCaseQueue(.serial, interceptors: [quiet]) { heard.append("\($0.kind)") }
+    let scope = UseCaseScope()
+    let double = AnyUseCase<Int, Int>(queue: queue) { $0 * 2 }.execute(2).store(in: scope)
+    await double.ended()
+    #expect(quiet.names.elements == ["AnyUseCase<Int, Int>"])
+    #expect(heard.elements == ["running", "succeeded", "ended"])
+  }
+
+  @Test func `a model shows what became of it, and a history undoes it`() async throws {
+    let (find, load) = (UseCaseModel(Find()), ReportingUseCaseModel(Load()))
+    await find.execute("dash").ended()
+    await load.execute(2).ended()
+    #expect(find.value == ["dash"] && load.update == 1)
+
+    let (line, history) = (Log<String>(), UseCaseHistory())
+    try await Insert(line: line).recorded(in: history)("arrow")
+    #expect(try await history.undo().value?.title == "Insert")
+    #expect(line.elements == ["arrow", "no arrow"] && HistoryModel(history).state.canRedo)
   }
 }
