@@ -34,8 +34,10 @@ extension HistoryLedger {
   }
 
   private func end(_ group: Machine.OpenGroup, applied: Int?) -> HistoryEntry.ID? {
-    let end = change { $0.end(group, applied: applied) }
-    discard(end.drops)
+    var end = change { $0.end(group, applied: applied) }
+    var drops: Machine.Drops = []
+    swap(&drops, &end.drops)
+    discard(drops)
     end.waiter?.resume()
     return end.entry
   }

@@ -22,12 +22,17 @@ struct HistoryStack<Element> {
     return items[head].take()
   }
 
-  /// Returns the `count` oldest elements, which are no longer here.
+  /// Returns the `count` oldest elements, which are no longer here. It touches the fewer ones: those
+  /// that go, or those that stay.
   mutating func removeFirst(_ count: Int) -> Self {
     var gone = Self()
-    gone.items = Array(items[head..<head + count])
-    items.removeFirst(head + count)
-    head = 0
+    if count < self.count - count {
+      for _ in 0..<count { gone.items.append(popFirst()) }
+    } else {
+      gone.items = Array(items[(head + count)...])
+      swap(&self, &gone)
+      gone.items.removeLast(items.count)
+    }
     return gone
   }
 

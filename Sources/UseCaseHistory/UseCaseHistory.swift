@@ -21,8 +21,9 @@ public final class UseCaseHistory: Sendable {
   /// Creates an empty history, which is clean.
   ///
   /// - Parameters:
-  ///   - limit: How many applied entries are kept, nil for all. Not below 0.
-  ///   - mergeWindow: How much time may lie between two executions that merge.
+  ///   - limit: How many applied entries are kept, nil for all. Below 0 it is a programmer error
+  ///     and traps.
+  ///   - mergeWindow: How much time may lie between the recordings of two executions that merge.
   ///   - clock: Measures the merge window, and the time-outs of what is recorded.
   /// - Complexity: O(1).
   public init(
@@ -37,8 +38,9 @@ public final class UseCaseHistory: Sendable {
   deinit { ledger.finish() }
 
   private static func check(_ limit: Int?) {
-    precondition(
-      limit ?? 0 >= 0, "A history keeps 0 entries or more: give a limit from 0 up, or nil.")
+    guard limit ?? 0 >= 0 else {
+      fatalError("A history keeps 0 entries or more: give a limit from 0 up, or nil.")
+    }
   }
 }
 
@@ -243,12 +245,14 @@ extension UseCaseHistory {
 
   /// Makes the place where `point` was taken the clean one.
   ///
-  /// - Parameter point: From ``savePoint()`` of this history.
+  /// - Parameter point: From ``savePoint()`` of this history. One of another history is a programmer
+  ///   error and traps.
   /// - Complexity: O(1).
   public func markSaved(_ point: HistorySavePoint) {
-    precondition(
-      point.history == ObjectIdentifier(ledger),
-      "A save point belongs to the history that it was taken from: mark it as saved there.")
+    guard point.history == ObjectIdentifier(ledger) else {
+      fatalError(
+        "A save point belongs to the history that it was taken from: mark it as saved there.")
+    }
     ledger.change { $0.markSaved(point.place) }
   }
 }

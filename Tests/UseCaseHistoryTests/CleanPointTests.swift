@@ -201,9 +201,11 @@ struct CleanPointTests {
 
   #if os(Linux) || os(macOS)
     @Test func `a save point of another history is a mistake`() async {
-      await #expect(processExitsWith: .failure) {
+      let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
         UseCaseHistory().markSaved(UseCaseHistory().savePoint())
       }
+      let message = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) }
+      #expect(message?.contains("A save point belongs to the history") == true)
     }
   #endif
 }

@@ -20,7 +20,7 @@ struct HistoryStackTests {
         let first = (stack.popFirst(), array.isEmpty ? nil : array.removeFirst())
         #expect(first.0 == first.1)
       default:
-        let count = array.count / 2
+        let count = Int.random(in: 0...array.count, using: &random)
         let gone = stack.removeFirst(count)
         #expect(Array(gone) == Array(array.prefix(count)))
         array.removeFirst(count)
@@ -28,6 +28,21 @@ struct HistoryStackTests {
       #expect(stack.count == array.count && stack.last == array.last)
     }
     #expect(Array(stack) == array)
+  }
+
+  @Test(arguments: [false, true])
+  func `all are taken out in order, each let go before the next`(isReversed: Bool) {
+    let lifetime = Lifetime()
+    var stack = HistoryStack<(number: Int, token: Lifetime.Token)>()
+    for number in 1...10 { stack.append((number, lifetime.track())) }
+    _ = (stack.popFirst(), stack.popFirst(), stack.popLast())
+    var numbers: [Int] = []
+    stack.removeAll(isReversed: isReversed) { number, _ in
+      numbers.append(number)
+      #expect(lifetime.alive == 8 - numbers.count)
+    }
+    #expect(numbers == (isReversed ? [9, 8, 7, 6, 5, 4, 3] : [3, 4, 5, 6, 7, 8, 9]))
+    #expect(lifetime.alive == 0 && stack.isEmpty)
   }
 
   @Test func `it finds the first that lies behind`() {

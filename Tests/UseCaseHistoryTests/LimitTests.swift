@@ -142,7 +142,11 @@ struct LimitTests {
 
   #if os(Linux) || os(macOS)
     @Test func `a limit below zero is a mistake`() async {
-      await #expect(processExitsWith: .failure) { _ = UseCaseHistory(limit: -1) }
+      let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        _ = UseCaseHistory(limit: -1)
+      }
+      let message = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) }
+      #expect(message?.contains("A history keeps 0 entries or more") == true)
       await #expect(processExitsWith: .failure) { UseCaseHistory().limit = -1 }
     }
   #endif

@@ -60,6 +60,17 @@ struct MoveTests {
     #expect(history.layout == "[B C D F |]")
     history.clear()
     #expect(await history.move(to: ids[2]).ended().historyError == .unknownEntry(ids[2]))
+    #expect(history.layout == "[|]")
+  }
+
+  @Test func `an entry that was never there is unknown, and nothing changes`() async throws {
+    await prepare()
+    let other = UseCaseHistory()
+    for _ in 1...20 { await other.run(page, "X") }
+    let id = try #require(other.entries.last?.id)
+    let (layout, count) = (history.layout, page.log.count)
+    #expect(await history.move(to: id).ended().historyError == .unknownEntry(id))
+    #expect(history.layout == layout && page.log.count == count)
   }
 
   @Test func `a part of a group is no place to go to`() async throws {
