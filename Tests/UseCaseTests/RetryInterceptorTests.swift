@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
-import UseCase
+
+@testable import UseCase
 
 @Suite(.mustEnd)
 struct RetryInterceptorTests {
@@ -122,6 +123,21 @@ struct RetryInterceptorTests {
     }
     let message = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) }
     #expect(message?.contains("Give 1 or more") == true)
+  }
+
+  @Test func `a delay that grows beyond measure is its cap`() {
+    let delay = RetryInterceptor.Delay.exponential(.seconds(1), factor: 1e300, cap: .seconds(5))
+    #expect((1...4).map(delay.beforeRetry) == [.seconds(1), .seconds(5), .seconds(5), .seconds(5)])
+    let none = RetryInterceptor.Delay.exponential(.zero, cap: .seconds(5))
+    #expect(none.beforeRetry(3) == .zero)
+  }
+
+  @Test func `a factor that is no number traps and says so`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = RetryInterceptor.Delay.exponential(.seconds(1), factor: .nan, cap: .seconds(5))
+    }
+    let message = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) }
+    #expect(message?.contains("a finite factor from 0 up, not by nan") == true)
   }
 
   @Test func `a fraction above one traps and says so`() async {

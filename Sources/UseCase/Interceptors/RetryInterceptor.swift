@@ -88,16 +88,24 @@ extension RetryInterceptor {
     ///
     /// - Parameters:
     ///   - first: The first delay.
-    ///   - factor: By what it grows.
+    ///   - factor: By what it grows, from 0 up; below 1 it shrinks. Anything else is a programmer error
+    ///     and traps.
     ///   - cap: The longest delay.
     /// - Returns: The delay.
     /// - Complexity: O(*n*) before the retry with the number *n*, until the cap is reached.
     public static func exponential(
       _ first: Duration, factor: Double = 2, cap: Duration
     ) -> Delay {
-      Delay { number in
+      guard factor >= 0, factor.isFinite else {
+        fatalError("A delay grows by a finite factor from 0 up, not by \(factor).")
+      }
+      return Delay { number in
         var duration = first
-        for _ in 1..<number where duration < cap { duration = duration * factor }
+        for _ in 1..<number where duration < cap {
+          // Compared before it is multiplied, which could be too much for a duration.
+          guard duration <= .zero || duration / cap * factor < 1 else { return cap }
+          duration = duration * factor
+        }
         return min(duration, cap)
       }
     }
@@ -106,7 +114,8 @@ extension RetryInterceptor {
     /// back together.
     ///
     /// - Parameters:
-    ///   - fraction: How much shorter at the most, from 0 to 1.
+    ///   - fraction: How much shorter at the most, from 0 to 1. Anything else is a programmer error
+    ///     and traps.
     ///   - generator: Seeds the randomness, once. A seeded one makes a test repeatable.
     /// - Returns: The delay.
     /// - Complexity: O(1), beside that of this delay.
