@@ -7,17 +7,21 @@ struct RaceTests {
   /// How often the handlers of one operation have run.
   private struct Calls: Equatable {
     var then = 0
+    var `catch` = 0
     var onCancel = 0
     var finally = 0
   }
+
+  private struct Odd: Error {}
 
   @Test func `in forty thousand races of cancel and completion one wins, for everybody`() async {
     let queue = UseCaseQueue(.limit(4))
     let useCase = AnyUseCase(queue: queue) { (number: Int) in
       for _ in 0..<number % 3 { await Task.yield() }
+      guard number.isMultiple(of: 2) else { throw Odd() }
       return number
     }
-    let (succeeded, cancelled) = (Watched(0), Watched(0))
+    let (succeeded, failed, cancelled) = (Watched(0), Watched(0), Watched(0))
     await withTaskGroup { group in
       for worker in 0..<8 {
         group.addTask {
@@ -25,23 +29,34 @@ struct RaceTests {
             let calls = Watched(Calls())
             let operation = useCase.execute(round)
               .then { _ in calls.update { $0.then += 1 } }
+              .catch { _ in calls.update { $0.catch += 1 } }
               .onCancel { _ in calls.update { $0.onCancel += 1 } }
               .finally { calls.update { $0.finally += 1 } }
             async let value = try? operation.value
             for _ in 0..<(round + worker) % 5 { await Task.yield() }
             operation.cancel()
             let response = await value
-            let outcome = try? await operation.ended().get()
-            #expect(response == outcome)
-            #expect(calls.value.finally == 1)
-            #expect(calls.value.then + calls.value.onCancel == 1)
-            if outcome == nil { #expect(calls.value.onCancel == 1) }
-            (outcome == nil ? cancelled : succeeded).update { $0 += 1 }
+            let outcome = await operation.ended()
+            let ran = calls.value
+            #expect(ran.finally == 1)
+            #expect(ran.then + ran.catch + ran.onCancel == 1)
+            switch outcome {
+            case .success(let number):
+              #expect(response == number && ran.catch == 0)
+              succeeded.update { $0 += 1 }
+            case .failure:
+              #expect(response == nil && ran.then == 0)
+              failed.update { $0 += 1 }
+            case .cancelled:
+              #expect(response == nil && ran.onCancel == 1)
+              cancelled.update { $0 += 1 }
+            }
           }
         }
       }
     }
     #expect(queue.activity.succeeded == succeeded.value)
+    #expect(queue.activity.failed == failed.value)
     #expect(queue.activity.cancelled == cancelled.value)
     #expect(queue.activity.executed == 40_000)
     #expect(queue.activity.isIdle)
