@@ -92,7 +92,8 @@ struct OperationMachine<
 extension OperationMachine {
   /// The queue lets the operation wait.
   mutating func wait() {
-    if isObserved { events.insert(.waiting, at: 0) }
+    // A verdict that came meanwhile is told later.
+    if isObserved { events = [.waiting] + events }
   }
 
   /// The queue refused the operation.

@@ -40,23 +40,20 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
     var operation: Operation?
     var id: UInt64
     var stage: Stage
-    private var neighbours: (previous: Int32, next: Int32)
+    private var links: (Int32, Int32)
 
-    init(operation: Operation?, id: UInt64, stage: Stage, previous: Int = -1, next: Int = -1) {
-      self.operation = operation
-      self.id = id
-      self.stage = stage
-      neighbours = (Int32(previous), Int32(next))
+    init(_ operation: Operation?, id: UInt64, stage: Stage, previous: Int = -1, next: Int = -1) {
+      (self.operation, self.id, self.stage) = (operation, id, stage)
+      links = (Int32(previous), Int32(next))
     }
 
     var previous: Int {
-      get { Int(neighbours.previous) }
-      set { neighbours.previous = Int32(newValue) }
+      get { Int(links.0) }
+      set { links.0 = Int32(newValue) }
     }
-
     var next: Int {
-      get { Int(neighbours.next) }
-      set { neighbours.next = Int32(newValue) }
+      get { Int(links.1) }
+      set { links.1 = Int32(newValue) }
     }
   }
 
@@ -117,13 +114,12 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
     var ticket = Ticket(seat: -1, id: id)
     switch decision.admission {
     case .start:
-      ticket.seat = take(Seat(operation: operation, id: id, stage: .live, previous: live.last))
+      ticket.seat = take(Seat(operation, id: id, stage: .live, previous: live.last))
       live.append(ticket.seat, in: &seats)
       holding += 1
     case .wait:
       let stage = Stage.waiting(isReady: policy.debounce == nil)
-      ticket.seat = take(
-        Seat(operation: operation, id: id, stage: stage, previous: waiting.last))
+      ticket.seat = take(Seat(operation, id: id, stage: stage, previous: waiting.last))
       waiting.append(ticket.seat, in: &seats)
     case .refuse:
       cancelled += 1
@@ -138,12 +134,10 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
     case .waiting:
       _ = leave(ticket.seat)
       return release()
-    case .live:
-      _ = unwind(ticket.seat)
-      return Release()
-    case .unwinding, .free:
-      return Release()
+    case .live: _ = unwind(ticket.seat)
+    case .unwinding, .free: break
     }
+    return Release()
   }
 
   /// The operation's debounce is over.
@@ -183,9 +177,7 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
     return (operations, release())
   }
 
-  mutating func suspend() {
-    isSuspended = true
-  }
+  mutating func suspend() { isSuspended = true }
 
   mutating func resume() -> Release {
     isSuspended = false
@@ -237,7 +229,7 @@ extension QueueMachine {
   }
 
   private mutating func vacate(_ seat: Int) {
-    seats[seat] = Seat(operation: nil, id: 0, stage: .free, next: free)
+    seats[seat] = Seat(nil, id: 0, stage: .free, next: free)
     free = seat
   }
 
