@@ -6,9 +6,13 @@
 /// ```
 public struct AnyUseCase<Request: Sendable, Response: Sendable>: UseCase {
   /// Where its operations run.
+  ///
+  /// - Complexity: O(1).
   public let queue: UseCaseQueue
 
   /// How long a body may take, nil for as long as it likes.
+  ///
+  /// - Complexity: O(1).
   public let timeout: Duration?
 
   private let body: @Sendable (Request) async throws -> Response

@@ -21,9 +21,13 @@ public import Observation
 @MainActor @Observable
 public final class UseCaseModel<Base: UseCase> {
   /// The response of the newest operation that has succeeded.
+  ///
+  /// - Complexity: O(1).
   public private(set) var value: Base.Response?
 
   /// The error of the newest operation that has failed; nil once a later one has succeeded.
+  ///
+  /// - Complexity: O(1).
   public private(set) var error: (any Error)?
 
   /// Whether an operation waits or runs.
@@ -113,6 +117,8 @@ public final class ReportingUseCaseModel<Base: ReportingUseCase> {
   ///
   /// It is nil again when an operation is executed while none of the earlier ones goes on. A
   /// newcomer that waits, or is dropped, leaves the progress of the one that runs.
+  ///
+  /// - Complexity: O(1).
   public private(set) var update: Base.Update?
 
   /// The response of the newest operation that has succeeded.

@@ -21,15 +21,23 @@ public struct HistoryEntry: Identifiable, Hashable, Sendable {
   }
 
   /// Its identity, for ``UseCaseHistory/move(to:)``.
+  ///
+  /// - Complexity: O(1).
   public let id: ID
 
   /// What the use case calls the request, or the title of the group.
+  ///
+  /// - Complexity: O(1).
   public let title: String
 
   /// Whether its effect is there. A group of which an undo stopped half-way is still applied.
+  ///
+  /// - Complexity: O(1).
   public let isApplied: Bool
 
   /// The parts of a group, in order. Empty for a single execution.
+  ///
+  /// - Complexity: O(1).
   public let children: [HistoryEntry]
 }
 

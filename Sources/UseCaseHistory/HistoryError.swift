@@ -15,12 +15,18 @@ public enum HistoryError: Error, Hashable {
 /// A group failed, and undoing its parts failed too.
 public struct HistoryGroupError: Error {
   /// What the body of the group threw.
+  ///
+  /// - Complexity: O(1).
   public let cause: any Error
 
   /// What the undo of a part threw.
+  ///
+  /// - Complexity: O(1).
   public let undoFailure: any Error
 
   /// The entry that holds the parts that are still applied: undo it later.
+  ///
+  /// - Complexity: O(1).
   public let residue: HistoryEntry.ID
 }
 

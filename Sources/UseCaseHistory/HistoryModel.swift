@@ -35,12 +35,14 @@ public final class HistoryModel {
 
   deinit { following?.cancel() }
 
-  /// Undoes the newest entry. See ``UseCaseHistory/undo()``.
+  /// Undoes the newest entry, and tells nobody if that fails: to show a failure, attach a `catch`
+  /// to ``UseCaseHistory/undo()``.
   ///
   /// - Complexity: O(1).
   public func undo() { history.undo() }
 
-  /// Redoes the next undone entry. See ``UseCaseHistory/redo()``.
+  /// Redoes the next undone entry, and tells nobody if that fails: to show a failure, attach a
+  /// `catch` to ``UseCaseHistory/redo()``.
   ///
   /// - Complexity: O(1).
   public func redo() { history.redo() }

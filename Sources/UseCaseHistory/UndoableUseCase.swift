@@ -44,7 +44,7 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   func redo(_ request: Request, _ response: Response) async throws -> Response
 
   /// Returns what a user calls the request, in the words "Undo …". The default is the name of
-  /// the type.
+  /// the type. It is called on the thread that reads the title.
   ///
   /// - Parameter request: What was asked.
   /// - Returns: The title.
@@ -52,7 +52,9 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   func title(for request: Request) -> String
 
   /// Returns what becomes of two executions, one right after the other, such as two letters
-  /// typed. The default is ``HistoryMerge/separate``.
+  /// typed. The default is ``HistoryMerge/separate``. It is called on no actor.
+  ///
+  /// The idea is that of `QUndoCommand::mergeWith` in Qt.
   ///
   /// - Parameters:
   ///   - earlier: The newest entry.

@@ -103,6 +103,8 @@ extension ConcurrentUseCaseInterceptor where Self: UseCaseInterceptor {
 /// The operation that an interceptor stands around.
 public struct UseCaseExecution: Sendable {
   /// The operation.
+  ///
+  /// - Complexity: O(1).
   public let id: UseCaseOperationID
 
   /// The name of the type of its use case.

@@ -16,6 +16,8 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   @usableFromInline let core: OperationCore
 
   /// What the use case was asked.
+  ///
+  /// - Complexity: O(1).
   public let request: Request
 
   // What the types of the operation are needed for. It is touched only in closures that the core

@@ -52,6 +52,8 @@ public enum UseCaseCancellation: Hashable, Sendable {
 /// The failure of an operation whose body took longer than its use case's time-out.
 public struct UseCaseTimeout: Error, Hashable, CustomStringConvertible {
   /// The time-out that passed, on the queue's clock.
+  ///
+  /// - Complexity: O(1).
   public let duration: Duration
 
   /// Creates the error, for a fake in a test.

@@ -9,18 +9,28 @@
 /// ```
 public struct UseCaseActivity: Hashable, Sendable {
   /// How many operations hold a slot.
+  ///
+  /// - Complexity: O(1).
   public var running: Int
 
   /// How many operations wait for one.
+  ///
+  /// - Complexity: O(1).
   public var waiting: Int
 
   /// How many operations have succeeded.
+  ///
+  /// - Complexity: O(1).
   public var succeeded: Int
 
   /// How many operations have failed, time-outs included.
+  ///
+  /// - Complexity: O(1).
   public var failed: Int
 
   /// How many operations were cancelled, superseded or refused.
+  ///
+  /// - Complexity: O(1).
   public var cancelled: Int
 
   /// How many operations were ever executed: the sum of the five.

@@ -7,6 +7,8 @@
 /// ```
 public struct UseCaseEvent: Sendable {
   /// The operation.
+  ///
+  /// - Complexity: O(1).
   public let id: UseCaseOperationID
 
   /// The name of the type of its use case.
@@ -15,6 +17,8 @@ public struct UseCaseEvent: Sendable {
   public var useCase: String { String(describing: type) }
 
   /// What has happened.
+  ///
+  /// - Complexity: O(1).
   public let kind: Kind
 
   let type: any Any.Type

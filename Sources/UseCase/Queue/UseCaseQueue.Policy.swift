@@ -62,21 +62,33 @@ extension UseCaseQueue {
     }
 
     /// Everything runs at once.
+    ///
+    /// - Complexity: O(1).
     public static let unlimited = Policy(limit: .max, whenBusy: .wait)
 
     /// One runs at a time, the others wait: first come, first served.
+    ///
+    /// - Complexity: O(1).
     public static let serial = Policy(limit: 1, whenBusy: .wait)
 
     /// The newest runs; the one before it is cancelled. For search as you type.
+    ///
+    /// - Complexity: O(1).
     public static let cancelPrevious = Policy(limit: 1, whenBusy: .cancelPrevious)
 
     /// The newest runs, once the body of the one before it, which is cancelled, has returned.
+    ///
+    /// - Complexity: O(1).
     public static let cancelPreviousAndWait = Policy(limit: 1, whenBusy: .cancelPreviousAndWait)
 
     /// While one runs, newcomers are cancelled. For a button that must not fire twice.
+    ///
+    /// - Complexity: O(1).
     public static let dropWhileBusy = Policy(limit: 1, whenBusy: .drop)
 
     /// One runs and the newest waits. For saving a document that keeps changing.
+    ///
+    /// - Complexity: O(1).
     public static let keepLatest = Policy(limit: 1, whenBusy: .keepLatest)
 
     /// At most `limit` run at a time, the others wait: first come, first served.

@@ -16,9 +16,13 @@ public final class UseCaseQueue: Sendable {
   typealias Machine = QueueMachine<any AnyOperation, UnsafeContinuation<Void, Never>>
 
   /// An unlimited queue for the whole process, where use cases without one of their own run.
+  ///
+  /// - Complexity: O(1).
   public static let `default` = UseCaseQueue()
 
   /// How many operations run at a time, and what becomes of the others.
+  ///
+  /// - Complexity: O(1).
   public let policy: Policy
 
   let clock: any Clock<Duration>
