@@ -15,6 +15,8 @@ enum ReadmeCode {
   }
 
   static func firstLine() {
+    let search = Search()
+
     search.execute("swift")
       .then { titles in list.show(titles) }
       .catch(Offline.self) { _ in list.show("You are offline.") }
