@@ -24,7 +24,7 @@ struct CancellationArticleTests {
     for _ in 1...100 { await Task.yield() }
     #expect(screen.titles.isEmpty)
     gates[1].open()
-    await screen.ended()
+    await screen.newest?.ended()
     #expect(screen.titles == ["sw"])
     #expect(search.queue.activity.succeeded == 2)
   }
@@ -63,7 +63,7 @@ struct CancellationArticleTests {
 @MainActor
 final class SearchScreen {
   let search: AnyUseCase<String, [String]>
-  private var newest: UseCaseOperation<String, [String]>?
+  private(set) var newest: UseCaseOperation<String, [String]>?
   private(set) var titles: [String] = []
 
   init(search: AnyUseCase<String, [String]>) {
@@ -74,10 +74,6 @@ final class SearchScreen {
     newest?.cancel()
     newest = search.execute(text).then { titles in self.titles = titles }
   }
-}
-
-extension SearchScreen {
-  func ended() async { await newest?.ended() }
 }
 
 struct CountWords: UseCase {

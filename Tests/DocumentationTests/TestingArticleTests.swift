@@ -20,7 +20,7 @@ struct TestingArticleTests {
     #expect(queue.activity.executed == 2)
 
     gate.open()
-    await screen.ended()
+    await screen.newest?.ended()
     #expect(screen.titles == ["swift"])
   }
 
