@@ -50,7 +50,9 @@ struct Close: UseCase {
   let queue: UseCaseQueue
   let backUp: AnyUseCase<String, Int>
 
-  func main(_ text: String) async throws -> UseCaseOperation<String, Int> {
+  func main(
+    _ text: String
+  ) async throws -> UseCaseOperation<String, Int> {
     backUp.execute(text)
   }
 }

@@ -11,7 +11,7 @@ struct FromAftermath {
   struct SaveNote: UseCase {  // the command handler
     let queue: UseCaseQueue
 
-    func main(_ note: Note) async throws -> Int {  // the command is the request
+    func main(_ note: Note) async throws -> Int {  // the command
       guard !note.text.isEmpty else { throw EmptyNote() }
       return note.text.count
     }
@@ -37,10 +37,10 @@ struct FromAftermath {
     let (facts, happened) = AsyncStream<String>.makeStream()
     let saveNote = SaveNote(queue: UseCaseQueue(interceptors: [Facts(happened: happened)]))
     func save(_ note: Note) -> UseCaseOperation<Note, Int> {
-      screen.show("saving")  // the progress event
+      screen.show("saving")  // progress
       return saveNote.execute(note)
-        .then { count in screen.show("\(count) letters") }  // the reaction to data
-        .catch { error in screen.show("\(error)") }  // the reaction to an error
+        .then { count in screen.show("\(count) letters") }  // data
+        .catch { error in screen.show("\(error)") }  // error
     }
     await save(Note(text: "milk")).ended()
     await save(Note(text: "")).ended()

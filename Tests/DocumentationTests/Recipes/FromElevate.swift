@@ -28,12 +28,13 @@ struct FromElevate {
   private func login(_ password: String) -> UseCaseOperation<String, String> {
     let login = Login(queue: UseCaseQueue(clock: clock), gate: gate)
     screen.show("Logging in…")  // on_start
-    return
+    let operation =
       login.execute(password) { status in screen.show(status) }  // on_update
-      .catch(UseCaseTimeout.self) { _ in screen.show("No answer") }  // on_timeout
-      .catch(WrongPassword.self) { _ in screen.show("Try again") }  // on_error
+      .catch(UseCaseTimeout.self) { _ in screen.show("Late") }  // on_timeout
+      .catch(WrongPassword.self) { _ in screen.show("Wrong") }  // on_error
       .then { name in screen.show("Welcome, \(name)!") }  // on_finish
       .finally { screen.show("over") }
+    return operation
   }
 
   @Test func `a login goes through each callback`() async {
@@ -45,7 +46,7 @@ struct FromElevate {
   @Test func `an error has a callback`() async {
     gate.open()
     await login("guess").ended()
-    #expect(screen.lines == ["Logging in…", "connected", "Try again", "over"])
+    #expect(screen.lines == ["Logging in…", "connected", "Wrong", "over"])
   }
 
   @Test func `a time-out has a callback`() async {
@@ -54,6 +55,6 @@ struct FromElevate {
     while screen.lines.count < 2 { await Task.yield() }
     clock.advance(by: .seconds(30))
     await operation.ended()
-    #expect(screen.lines == ["Logging in…", "connected", "No answer", "over"])
+    #expect(screen.lines == ["Logging in…", "connected", "Late", "over"])
   }
 }

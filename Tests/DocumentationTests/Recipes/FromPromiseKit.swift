@@ -23,7 +23,8 @@ struct FromPromiseKit {
       async let picture = picture(user)
       let shown = (try? await picture) ?? "nobody.png"  // recover
       let title = name.uppercased()  // map
-      return Profile(title: title, picture: shown, friends: try await friends)
+      return Profile(
+        title: title, picture: shown, friends: try await friends)
     }
   }
 

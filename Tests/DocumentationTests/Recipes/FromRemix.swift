@@ -20,8 +20,10 @@ struct FromRemix {
     }
   }
 
-  struct AdvertFormatter {  // the formatter: a plain function of a value
-    func line(_ advert: Advert) -> String { "\(advert.title), \(advert.euros) €" }
+  struct AdvertFormatter {  // the formatter: it knows no view either
+    func line(_ advert: Advert) -> String {
+      "\(advert.title), \(advert.euros) €"
+    }
   }
 
   @MainActor
@@ -48,13 +50,19 @@ struct FromRemix {
     }
   }
 
-  @Test func `given a blocked advert, when I search, then I see the others only`() async {
-    let shop = [Advert(title: "bike", euros: 90), Advert(title: "scam", euros: 1)]
+  @Test func `given a blocked advert, I see the others only`() async {
+    let shop = [
+      Advert(title: "bike", euros: 90), Advert(title: "scam", euros: 1),
+    ]
     let find = FindAdverts(
-      adverts: AnyUseCase { text in shop.filter { $0.title.contains(text) } },
+      adverts: AnyUseCase { text in
+        shop.filter { $0.title.contains(text) }
+      },
       blocked: AnyUseCase { ["scam"] })
     let screen = RecipeScreen()
-    let coordinator = AdvertsCoordinator(find: find) { line in screen.show(line) }
+    let coordinator = AdvertsCoordinator(find: find) { line in
+      screen.show(line)
+    }
     await coordinator.search("").ended()
     await coordinator.search("scam").ended()
     #expect(screen.lines == ["bike, 90 €", "Nothing found"])

@@ -15,13 +15,17 @@ struct OnAnotherMachine {
       actorSystem = system
     }
 
-    distributed func answer(_ word: String) async throws -> String { try await translate(word) }
+    distributed func answer(_ word: String) async throws -> String {
+      try await translate(word)
+    }
   }
 
   struct TranslateThere: UseCase {
     let desk: Desk
 
-    func main(_ word: String) async throws -> String { try await desk.answer(word) }
+    func main(_ word: String) async throws -> String {
+      try await desk.answer(word)
+    }
   }
 
   @Test func `the port is the same, here and there`() async throws {

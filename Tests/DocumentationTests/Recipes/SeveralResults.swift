@@ -7,7 +7,9 @@ struct SeveralResults {
   struct FollowPrice: ReportingUseCase {
     let prices: @Sendable (String) -> AsyncStream<Int>
 
-    func main(_ name: String, report: @escaping @Sendable (Int) -> Void) async throws -> Int {
+    func main(
+      _ name: String, report: @escaping @Sendable (Int) -> Void
+    ) async throws -> Int {
       var last = 0
       for await price in prices(name) {
         last = price
@@ -35,8 +37,10 @@ struct SeveralResults {
 
   @Test func `updates become a sequence`() async {
     let prices = AsyncStream<Int> { continuation in
-      let operation = followPrice.execute("tea") { price in continuation.yield(price) }
-        .finally { continuation.finish() }
+      let operation = followPrice.execute("tea") { price in
+        continuation.yield(price)
+      }
+      .finally { continuation.finish() }
       continuation.onTermination = { _ in operation.cancel() }
     }
     for await price in prices { screen.show("\(price)") }
@@ -73,7 +77,7 @@ struct CacheThenNetwork {
 
   private func load(_ fetch: any UseCase<String, [String]>, _ cache: Cache) async {
     let loadTitles = LoadTitles(cache: cache, fetch: fetch)
-    let operation = loadTitles.execute("novels") { titles in screen.show("\(titles), so far") }
+    let operation = loadTitles.execute("novels") { titles in screen.show("\(titles) so far") }
       .then { titles in screen.show("\(titles)") }
       .catch { error in screen.show("Not up to date: \(error)") }
     await operation.ended()
@@ -85,8 +89,8 @@ struct CacheThenNetwork {
     await load(AnyUseCase { _ in throw Offline() }, cache)
     #expect(
       screen.lines == [
-        #"["Emma"], so far"#, #"["Emma", "Persuasion"]"#,
-        #"["Emma", "Persuasion"], so far"#, "Not up to date: Offline()",
+        #"["Emma"] so far"#, #"["Emma", "Persuasion"]"#,
+        #"["Emma", "Persuasion"] so far"#, "Not up to date: Offline()",
       ])
   }
 }
