@@ -4,12 +4,14 @@ import UseCase
 import UseCaseHistory
 
 #if canImport(SwiftUI)
+  import Foundation
   import SwiftUI
 #endif
 
 struct SearchNotes: UseCase {
   let notes: Notes
-  let queue = UseCaseQueue(.cancelPrevious, interceptors: [RetryInterceptor(attempts: 3)])
+  let queue = UseCaseQueue(
+    .cancelPrevious, interceptors: [RetryInterceptor(attempts: 3)])
 
   func main(_ text: String) async throws -> [String] {
     try await notes.titles(containing: text)
@@ -34,10 +36,14 @@ struct ImportNotes: ReportingUseCase {
 struct RemoveNote: UndoableUseCase {
   let notes: Notes
 
-  func main(_ title: String) async throws -> Int { try await notes.remove(title) }
+  func main(_ title: String) async throws -> Int {
+    try await notes.remove(title)
+  }
+
   func undo(_ title: String, _ index: Int) async throws {
     try await notes.insert(title, at: index)
   }
+
   func title(for title: String) -> String { "Remove “\(title)”" }
 }
 
@@ -56,10 +62,14 @@ final class NotesModel {
   }
 }
 
-#if canImport(SwiftUI)
+#if canImport(SwiftUI) && !os(tvOS)
   struct NotesView: View {
-    @State var model: NotesModel
+    @State private var model: NotesModel
     @State private var text = ""
+
+    init(model: NotesModel) {
+      _model = State(initialValue: model)
+    }
 
     var body: some View {
       List(model.search.value ?? [], id: \.self) { title in
@@ -68,8 +78,9 @@ final class NotesModel {
         }
       }
       .searchable(text: $text)
-      .onChange(of: text) { find() }
-      .onChange(of: model.edits.state.version) { find() }
+      .onChange(of: text, initial: true) { find() }
+      .onChange(of: edits.version) { find() }
+      .onChange(of: model.imports.isRunning) { find() }
       .overlay {
         if model.search.isRunning {
           ProgressView()
@@ -78,15 +89,21 @@ final class NotesModel {
         }
       }
       .safeAreaInset(edge: .bottom) {
-        if model.imports.isRunning { ProgressView(value: model.imports.update ?? 0) }
+        if model.imports.isRunning {
+          ProgressView(value: model.imports.update ?? 0)
+        }
       }
       .toolbar {
-        Button("Undo \(model.edits.state.undoTitle ?? "")") { model.edits.undo() }
-          .disabled(!model.edits.state.canUndo)
-        Button("Redo \(model.edits.state.redoTitle ?? "")") { model.edits.redo() }
-          .disabled(!model.edits.state.canRedo)
+        Button("Import") { model.imports.execute(["tea", "jam"]) }
+          .disabled(model.imports.isRunning)
+        Button("Undo \(edits.undoTitle ?? "")") { model.edits.undo() }
+          .disabled(!edits.canUndo)
+        Button("Redo \(edits.redoTitle ?? "")") { model.edits.redo() }
+          .disabled(!edits.canRedo)
       }
     }
+
+    private var edits: HistoryState { model.edits.state }
 
     private func find() { model.search.execute(text) }
   }
