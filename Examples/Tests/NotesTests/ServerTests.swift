@@ -2,65 +2,10 @@ import Foundation
 import NotesWire
 import Testing
 import UseCase
+import UseCaseHistory
 
 @testable import notes
 @testable import notes_server
-
-/// A folder that goes away with the test.
-private final class Folder {
-  let path = NSTemporaryDirectory() + "notes-" + UUID().uuidString
-
-  init() throws {
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  }
-
-  deinit { try? FileManager.default.removeItem(atPath: path) }
-
-  var file: String { path + "/notes" }
-}
-
-/// A server in a process of its own. It ends with the test, however that ends, since its standard
-/// input does.
-private final class ServerProcess {
-  let process = Process()
-  let port: any UseCase<ServerRequest, [Note]>
-  private let input = Pipe()
-  private let end: AsyncStream<Never>
-
-  /// `space` is how much the server can write, in blocks.
-  init(file: String, space: Int? = nil) throws {
-    let output = Pipe()
-    let server = products.appending(path: "notes-server").path()
-    let limit = space.map { "trap '' XFSZ; ulimit -f \($0); " } ?? ""
-    process.executableURL = URL(filePath: "/bin/sh")
-    process.arguments = ["-c", limit + "exec \"$0\" --attached --file \"$1\"", server, file]
-    process.standardInput = input
-    process.standardOutput = output
-    let (end, hasEnded) = AsyncStream.makeStream(of: Never.self)
-    self.end = end
-    process.terminationHandler = { _ in hasEnded.finish() }
-    try process.run()
-    // It says where it is when it is ready.
-    let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-    let url = try #require(URL(string: line.trimmingCharacters(in: .newlines)))
-    port = CallServer(
-      server: ServerAddress(.given(url)), credentials: Credentials(), timeout: .seconds(120))
-  }
-
-  func kill() async {
-    Foundation.kill(process.processIdentifier, SIGKILL)
-    await ended()
-  }
-
-  func ended() async {
-    for await _ in end {}
-  }
-
-  func close() async throws {
-    try input.fileHandleForWriting.close()
-    await ended()
-  }
-}
 
 private func note(_ number: Int, _ text: String = "two\n“lines”") -> Note {
   Note(id: "n\(number)", created: number, text: text)
@@ -78,12 +23,6 @@ private func write(
   }
   return notes
 }
-
-/// Where the executables are: beside the tests.
-private let products: URL = {
-  let bundle = Bundle.allBundles.map(\.bundleURL).first { $0.pathExtension == "xctest" }
-  return (bundle ?? Bundle.main.executableURL ?? URL(filePath: "/")).deletingLastPathComponent()
-}()
 
 // One at a time: on Linux a process inherits what tells of the end of another that starts meanwhile.
 @Suite(.serialized, .timeLimit(.minutes(5)))
@@ -122,6 +61,38 @@ struct ServerTests {
     #expect(try await Set(server.port(.list)).isSuperset(of: acknowledged))
     try await server.close()
     #expect(server.process.terminationStatus == 0)
+  }
+
+  @Test func `an import whose server is killed is one step of what was acknowledged`() async throws
+  {
+    let first = try ServerProcess(file: folder.file)
+    let road = Road(to: first.port)
+    let notes = Notes(server: road)
+    let (killing, hasKilled) = AsyncStream.makeStream(of: Never.self)
+    // The third note is on its way meanwhile; the fourth is sent when the server is as good as dead.
+    road.hold(4, until: killing)
+    let texts = (1...6).map { "line \($0)" }
+    let process = first.process.processIdentifier
+    let importing = notes.importNotes.execute(.init(name: "lines", texts: texts)) { update in
+      guard update.done == 2 else { return }
+      kill(process, SIGKILL)
+      hasKilled.finish()
+    }
+    let response = try await importing.ended().get()
+    await first.ended()
+    #expect(response.failure as? NotesError == .unreachable)
+    #expect((2..<6).contains(response.done) && road.acknowledged.count == response.done)
+
+    let second = try ServerProcess(file: folder.file)
+    road.lead(to: second.port)
+    let kept = try await Set(notes.list(()))
+    #expect(kept.isSuperset(of: road.acknowledged))
+    #expect(notes.history.entries.map(\.title) == ["Import lines"])
+    #expect(notes.history.entries.first?.children.count == response.done)
+    _ = try await notes.history.undo().ended().get()
+    #expect(try await Set(notes.list(())) == kept.subtracting(road.acknowledged))
+    #expect(!notes.history.state.canUndo)
+    try await second.close()
   }
 
   @Test func `a last line that is torn anywhere is cut off`() throws {
