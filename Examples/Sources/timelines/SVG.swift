@@ -1,3 +1,5 @@
+import UseCase
+
 /// A picture that grows by one element at a time, in colours for light and for dark.
 struct SVG {
   private let width: Int
@@ -29,8 +31,8 @@ struct SVG {
     elements.append("<path d=\"\(path)\" class=\"\(style)\"/>")
   }
 
-  /// A check in a disc, a cross in a square, or a bar through a ring: three shapes, so that nobody
-  /// needs the colours.
+  /// A shape for each, so that nobody needs the colours: a check in a disc, a cross in a square; a
+  /// bar through a ring, an arrow to the next in a diamond, an arrow down.
   mutating func mark(_ mark: Timeline.Lane.Mark, _ x: Int, _ y: Int) {
     switch mark {
     case .succeeded:
@@ -39,9 +41,24 @@ struct SVG {
     case .failed:
       box(x - 7, y - 7, 14, 14, "failed")
       path("M\(x - 3) \(y - 3)l6 6m0 -6l-6 6", "sign")
-    case .cancelled:
+    case .cancelled(.superseded):
+      path("M\(x) \(y - 8)l8 8l-8 8l-8 -8z", "cancelled")
+      path("M\(x - 2) \(y - 3)l3 3l-3 3", "stroke")
+    case .cancelled(.dropped):
+      path("M\(x - 3) \(y - 7)h6v6h5l-8 8l-8 -8h5z", "cancelled")
+    case .cancelled(.requested), .cancelled(.scopeEnded), .cancelled(.thrown):
       elements.append("<circle cx=\"\(x)\" cy=\"\(y)\" r=\"6\" class=\"cancelled\"/>")
       path("M\(x - 4) \(y + 4)l8 -8", "stroke")
+    }
+  }
+
+  /// What the marks mean, in a row. A letter takes 7 pixels at most, on average.
+  mutating func legend(_ marks: [Timeline.Lane.Mark], _ x: Int, _ y: Int) {
+    var x = x
+    for mark in marks {
+      self.mark(mark, x, y)
+      text(mark.meaning, x + 14, y + 4, "faint")
+      x += 14 + 7 * mark.meaning.count + 28
     }
   }
 

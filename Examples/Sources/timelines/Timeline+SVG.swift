@@ -9,7 +9,7 @@ extension Timeline {
   var svg: String {
     let bottom = Self.top + lanes.count * Self.laneHeight
     var svg = SVG(
-      width: Self.width, height: bottom + 40, title: "Timeline of \(code). \(sentence)")
+      width: Self.width, height: bottom + 62, title: "Timeline of \(code). \(sentence)")
     svg.text(code, 14, 24, "code")
     svg.text(sentence, 14 + 8 * code.count + 14, 24, "faint")
     draw(scaleIn: &svg, to: bottom)
@@ -19,6 +19,7 @@ extension Timeline {
     }
     svg.line(14, bottom + 6, Self.width - 14, bottom + 6, "rule")
     Self.drawLegend(in: &svg, bottom + 23)
+    svg.legend(marks, Self.left - 4, bottom + 46)
     return svg.source
   }
 
@@ -47,10 +48,10 @@ extension Timeline {
     Self.drawExecute(in: &svg, start, y)
 
     // One that was refused has no time between its execute and its end: the sign stands behind.
-    let sign = max(Self.x(outcome.tick), start + 8)
+    let sign = max(Self.x(outcome.tick), start + 10)
     if let cancelled = lane.cancelled { Self.drawCancel(in: &svg, Self.x(cancelled), y) }
     svg.mark(outcome.mark, sign, y)
-    svg.text(outcome.name, max(Self.x(lane.ended), sign + 8) + 6, y + 4, "faint")
+    svg.text(outcome.mark.name, max(Self.x(lane.ended), sign + 8) + 6, y + 4, "faint")
   }
 
   private static func drawBar(_ ticks: Range<Int>, _ style: String, in svg: inout SVG, _ y: Int) {
@@ -67,18 +68,17 @@ extension Timeline {
     svg.path("M\(x) \(y - 7)l-5 -8h10z", "call")
   }
 
-  /// Of the shapes only: what became of an operation stands in its lane.
   private static func drawLegend(in svg: inout SVG, _ y: Int) {
     func name(_ text: String, _ x: Int) { svg.text(text, x, y + 4, "faint") }
     drawExecute(in: &svg, left, y)
     name("execute", left + 6)
-    svg.line(left + 80, y, left + 104, y, "waiting")
-    name("waits", left + 110)
-    svg.box(left + 170, y - 6, 24, 12, "running")
-    name("runs", left + 200)
-    svg.box(left + 256, y - 4, 24, 8, "unwinding")
-    name("unwinds: cancelled, and not back yet", left + 286)
-    drawCancel(in: &svg, left + 530, y + 11)
-    name("cancel()", left + 540)
+    svg.line(left + 72, y, left + 96, y, "waiting")
+    name("waits", left + 102)
+    svg.box(left + 154, y - 6, 24, 12, "running")
+    name("runs", left + 184)
+    svg.box(left + 229, y - 4, 24, 8, "unwinding")
+    name("unwinds: cancelled, and not back yet", left + 259)
+    drawCancel(in: &svg, left + 532, y + 11)
+    name("cancel()", left + 542)
   }
 }

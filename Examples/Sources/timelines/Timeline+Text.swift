@@ -1,3 +1,5 @@
+import UseCase
+
 extension Timeline {
   /// The same as the picture, a column for each tick, for a terminal or a failed test.
   var text: String {
@@ -7,11 +9,16 @@ extension Timeline {
       rows.append(room + "suspended".padded(to: suspension.count, with: "-") + "|")
     }
     rows += zip(1..., lanes).map { number, lane in "\(number)   \(lane.text)" }
-    return rows.joined(separator: "\n") + "\n\n" + Self.legend + "\n"
+    return rows.joined(separator: "\n") + "\n\n" + legend + "\n"
   }
 
-  private static let legend =
-    "    > execute   . waits   = runs   ~ unwinds: cancelled, and not back yet   ! cancel()"
+  private var legend: String {
+    let marks = marks.map { "\($0.letter) \($0.meaning)" }.joined(separator: "   ")
+    return """
+          > execute   . waits   = runs   ~ unwinds: cancelled, and not back yet
+          \(marks)
+      """
+  }
 
   private var scale: String {
     (1...3).map { String(repeating: " ", count: 17) + "\($0) s" }.joined()
@@ -19,24 +26,27 @@ extension Timeline {
 }
 
 extension Timeline.Lane {
-  /// The mark of the outcome stands at its time, and why it came about behind the end.
+  /// The mark of the outcome stands at its time, and its name behind the end.
   var text: String {
     var columns = Array(repeating: Character(" "), count: max(ended, outcome.tick + 1) + 1)
     columns[executed] = ">"
     for tick in waiting { columns[tick + 1] = "." }
     for tick in running { columns[tick + 1] = "=" }
     for tick in unwinding { columns[tick + 1] = "~" }
-    columns[outcome.tick + 1] = cancelled == nil ? outcome.mark.letter : "!"
-    return "\(String(columns)) \(outcome.name)"
+    columns[outcome.tick + 1] = outcome.mark.letter
+    return "\(String(columns)) \(outcome.mark.name)"
   }
 }
 
 extension Timeline.Lane.Mark {
-  fileprivate var letter: Character {
+  var letter: Character {
     switch self {
     case .succeeded: "+"
     case .failed: "#"
-    case .cancelled: "x"
+    case .cancelled(.superseded): "x"
+    case .cancelled(.dropped): "v"
+    case .cancelled(.requested): "!"
+    case .cancelled(.scopeEnded), .cancelled(.thrown): "?"
     }
   }
 }

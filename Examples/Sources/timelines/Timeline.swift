@@ -34,25 +34,25 @@ struct Timeline: Equatable, Sendable {
 }
 
 extension Timeline.Lane {
-  typealias Outcome = (tick: Int, name: String, mark: Mark)
-
-  enum Mark { case succeeded, failed, cancelled }
+  enum Mark: Hashable, Sendable {
+    case succeeded, failed, cancelled(UseCaseCancellation)
+  }
 
   var executed: Int { moments.first?.tick ?? 0 }
   var ended: Int { tick { $0 == .ended } ?? executed }
   var hasRun: Bool { tick { $0 == .running } != nil }
 
-  /// What became of the operation, and why.
-  var outcome: Outcome {
+  /// What became of the operation, and when.
+  var outcome: (tick: Int, mark: Mark) {
     for moment in moments {
       switch moment.kind {
       case .waiting, .running, .ended: continue
-      case .succeeded: return (moment.tick, "succeeded", .succeeded)
-      case .failed: return (moment.tick, "failed", .failed)
-      case .cancelled(let reason): return (moment.tick, "\(reason)", .cancelled)
+      case .succeeded: return (moment.tick, .succeeded)
+      case .failed: return (moment.tick, .failed)
+      case .cancelled(let reason): return (moment.tick, .cancelled(reason))
       }
     }
-    return (ended, "", .cancelled)
+    preconditionFailure("Draw a lane after the end of its operation.")
   }
 
   var waiting: Range<Int> { executed..<(tick { $0 == .running } ?? outcome.tick) }
@@ -63,5 +63,35 @@ extension Timeline.Lane {
 
   private func tick(_ isMeant: (UseCaseEvent.Kind) -> Bool) -> Int? {
     moments.first { isMeant($0.kind) }?.tick
+  }
+}
+
+extension Timeline.Lane.Mark {
+  /// What stands in the lane.
+  var name: String {
+    switch self {
+    case .succeeded: "succeeded"
+    case .failed: "failed"
+    case .cancelled(let reason): "\(reason)"
+    }
+  }
+
+  /// What stands in the legend.
+  var meaning: String {
+    switch self {
+    case .succeeded, .failed, .cancelled(.scopeEnded), .cancelled(.thrown): name
+    case .cancelled(.requested): "requested by cancel()"
+    case .cancelled(.superseded): "superseded by a newer one"
+    case .cancelled(.dropped): "dropped by a busy queue"
+    }
+  }
+}
+
+extension Timeline {
+  /// The marks that occur, each once, in the order of the lanes.
+  var marks: [Lane.Mark] {
+    lanes.map(\.outcome.mark).reduce(into: []) { marks, mark in
+      if !marks.contains(mark) { marks.append(mark) }
+    }
   }
 }

@@ -11,7 +11,7 @@ extension UndoPool {
   var svg: String {
     let bottom = Self.top + rows.count * Self.rowHeight
     var svg = SVG(
-      width: Self.width, height: bottom + 40, title: "\(Self.title). \(Self.sentence)")
+      width: Self.width, height: bottom + 76, title: "\(Self.title). \(Self.sentence)")
     svg.text(Self.title, 14, 24, "code")
     svg.text(Self.sentence, 14 + 8 * Self.title.count + 14, 24, "faint")
     for (index, row) in rows.enumerated() {
@@ -59,15 +59,16 @@ extension UndoPool {
   }
 
   private static func drawLegend(in svg: inout SVG, _ y: Int) {
-    func name(_ text: String, _ x: Int) { svg.text(text, x, y + 4, "faint") }
+    func name(_ text: String, _ x: Int, _ y: Int) { svg.text(text, x, y + 4, "faint") }
     svg.box(44, y - 8, 22, 16, "applied")
-    name("applied", 73)
+    name("applied", 73, y)
     svg.box(140, y - 8, 22, 16, "undone")
-    name("undone", 169)
+    name("undone", 169, y)
     svg.box(236, y - 8, 22, 16, "gone")
-    name("dropped for good", 265)
-    drawCursor(in: &svg, 394, y)
-    name("the cursor: undo to the left, redo to the right", 402)
+    name("dropped for good", 265, y)
+    svg.legend([.succeeded, .failed], 412, y)
+    drawCursor(in: &svg, 55, y + 32)
+    name("the cursor: undo to the left, redo to the right", 73, y + 32)
   }
 }
 

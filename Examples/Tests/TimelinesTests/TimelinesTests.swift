@@ -47,7 +47,7 @@ struct TimelinesTests {
   }
 
   @Test func `a dropped one has no time between its execute and its end`() async throws {
-    #expect(try await drawn("drop-while-busy")[1] == "2     >x dropped")
+    #expect(try await drawn("drop-while-busy")[1] == "2     >v dropped")
   }
 
   @Test func `a suspended queue starts nothing until it resumes`() async throws {
@@ -100,10 +100,61 @@ struct TimelinesTests {
       #expect(XMLParser(data: Data(svg.utf8)).parse())
       #expect(svg.contains("prefers-color-scheme: dark"))
       #expect(svg.contains(">\(timeline.code)</text>"))
-      let outcomes = timeline.lanes.map { ">\($0.outcome.name)</text>" }
+      let outcomes = timeline.lanes.map { ">\($0.outcome.mark.name)</text>" }
       #expect(outcomes.allSatisfy(svg.contains))
       #expect(svg.components(separatedBy: "</text>").count > 2 * timeline.lanes.count)
     }
     #expect(XMLParser(data: Data(await UndoPool.run().svg.utf8)).parse())
+  }
+
+  @Test func `a legend explains the marks that occur, and no others`() async throws {
+    let scenario = try #require(Scenario.all.first { $0.name == "keep-latest" })
+    let timeline = await scenario.run()
+    let meanings = ["succeeded", "superseded by a newer one", "requested by cancel()"]
+    #expect(timeline.marks.map(\.meaning) == meanings)
+    #expect(meanings.allSatisfy { timeline.svg.contains(">\($0)</text>") })
+    #expect(!timeline.svg.contains("busy queue"))
+    #expect(
+      timeline.text.hasSuffix(
+        "    + succeeded   x superseded by a newer one   ! requested by cancel()\n"))
+  }
+
+  @Test func `each mark has a shape and a letter of its own`() async {
+    let marks: [Timeline.Lane.Mark] = [
+      .succeeded, .failed, .cancelled(.requested), .cancelled(.superseded), .cancelled(.dropped),
+    ]
+    let shapes = marks.map { mark in
+      var svg = SVG(width: 20, height: 20, title: "")
+      svg.mark(mark, 10, 10)
+      return svg.source.replacing(#/ class="[^"]*"/#, with: "")
+    }
+    #expect(Set(shapes).count == marks.count)
+    #expect(Set(marks.map(\.letter)).count == marks.count)
+  }
+
+  // A letter takes 7 pixels at most, on average.
+  @Test func `no words of a picture overlap, or leave it`() async {
+    for drawing in await Drawing.all() {
+      let words = drawing.svg.matches(
+        of: #/<text x="(\d+)" y="(\d+)" class="(faint|)">([^<]*)</#)
+      var ends: [Substring: Int] = [:]
+      for word in words.compactMap({ Word($0.output) }).sorted(by: { $0.start < $1.start }) {
+        #expect(ends[word.row, default: 0] < word.start, "\(drawing.path): \(word.text)")
+        ends[word.row] = word.end
+        #expect(word.end < 690, "\(drawing.path): \(word.text)")
+      }
+    }
+  }
+
+  private struct Word {
+    let start: Int
+    let row: Substring
+    let text: Substring
+    var end: Int { start + 7 * text.count }
+
+    init?(_ match: (Substring, Substring, Substring, Substring, Substring)) {
+      guard let start = Int(match.1) else { return nil }
+      (self.start, row, text) = (start, match.2, match.4)
+    }
   }
 }
