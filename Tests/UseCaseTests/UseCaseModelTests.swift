@@ -89,26 +89,52 @@ struct UseCaseModelTests {
     }
   }
 
-  @Test func `a view that reads a model hears of its changes`() async {
-    let model = UseCaseModel(search)
+  /// As a view does: it reads, and hears of the next change of what it has read.
+  private func changes<Value>(of read: () -> Value) -> Log<String> {
     let changes = Log<String>()
-    func track() {
-      withObservationTracking {
-        _ = (model.value, model.isRunning)
-      } onChange: {
-        changes.append("change")
-      }
+    withObservationTracking {
+      _ = read()
+    } onChange: {
+      changes.append("change")
     }
-    track()
-    let operation = model.execute(1)
-    #expect(changes.elements.count == 1)
-    track()
-    search.gates[1].open()
-    await operation.ended()
-    #expect(changes.elements.count == 2)
+    return changes
   }
 
-  /// Waits at the gate of its number, and reports before and after.
+  // Each of these reads one property only: without its observation nobody hears of anything.
+  @Test func `a view that reads a model hears of its changes`() async {
+    let model = UseCaseModel(search)
+    let value = changes { model.value }
+    let begun = changes { model.isRunning }
+    let operation = model.execute(1)
+    #expect(begun.count == 1 && value.count == 0)
+    let over = changes { model.isRunning }
+    search.gates[1].open()
+    await operation.ended()
+    #expect(over.count == 1 && value.count == 1)
+  }
+
+  @Test func `a view that reads the error hears when it comes, and when it goes`() async {
+    let model = UseCaseModel(search)
+    for gate in search.gates { gate.open() }
+    let failed = changes { model.error }
+    await model.execute(-2).ended()
+    #expect(failed.count == 1 && model.error != nil)
+    let cleared = changes { model.error }
+    await model.execute(3).ended()
+    #expect(cleared.count == 1 && model.error == nil)
+  }
+
+  @Test func `a view that shows that a model runs hears of the cancel`() async {
+    let model = UseCaseModel(search)
+    let operation = model.execute(1)
+    let cancelled = changes { model.isRunning }
+    model.cancel()
+    #expect(cancelled.count == 1)
+    search.gates[1].open()
+    await operation.ended()
+  }
+
+  /// Waits at the gate of its number, reports before and after, and fails for a negative one.
   private struct Count: ReportingUseCase {
     let queue: UseCaseQueue
     let gates = [Gate(), Gate()]
@@ -119,7 +145,8 @@ struct UseCaseModelTests {
 
     func main(_ number: Int, report: @escaping @Sendable (String) -> Void) async throws -> Int {
       report("\(number) begins")
-      await gates[number].pass()
+      await gates[abs(number)].pass()
+      guard number >= 0 else { throw Broken(number: number) }
       report("\(number) is over")
       return number
     }
@@ -187,6 +214,41 @@ struct UseCaseModelTests {
     count.gates[1].open()
     await newer.ended()
     #expect(model.update == "1 is over")
+  }
+
+  @Test func `a view that reads a reporting model hears of its changes`() async {
+    let count = Count()
+    let model = ReportingUseCaseModel(count)
+    let begun = changes { model.isRunning }
+    let operation = model.execute(1)
+    #expect(begun.count == 1)
+    // Nothing is shown between these lines, since they hold the main actor.
+    let reported = changes { model.update }
+    let (over, value) = (changes { model.isRunning }, changes { model.value })
+    await shown("1 begins", by: model)
+    #expect(reported.count == 1 && over.count == 0 && value.count == 0)
+    count.gates[1].open()
+    await operation.ended()
+    #expect(over.count == 1 && value.count == 1)
+    let cleared = changes { model.update }
+    let next = model.execute(1)
+    #expect(cleared.count == 1 && model.update == nil)
+    let cancelled = changes { model.isRunning }
+    model.cancel()
+    #expect(cancelled.count == 1)
+    await next.ended()
+  }
+
+  @Test func `a view that reads the error of a reporting model hears when it comes`() async {
+    let count = Count()
+    let model = ReportingUseCaseModel(count)
+    for gate in count.gates { gate.open() }
+    let failed = changes { model.error }
+    await model.execute(-1).ended()
+    #expect(failed.count == 1 && (model.error as? Broken) == Broken(number: -1))
+    let cleared = changes { model.error }
+    await model.execute(1).ended()
+    #expect(cleared.count == 1 && model.error == nil)
   }
 
   @Test func `a model of a use case that asks for nothing executes without a request`() async {
