@@ -29,7 +29,7 @@ struct OperationMachine<
   struct Ending: Sendable {
     /// The operation has just got its verdict.
     var isNew = false
-    /// Resume these, who await the value.
+    /// Resume these, who wait for the value.
     var waiters = WaiterLine<Waiter>()
     /// Resume this one, who waits to start.
     var parked: Waiter?
@@ -159,7 +159,7 @@ extension OperationMachine {
     return shares == 0 ? verdict : nil
   }
 
-  /// The queue has the slot back. Returns those who await the value, and what the caller does.
+  /// The queue has the slot back. Returns those who wait for the value, and what the caller does.
   mutating func giveBack() -> (waiters: WaiterLine<Waiter>, next: OperationReturn) {
     stage = .returned
     hasUnread = true
@@ -218,7 +218,7 @@ extension OperationMachine {
     return waiters.append(waiter)
   }
 
-  /// A task does not want to await the value any longer.
+  /// A task does not want to wait for the value any longer.
   mutating func abandon(_ key: Int32) -> Waiter? {
     waiters.remove(key)
   }
