@@ -37,11 +37,7 @@ extension UseCase {
     let operation = UseCaseOperation<Request, Response>(
       request, queue: queue, useCase: Self.self, isCall: true)
     operation.submit(self, priority: nil)
-    return try await withTaskCancellationHandler {
-      try await operation.value
-    } onCancel: {
-      operation.cancel()
-    }
+    return try await operation.value(isCall: true)
   }
 }
 

@@ -22,7 +22,7 @@ struct HandlerListTests {
     case .failure: .failure { _ in run() }
     case .common: .common { run() }
     case .cancellation: .cancellation { _ in run() }
-    case .always, .update: .finally { run() }
+    case .always, .update, .none: .finally { run() }
     }
   }
 
@@ -83,7 +83,7 @@ struct HandlerListTests {
       (.cancelled(.thrown), [.cancellation, .always]),
     ]
     for (verdict, branches) in taken {
-      #expect(Self.branches.filter(verdict.takes) == branches)
+      #expect((Self.branches + [.update, .none]).filter(verdict.kind.takes) == branches)
     }
   }
 
@@ -124,14 +124,20 @@ struct HandlerListTests {
         for index in entries.indices { entries[index].isPassed = false }
         return apply(.next)
       case .next:
-        let verdict: Verdict = isCancelled ? .cancelled(.requested) : .success
-        let branch = list.next(for: verdict)?.branch
-        let index = entries.firstIndex { !$0.isPassed && verdict.takes($0.branch) }
+        let kind = isCancelled ? Verdict.Kind.cancelled : .success
+        var handler = Handler<Int>.none
+        let taken = list.take(&handler, for: kind)
+        let index = entries.firstIndex { !$0.isPassed && kind.takes($0.branch) }
         for passed in entries.indices.prefix(index ?? entries.count) {
           entries[passed].isPassed = true
         }
-        guard branch == index.map({ entries[$0].branch }) else { return false }
-        if let index { entries.remove(at: index) }
+        let branch = index.map { entries[$0].branch } ?? .none
+        guard handler.branch == branch else { return false }
+        if let index {
+          guard taken == .free(entries.remove(at: index).branch) else { return false }
+        } else {
+          guard taken == .passed || taken == .none && entries.isEmpty else { return false }
+        }
       case .forget:
         _ = list.forget()
         entries.removeAll { $0.isPassed }
@@ -159,6 +165,16 @@ struct HandlerListTests {
     }
   }
 
+  @Test func `a handler that is written on an actor is to ask there`() {
+    var list = Handlers<Int>()
+    list.append(.then { @MainActor _ in })
+    var handler = Handler<Int>.none
+    #expect(list.take(&handler, for: .success) == .isolated)
+    #expect(handler.branch == .success)
+    #expect(list.take(&handler, for: .success) == .none)
+    #expect(handler.branch == .none)
+  }
+
   @Test func `what is forgotten is handed out, to be let go outside of the lock`() {
     var list = Handlers<Int>()
     weak var capture: Capture?
@@ -168,10 +184,10 @@ struct HandlerListTests {
       list.append(Self.handler(.failure, first))
       list.append(Self.handler(.always))
     }
-    while list.next(for: .success) != nil {}
+    while list.next(for: .success).branch != .none {}
     let passed = list.forget()
     #expect(capture != nil)
-    #expect(passed.first?.branch == .failure)
-    #expect(list.count == 0 && list.first == nil && list.others.isEmpty)
+    #expect(passed.first.branch == .failure)
+    #expect(list.count == 0 && list.first.branch == .none && list.others.isEmpty)
   }
 }

@@ -20,7 +20,7 @@ struct OperationMachineTests {
     var acts = acts
     if case .execute(.wait, _, _)? = acts.first { acts.append(.grant) }
     let (worlds, orders) = try world.takeInEveryOrder(acts)
-    #expect(worlds > 100 && orders > worlds, "There is too little to explore.")
+    #expect(worlds > 50 && orders > worlds, "There is too little to explore.")
   }
 
   // MARK: - Handlers
@@ -36,10 +36,11 @@ struct OperationMachineTests {
         ]))
   }
 
-  @Test(arguments: fates)
-  func `it is cancelled`(fate: World.Fate) throws {
+  @Test(arguments: fates, [false, true])
+  func `it is cancelled`(fate: World.Fate, onAnActor isIsolated: Bool) throws {
     try explore(
-      .execute(.start, Body(fate: fate), then: [.attach(Self.each), .mark(1)]), Self.cancel)
+      .execute(.start, Body(fate: fate), then: [.attach(Self.each), .mark(1)]), Self.cancel,
+      in: World(isIsolated: isIsolated))
   }
 
   @Test(arguments: admissions)
@@ -49,20 +50,25 @@ struct OperationMachineTests {
       in: World(sleeps: true))
   }
 
-  @Test(arguments: fates)
-  func `it is cancelled while handlers are attached`(fate: World.Fate) throws {
+  @Test(arguments: fates, [false, true])
+  func `it is cancelled while handlers are attached`(
+    fate: World.Fate, onAnActor isIsolated: Bool
+  ) throws {
     try explore(
       .execute(
         .start, Body(fate: fate),
         then: [.attach([.success, .failure]), .attach([.cancellation]), .attach([.always])]),
-      Self.cancel)
+      Self.cancel, in: World(isIsolated: isIsolated))
   }
 
-  @Test(arguments: fates)
-  func `it has several handlers of a branch`(fate: World.Fate) throws {
+  @Test(arguments: fates, [false, true])
+  func `it has several handlers of a branch`(
+    fate: World.Fate, onAnActor isIsolated: Bool
+  ) throws {
     let branches: [OperationBranch] = [.success, .common, .failure, .always]
     try explore(
-      .execute(.start, Body(fate: fate), then: [.attach(branches + branches)]), Self.cancel)
+      .execute(.start, Body(fate: fate), then: [.attach(branches + branches)]), Self.cancel,
+      in: World(isIsolated: isIsolated))
   }
 
   @Test(arguments: fates)
@@ -186,8 +192,7 @@ struct OperationMachineTests {
   @Test func `to begin a body twice is a trap`() async {
     await #expect(processExitsWith: .failure) {
       var machine = OperationMachine<Int, Int, Int, Int>(isObserved: false)
-      _ = machine.grant()
-      guard machine.start() == .run else { return }
+      guard machine.start() else { return }
       _ = machine.start()
     }
   }

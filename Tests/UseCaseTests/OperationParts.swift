@@ -16,7 +16,7 @@ struct OperationParts: Hashable {
     let counts: [Int]
     let lists: [[Int]]
     let events: [UseCaseEvent.Kind]
-    let handlers: [OperationBranch?]
+    let handlers: [OperationBranch]
   }
 
   init(isObserved: Bool) {
@@ -37,9 +37,8 @@ struct OperationParts: Hashable {
       stage: machine.stage, fate: machine.verdict.map(OperationWorld.Fate.init),
       silence: machine.silence, told: machine.told,
       flags: [
-        machine.isEarly, machine.isJobCancelled, machine.isDelivering, machine.hasUnread,
-        machine.wasRead, machine.hasEnded, machine.isObserved, machine.isTelling,
-        handlers.isCancelled,
+        machine.isEarly, machine.isJobCancelled, machine.isDelivering, machine.hasEnded,
+        machine.isObserved, machine.isTelling, handlers.isCancelled,
       ],
       counts: [
         machine.parked ?? -1, machine.job ?? -1, Int(machine.shares),
@@ -48,7 +47,7 @@ struct OperationParts: Hashable {
       ],
       lists: [machine.updates, waiters.removeAll().all, machine.marks],
       events: Array(machine.events[Int(machine.toldCount)...]),
-      handlers: [handlers.first?.branch] + handlers.others.map { $0?.branch })
+      handlers: [handlers.first.branch] + handlers.others.map(\.branch))
   }
 
   static func == (lhs: Self, rhs: Self) -> Bool { lhs.key == rhs.key }

@@ -21,6 +21,8 @@ extension OperationWorld {
       return try attach(branches) + next
     case .start(let body):
       return try start(body)
+    case .arrive(let body):
+      return [machine.mustPark ? .park(body) : .start(body)]
     case .park(let body):
       guard machine.park(0) == nil else { return [.start(body)] }
       kept.insert(0)
@@ -35,11 +37,7 @@ extension OperationWorld {
       holders += isIn ? 1 : 0
       return isIn ? [.leave] : []
     case .leave:
-      let isLast = machine.leave() != nil
-      holders -= 1
-      try demand(isLast == (holders == 0), "the last one frees the slot")
-      try demand(!isLast || !machine.holdsSlot, "who gives the slot back does not hold it")
-      return isLast ? [.giveBack] : []
+      return try leave(machine.leave())
     case .giveBack:
       hasReturned = true
       let (waiters, next) = machine.giveBack()
@@ -71,7 +69,7 @@ extension OperationWorld {
     case .mark(let mark):
       if machine.mark(mark) == nil { marks.append(mark) } else { try demandEnd() }
       return []
-    case .deliver, .receive, .pull, .begin, .forget:
+    case .deliver, .receive, .begin, .forget:
       return try deliver(act)
     case .admit(let next):
       isAdmitted = true
@@ -89,7 +87,7 @@ extension OperationWorld {
     holders = 1
     switch admission {
     case .start:
-      let parked = machine.grant()
+      let parked = isObserved ? machine.grant() : nil
       isGranted = true
       try demand(parked == nil, "nobody has parked yet")
     case .wait:
@@ -100,22 +98,15 @@ extension OperationWorld {
       machine.refuse()
       return isObserved ? [.admit(then: next)] : next
     }
-    let tasks: [Act] = [.spawn(then: next), .start(body)]
+    let first: Act = admission == .start ? .start(body) : sleeps ? .park(body) : .arrive(body)
+    let tasks: [Act] = [.spawn(then: next), first]
     return isObserved ? [.admit(then: tasks)] : tasks
   }
 
   private mutating func attach(_ branches: [OperationBranch]) throws -> [Act] {
     var acts: [Act] = []
     for branch in branches {
-      let handler: Handler<Int> =
-        switch branch {
-        case .success: .then { _ in }
-        case .failure: .failure { _ in }
-        case .common: .common {}
-        case .cancellation: .cancellation { _ in }
-        case .always, .update: .finally {}
-        }
-      handlers.append(handler)
+      handlers.append(isIsolated ? .isolated(branch) : .free(branch))
       attached[branch] += 1
       acts += try deliver(machine.attach(branch))
     }
@@ -151,21 +142,17 @@ extension OperationWorld {
   // MARK: - The task of the body
 
   private mutating func start(_ body: Body) throws -> [Act] {
-    switch machine.start() {
-    case .run:
-      try demand(!hasRun, "the body runs once")
-      try demand(fate == nil, "the body does not run after the end")
-      try demand(machine.holdsSlot, "the body runs in a slot")
-      try demand(machine.state == .running, "it is running")
-      try demand(
-        !isObserved || events.last == .running && !isTelling,
-        "running is heard before the body begins")
-      hasRun = true
-      return [.run(body)] + (body.hasTimer ? [.end(.timeout)] : [])
-        + (body.hasGuest ? [.join] : [])
-    case .park: return [.park(body)]
-    case .skip: return [.leave]
-    }
+    guard machine.start() else { return [.leave] }
+    try demand(!hasRun, "the body runs once")
+    try demand(fate == nil, "the body does not run after the end")
+    try demand(machine.holdsSlot, "the body runs in a slot")
+    try demand(machine.state == .running, "it is running")
+    try demand(
+      !isObserved || events.last == .running && !isTelling,
+      "running is heard before the body begins")
+    hasRun = true
+    return [.run(body)] + (body.hasTimer ? [.end(.timeout)] : [])
+      + (body.hasGuest ? [.join] : [])
   }
 
   private mutating func run(_ body: Body) throws -> [Act] {
@@ -178,11 +165,19 @@ extension OperationWorld {
       try demand(isFirst || !delivers, "nobody hears of an update after the end")
       return try [.run(rest)] + deliver(delivers)
     }
-    let (isNew, job) = machine.settle(body.fate.verdict)
+    let (isNew, job, freed) = machine.settle(body.fate.verdict)
     try demand(isNew == isFirst, "the body decides unless it is over")
     try demand((job != nil) == hasJob, "the job is handed back")
     hasJob = false
-    return tell(then: [.leave])
+    return tell(then: try leave(freed))
+  }
+
+  private mutating func leave(_ freed: Verdict.Kind?) throws -> [Act] {
+    holders -= 1
+    try demand((freed != nil) == (holders == 0), "the last one frees the slot")
+    try demand(freed == nil || !machine.holdsSlot, "who gives the slot back does not hold it")
+    try demand(freed == nil || freed == machine.verdict?.kind, "it is counted as what it is")
+    return freed == nil ? [] : [.giveBack]
   }
 
   // MARK: - Delivery
@@ -192,41 +187,42 @@ extension OperationWorld {
     case .receive(let updates):
       let isReceived = try receive(updates)
       return isReceived && updates.count > 1 ? [.receive(Array(updates.dropFirst()))] : [.deliver]
-    case .pull(let fate):
-      return [handlers.next(for: fate.verdict).map { .begin($0.branch, fate) } ?? .deliver]
-    case .begin(let branch, let fate):
+    case .begin(let branch):
       guard machine.begin(branch) else {
         try demand(isSilenced, "only a cancel keeps a handler back")
         return [.deliver]
       }
-      try begin(branch)
-      switch reactions.removeValue(forKey: branch) {
-      case .cancel: return [.end(.cancelled(.requested), then: [.pull(fate)])]
-      case .attach(let branches): return [.attach(branches, then: [.pull(fate)])]
-      case nil: return [.pull(fate)]
-      }
+      return try begin(branch)
     case .forget:
       _ = handlers.forget()
       return [.deliver]
     default: break
     }
-    let isTidy = handlers.isEmpty
-    switch machine.next(isTidy: { isTidy }) {
+    var handler = Handler<Int>.none
+    var rest = handlers
+    let delivery = machine.next { rest.take(&handler, for: $0) }
+    handlers = rest
+    switch delivery {
     case .updates(let updates):
       return [.receive(updates)]
-    case .handlers(let verdict):
+    case .handler(let verdict):
       let fate = silence.map(Fate.cancelled) ?? fate
       try demand(Fate(verdict) == fate, "those left out are treated as cancelled, for its reason")
-      return [.pull(Fate(verdict))]
+      return isIsolated ? [.begin(handler.branch)] : try begin(handler.branch)
     case .tidy:
       hasEnded = true
       return tell(then: [.forget])
-    case .end(let told):
+    case .marks(let told):
       hasEnded = true
-      isDelivering = false
       try demandEnd()
       try demand(told == marks, "each mark is told once")
       marks = []
+      return [.deliver]
+    case .end:
+      hasEnded = true
+      isDelivering = false
+      try demandEnd()
+      try demand(marks.isEmpty, "every mark is told")
       return []
     case .pause:
       isDelivering = false
@@ -247,7 +243,7 @@ extension OperationWorld {
     return true
   }
 
-  private mutating func begin(_ branch: OperationBranch) throws {
+  private mutating func begin(_ branch: OperationBranch) throws -> [Act] {
     try demand(hasReturned || !hasRun, "the body has returned when a handler runs")
     try demand(!machine.holdsSlot, "the slot is free when a handler runs")
     try demand(reported == received + dropped, "updates come before the handlers")
@@ -259,9 +255,14 @@ extension OperationWorld {
       try demand(one[fate] == 1, "a handler begins that is for the verdict")
     case .cancellation:
       try demand(isCancelled || isSilenced, "onCancel runs after a cancel only")
-    case .always, .update: break
+    case .always, .update, .none: break
     }
     begun[branch] += 1
+    switch reactions.removeValue(forKey: branch) {
+    case .cancel: return [.end(.cancelled(.requested), then: [.deliver])]
+    case .attach(let branches): return [.attach(branches, then: [.deliver])]
+    case nil: return [.deliver]
+    }
   }
 
   // MARK: - The observer
@@ -283,6 +284,30 @@ extension OperationWorld {
     isTelling = true
     events.append(event)
     return [.tell(goesOn: true, then: next)]
+  }
+}
+
+extension Handler<Int> {
+  /// One that runs on no actor.
+  fileprivate static func free(_ branch: OperationBranch) -> Self {
+    switch branch {
+    case .success: .then { _ in }
+    case .failure: .failure { _ in }
+    case .common: .common {}
+    case .cancellation: .cancellation { _ in }
+    case .always, .update, .none: .finally {}
+    }
+  }
+
+  /// One that runs on an actor.
+  fileprivate static func isolated(_ branch: OperationBranch) -> Self {
+    switch branch {
+    case .success: .then { @MainActor _ in }
+    case .failure: .failure { @MainActor _ in }
+    case .common: .common { @MainActor in }
+    case .cancellation: .cancellation { @MainActor _ in }
+    case .always, .update, .none: .finally { @MainActor in }
+    }
   }
 }
 

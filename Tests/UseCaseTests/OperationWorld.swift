@@ -36,10 +36,10 @@ struct OperationWorld: ActedWorld {
     case spawn(then: [Act])
     case grant, resume([Int], then: [Act] = [])
     case attach([OperationBranch], then: [Act] = [])
-    case start(Body), park(Body), await(Body), run(Body), join, leave, giveBack
+    case start(Body), arrive(Body), park(Body), await(Body), run(Body), join, leave, giveBack
     case end(Fate, then: [Act] = [])
     case hold(Int, mayLeave: Bool = false), wake(Int), abandon(Int32), mark(Int)
-    case deliver, receive([Int]), pull(Fate), begin(OperationBranch, Fate), forget
+    case deliver, receive([Int]), begin(OperationBranch), forget
     case admit(then: [Act]), tell(goesOn: Bool, then: [Act])
   }
 
@@ -47,6 +47,8 @@ struct OperationWorld: ActedWorld {
   let isObserved: Bool
   /// Whether the task of the body sleeps first.
   let sleeps: Bool
+  /// Whether handlers run on an actor.
+  let isIsolated: Bool
 
   /// What handlers of these branches do when they run, once.
   var reactions: [OperationBranch: Reaction] = [:]
@@ -80,11 +82,13 @@ struct OperationWorld: ActedWorld {
   var isAdmitted = false
 
   init(
-    isObserved: Bool = false, sleeps: Bool = false, reactions: [OperationBranch: Reaction] = [:]
+    isObserved: Bool = false, sleeps: Bool = false, isIsolated: Bool = false,
+    reactions: [OperationBranch: Reaction] = [:]
   ) {
     parts = OperationParts(isObserved: isObserved)
     self.isObserved = isObserved
     self.sleeps = sleeps
+    self.isIsolated = isIsolated
     self.reactions = reactions
   }
 
@@ -167,7 +171,7 @@ extension OperationWorld {
     try demand(self.fate == nil || self.fate == fate, "the first verdict stays")
     self.fate = fate
     let state: UseCaseOperationState =
-      fate != nil ? .finished : isGranted ? .running : .waiting
+      fate != nil ? .finished : mustWait && !isGranted ? .waiting : .running
     try demand(machine.state == state, "it is \(state)")
     return next
   }

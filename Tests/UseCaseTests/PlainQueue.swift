@@ -206,17 +206,17 @@ struct QueuePair {
   private mutating func machine(_ event: Event, as verdict: Verdict?) -> Effect {
     func ticket(_ id: UInt64) -> Machine.Ticket { tickets[Int(id) - 1] }
     func effect(_ release: Machine.Release) -> Effect {
-      Effect(started: release.started, idle: release.idle)
+      Effect(started: release.started.all, idle: release.idle.all)
     }
     switch event {
     case .submit:
       let id = UInt64(tickets.count + 1)
       let admission = machine.submit(id, id: id)
       tickets.append(admission.ticket)
-      return Effect(admission: admission.decision, superseded: admission.superseded)
+      return Effect(admission: admission.decision, superseded: admission.superseded.all)
     case .cancel(let id): return effect(machine.cancel(ticket(id)))
     case .finish(let id):
-      return effect(machine.finish(ticket(id), as: verdict ?? .cancelled(.requested)))
+      return effect(machine.finish(ticket(id), as: verdict?.kind ?? .cancelled))
     case .ready(let id): return effect(machine.ready(ticket(id)))
     case .cancelAll:
       let (operations, release) = machine.cancelAll()

@@ -67,7 +67,7 @@ struct QueueMachineTests {
     var result: [Character] = []
     for call in 0..<5 {
       let admission = machine.submit(call, id: UInt64(call + 1))
-      for old in admission.superseded { result[old] = result[old] == "W" ? "s" : "S" }
+      for old in admission.superseded.all { result[old] = result[old] == "W" ? "s" : "S" }
       switch admission.decision {
       case .start: result.append("R")
       case .wait: result.append("W")
@@ -108,23 +108,23 @@ struct QueueMachineTests {
     }
 
     /// Returns those who start now.
-    mutating func finish(_ name: Character, as verdict: Verdict = .success) -> String {
-      tickets[name].map { String(machine.finish($0, as: verdict).started) } ?? "?"
+    mutating func finish(_ name: Character, as kind: Verdict.Kind = .success) -> String {
+      tickets[name].map { String(machine.finish($0, as: kind).started.all) } ?? "?"
     }
 
     mutating func cancel(_ name: Character) -> String {
-      tickets[name].map { String(machine.cancel($0).started) } ?? "?"
+      tickets[name].map { String(machine.cancel($0).started.all) } ?? "?"
     }
 
     mutating func ready(_ name: Character) -> String {
-      tickets[name].map { String(machine.ready($0).started) } ?? "?"
+      tickets[name].map { String(machine.ready($0).started.all) } ?? "?"
     }
   }
 
   @Test func `who waits starts in the order of execute`() {
     var queue = Named(.limit(2), "abcde")
     #expect(queue.finish("b") == "c")
-    #expect(queue.finish("c", as: .failure(PlainQueue.Failed())) == "d")
+    #expect(queue.finish("c", as: .failure) == "d")
     #expect(queue.finish("a") == "e")
     #expect(queue.machine.activity == UseCaseActivity(running: 2, succeeded: 2, failed: 1))
   }
@@ -141,7 +141,7 @@ struct QueueMachineTests {
     var queue = Named(.dropWhileBusy, "a")
     #expect(queue.cancel("a") == "")
     #expect(queue.submit("b") == "")
-    #expect(queue.finish("a", as: .cancelled(.requested)) == "")
+    #expect(queue.finish("a", as: .cancelled) == "")
     #expect(queue.submit("c") == "c")
     #expect(queue.machine.activity == UseCaseActivity(running: 1, cancelled: 2))
   }
@@ -149,7 +149,7 @@ struct QueueMachineTests {
   @Test func `the newest one starts when the old body has returned`() {
     var queue = Named(.cancelPreviousAndWait, "abcde")
     #expect(queue.finish("b") == "")
-    #expect(queue.finish("a", as: .cancelled(.superseded)) == "e")
+    #expect(queue.finish("a", as: .cancelled) == "e")
     #expect(queue.machine.activity == UseCaseActivity(running: 1, cancelled: 4))
   }
 
@@ -181,7 +181,7 @@ struct QueueMachineTests {
     #expect(queue.ready("a") == "")
     #expect(queue.ready("b") == "b")
     #expect(queue.ready("b") == "")
-    #expect(queue.machine.submit("c", id: 9).superseded == ["b"])
+    #expect(queue.machine.submit("c", id: 9).superseded.all == ["b"])
     #expect(queue.machine.activity == UseCaseActivity(running: 1, waiting: 1, cancelled: 1))
   }
 
@@ -190,7 +190,7 @@ struct QueueMachineTests {
     queue.machine.suspend()
     queue.submit("a")
     #expect(queue.ready("a") == "")
-    #expect(queue.machine.resume().started == ["a"])
+    #expect(queue.machine.resume().started.all == ["a"])
   }
 
   @Test func `a suspended queue admits, starts nothing, and resumes in order`() {
@@ -199,7 +199,7 @@ struct QueueMachineTests {
     #expect(queue.machine.isSuspended)
     #expect(queue.submit("bcd") == "")
     #expect(queue.finish("a") == "")
-    #expect(queue.machine.resume().started == ["b", "c"])
+    #expect(queue.machine.resume().started.all == ["b", "c"])
     #expect(!queue.machine.isSuspended)
   }
 
@@ -210,8 +210,8 @@ struct QueueMachineTests {
     #expect(queue.machine.wait(1) == nil)
     let (operations, release) = queue.machine.cancelAll()
     #expect(operations == ["a", "b", "c"])
-    #expect(release.idle == [1])
-    #expect(queue.machine.resume().started.isEmpty)
+    #expect(release.idle.all == [1])
+    #expect(queue.machine.resume().started.all.isEmpty)
     #expect(queue.machine.activity == UseCaseActivity(cancelled: 3))
   }
 
@@ -229,10 +229,10 @@ struct QueueMachineTests {
     #expect(queue.machine.wait(2) == nil)
     #expect(queue.machine.wait(3) == nil)
     let release = queue.tickets["b"].map { queue.machine.cancel($0) }
-    #expect(release?.idle == [])
+    #expect(release?.idle.all == [])
     _ = queue.cancel("a")
-    let last = queue.tickets["a"].map { queue.machine.finish($0, as: .cancelled(.requested)) }
-    #expect(last?.idle == [2, 3])
+    let last = queue.tickets["a"].map { queue.machine.finish($0, as: .cancelled) }
+    #expect(last?.idle.all == [2, 3])
     #expect(queue.machine.wait(4) == 4)
   }
 
@@ -273,7 +273,7 @@ struct QueueMachineTests {
     #expect(kept.map { $0() } == [false, true, false, true])
     _ = machine.cancelAll()
     #expect(kept.map { $0() } == [false, true, false, false])
-    _ = machine.finish(tickets[1], as: .cancelled(.requested))
+    _ = machine.finish(tickets[1], as: .cancelled)
     #expect(kept.map { $0() } == [false, false, false, false])
   }
 }

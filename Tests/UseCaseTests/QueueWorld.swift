@@ -86,21 +86,24 @@ struct QueueWorld: ActedWorld {
       tickets[ids[0]] = admission.ticket
       let rest = ids.count > 1 ? [Act.submit(Array(ids.dropFirst()))] : []
       return end(
-        admission.superseded, .superseded,
+        admission.superseded.all, .superseded,
         then: [.decide(ids[0], admission.decision, then: rest)])
     case .decide(let id, let decision, let next):
       try with(id) {
         switch decision {
-        case .start: _ = $0.grant()
+        case .start: break
         case .wait: $0.wait()
         case .refuse: $0.refuse()
         }
       }
       decided.insert(id)
-      guard decision != .refuse else { return next }
-      return next + [queue.policy.debounce == nil ? .start(id) : .ready(id)]
+      switch decision {
+      case .start: return next + [.start(id)]
+      case .wait: return next + [queue.policy.debounce == nil ? .park(id) : .ready(id)]
+      case .refuse: return next
+      }
     case .ready(let id):
-      return release(change(id) { $0.ready($1) }, then: [.start(id)])
+      return release(change(id) { $0.ready($1) }, then: [.park(id)])
     case .start(let id), .await(let id):
       resumed.remove(id)
       return try start(id)
@@ -108,16 +111,17 @@ struct QueueWorld: ActedWorld {
       return try with(id) { $0.park(id) } == nil ? [.await(id)] : [.start(id)]
     case .settle(let id):
       let verdict: Verdict = id.isMultiple(of: 2) ? .success : .failure(UseCaseDeadlock())
-      _ = try with(id) { $0.settle(verdict) }
-      return [.leave(id)]
-    case .leave(let id):
       bodies.remove(id)
+      let isLast = try with(id) { $0.settle(verdict) }.freed != nil
+      try demand(isLast, "it gives its slot back")
+      return [.finish(id)]
+    case .leave(let id):
       let isLast = try with(id) { $0.leave() } != nil
       try demand(isLast, "it gives its slot back")
       return [.finish(id)]
     case .finish(let id):
       let verdict = operations[id].machine.verdict ?? .success
-      return release(change(id) { $0.finish($1, as: verdict) }, then: [.giveBack(id)])
+      return release(change(id) { $0.finish($1, as: verdict.kind) }, then: [.giveBack(id)])
     case .giveBack(let id):
       let isNew = returned.insert(id).inserted
       try demand(isNew, "it returns once")
@@ -162,19 +166,15 @@ struct QueueWorld: ActedWorld {
   }
 
   private mutating func start(_ id: Int) throws -> [Act] {
-    switch try with(id, { $0.start() }) {
-    case .run:
-      let isNew = bodies.insert(id).inserted && !started.contains(id)
-      try demand(isNew, "a body runs once")
-      started.append(id)
-      let policy = queue.policy
-      try demand(
-        bodies.count <= policy.limit || policy.whenBusy == .cancelPrevious,
-        "\(bodies) are no more than \(policy.limit)")
-      return [.settle(id)]
-    case .park: return [.park(id)]
-    case .skip: return [.leave(id)]
-    }
+    guard try with(id, { $0.start() }) else { return [.leave(id)] }
+    let isNew = bodies.insert(id).inserted && !started.contains(id)
+    try demand(isNew, "a body runs once")
+    started.append(id)
+    let policy = queue.policy
+    try demand(
+      bodies.count <= policy.limit || policy.whenBusy == .cancelPrevious,
+      "\(bodies) are no more than \(policy.limit)")
+    return [.settle(id)]
   }
 
   private func end(_ ids: [Int], _ reason: UseCaseCancellation, then next: [Act]) -> [Act] {
@@ -182,8 +182,9 @@ struct QueueWorld: ActedWorld {
   }
 
   private mutating func release(_ release: Queue.Release, then next: [Act]) -> [Act] {
-    if !release.idle.isEmpty { isIdle = true }
-    return release.started.isEmpty ? next : [.grant(release.started, then: next)]
+    if !release.idle.all.isEmpty { isIdle = true }
+    let started = release.started.all
+    return started.isEmpty ? next : [.grant(started, then: next)]
   }
 
   private mutating func change<Result>(_ body: (inout Queue) -> Result) -> Result {

@@ -10,7 +10,7 @@ struct QueueWorldTests {
   private func explore(_ policy: UseCaseQueue.Policy, _ acts: Act...) throws {
     let count = acts.reduce(0) { if case .submit(let ids) = $1 { $0 + ids.count } else { $0 } }
     let (worlds, orders) = try QueueWorld(policy, operations: count).takeInEveryOrder(acts)
-    #expect(worlds > 100 && orders > worlds, "There is too little to explore.")
+    #expect(worlds > 50 && orders > worlds, "There is too little to explore.")
   }
 
   private static let busy = [

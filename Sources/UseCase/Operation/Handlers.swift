@@ -3,10 +3,12 @@
 enum Handler<Response: Sendable>: Sendable {
   case then(@isolated(any) @Sendable (Response) -> Void)
   case failure(@isolated(any) @Sendable (any Error) -> Void)
-  case typedFailure((any Actor)?, @Sendable (any Error) async -> Void)
+  indirect case typedFailure((any Actor)?, @Sendable (any Error) async -> Void)
   case common(@isolated(any) @Sendable () -> Void)
   case cancellation(@isolated(any) @Sendable (UseCaseCancellation) -> Void)
   case finally(@isolated(any) @Sendable () -> Void)
+  /// Instead of an `Optional`, which is copied by way of its metadata.
+  case none
 
   @usableFromInline typealias Branch = OperationCore.Branch
 
@@ -17,6 +19,7 @@ enum Handler<Response: Sendable>: Sendable {
     case .common: .common
     case .cancellation: .cancellation
     case .finally: .always
+    case .none: .none
     }
   }
 
@@ -28,7 +31,16 @@ enum Handler<Response: Sendable>: Sendable {
     case .common(let handler): handler.isolation
     case .cancellation(let handler): handler.isolation
     case .finally(let handler): handler.isolation
+    case .none: nil
     }
+  }
+
+  /// Leaves none.
+  @inlinable
+  mutating func take() -> Self {
+    let handler = self
+    self = .none
+    return handler
   }
 
   /// Calls the handler if it is for this outcome.
@@ -40,7 +52,7 @@ enum Handler<Response: Sendable>: Sendable {
     case (.typedFailure(_, let handler), .failure(let error)): await handler(error)
     case (.cancellation(let handler), .cancelled(let reason)): await handler(reason)
     case (.common(let handler), _), (.finally(let handler), _): await handler()
-    case (.then, _), (.failure, _), (.typedFailure, _), (.cancellation, _): break
+    case (.then, _), (.failure, _), (.typedFailure, _), (.cancellation, _), (.none, _): break
     }
   }
 }
@@ -50,7 +62,7 @@ enum Handler<Response: Sendable>: Sendable {
 /// The first one, which often is the only one, needs no array.
 @usableFromInline
 struct Handlers<Response: Sendable>: Sendable {
-  @usableFromInline var first: Handler<Response>?
+  @usableFromInline var first = Handler<Response>.none
 
   /// Whether the handlers that were passed over have been looked through for a cancellation.
   @usableFromInline var isCancelled = false
@@ -60,7 +72,7 @@ struct Handlers<Response: Sendable>: Sendable {
   /// Those before it have run, or were passed over because their branch is another.
   @usableFromInline var position: Int32 = 0
 
-  @usableFromInline var others: [Handler<Response>?] = []
+  @usableFromInline var others: [Handler<Response>] = []
 
   @inlinable init() {}
 
@@ -70,12 +82,12 @@ struct Handlers<Response: Sendable>: Sendable {
     count += 1
   }
 
-  /// Returns the next handler for the verdict.
+  /// Takes the next handler for a verdict.
   ///
   /// When a verdict turns into a cancellation, those for it that were passed over get their turn.
   @inlinable
-  mutating func next(for verdict: Verdict) -> Handler<Response>? {
-    if case .cancelled = verdict, !isCancelled {
+  mutating func next(for kind: Verdict.Kind) -> Handler<Response> {
+    if kind == .cancelled, !isCancelled {
       isCancelled = true
       position = 0
     }
@@ -83,16 +95,24 @@ struct Handlers<Response: Sendable>: Sendable {
       let index = Int(position)
       position += 1
       if index == 0 {
-        if let branch = first?.branch, verdict.takes(branch) { return first.take() }
-      } else if let branch = others[index - 1]?.branch, verdict.takes(branch) {
+        if kind.takes(first.branch) { return first.take() }
+      } else if kind.takes(others[index - 1].branch) {
         return others[index - 1].take()
       }
     }
-    return nil
+    return .none
   }
 
-  /// Whether there is nothing to forget.
-  @inlinable var isEmpty: Bool { first == nil && others.count == 0 }
+  /// Takes the next handler for a verdict, and returns what the machine wants to know of it.
+  @inlinable
+  mutating func take(
+    _ handler: inout Handler<Response>, for kind: Verdict.Kind
+  ) -> OperationHandler {
+    handler = next(for: kind)
+    let branch = handler.branch
+    guard branch != .none else { return first.branch == .none && others.isEmpty ? .none : .passed }
+    return handler.isolation == nil ? .free(branch) : .isolated
+  }
 
   /// Forgets those that were passed over, and returns them to be let go.
   @inlinable
@@ -100,7 +120,7 @@ struct Handlers<Response: Sendable>: Sendable {
     var rest = Handlers()
     rest.isCancelled = isCancelled
     for index in Int(position)..<Int(count) {
-      if let handler = index == 0 ? first : others[index - 1] { rest.append(handler) }
+      rest.append(index == 0 ? first : others[index - 1])
     }
     let passed = self
     self = rest
@@ -108,15 +128,16 @@ struct Handlers<Response: Sendable>: Sendable {
   }
 }
 
-extension Verdict {
+extension Verdict.Kind {
   @inlinable
   func takes(_ branch: OperationCore.Branch) -> Bool {
-    switch (self, branch) {
-    case (_, .always): true
-    case (.success, .success), (.success, .common): true
-    case (.failure, .failure), (.failure, .common): true
-    case (.cancelled, .cancellation): true
-    default: false
+    switch branch {
+    case .always: true
+    case .success: self == .success
+    case .failure: self == .failure
+    case .common: self != .cancelled
+    case .cancellation: self == .cancelled
+    case .update, .none: false
     }
   }
 }

@@ -32,12 +32,12 @@ struct OperationCore: ~Copyable, Sendable {
 
   @usableFromInline
   init(queue: UseCaseQueue, useCase: any Any.Type, isCall: Bool) {
-    self.queue = queue
     self.useCase = useCase
     caller = isCall ? Slot.held : nil
     isGuest = isCall && Slot.join(queue)
     isObserved = queue.observer != nil
     machine = Lock(Machine(isObserved: isObserved))
+    self.queue = queue
   }
 
   var id: UseCaseOperationID { UseCaseOperationID(number: number.load(ordering: .relaxed)) }
@@ -75,16 +75,22 @@ extension OperationCore {
   func submit(_ operation: any AnyOperation) -> UseCaseQueue.Admission {
     guard !isGuest else {
       ticket.id = UseCaseQueue.nextID()
-      grant(isAdmission: true)
+      if isObserved { grant(isAdmission: true) }
       return .run
     }
     let (decision, sleep) = queue.admit(operation, self)
     switch decision {
-    case .start: grant(isAdmission: true)
-    case .wait: wait()
-    case .refuse: refuse()
+    case .start:
+      // Only an observer wants to know.
+      if isObserved { grant(isAdmission: true) }
+      return .run
+    case .wait:
+      wait()
+      return sleep.map(UseCaseQueue.Admission.debounce) ?? .wait
+    case .refuse:
+      refuse()
+      return .refuse
     }
-    return decision == .refuse ? .refuse : sleep.map(UseCaseQueue.Admission.debounce) ?? .run
   }
 
   /// The queue lets the operation wait.
@@ -110,7 +116,16 @@ extension OperationCore {
   }
 
   @usableFromInline
-  func start() -> OperationStart { machine.withLock { $0.start() } }
+  func start() -> Bool { machine.withLock { $0.start() } }
+
+  /// Returns when the debounce is over.
+  @usableFromInline
+  func pass(_ debounce: @Sendable () async -> Void) async {
+    await debounce()
+    queue.ready(ticket)
+  }
+
+  @usableFromInline var mustPark: Bool { machine.withLock { $0.mustPark } }
 
   /// Returns when there is a slot, or an end without one.
   @usableFromInline
@@ -122,14 +137,17 @@ extension OperationCore {
 
   func join() -> Bool { machine.withLock { $0.join() } }
 
-  /// The body has returned.
+  /// There is no body to run, or one that ran in the slot has returned.
   @usableFromInline
-  func leave() -> OperationReturn {
-    guard let verdict = machine.withLock({ $0.leave() }) else { return .leave }
+  func leave() -> OperationReturn { giveBack(machine.withLock { $0.leave() }) }
+
+  /// Gives the slot back if there is a verdict to do it with.
+  private func giveBack(_ kind: Verdict.Kind?) -> OperationReturn {
+    guard let kind else { return .leave }
     if let host = isGuest ? Slot.holder(in: queue, from: caller) : nil {
       host.withCore { $0.leaveAsGuest(of: host) }
     } else {
-      queue.finish(ticket, as: verdict)
+      queue.finish(ticket, as: kind)
     }
     let (waiters, next) = machine.withLock { $0.giveBack() }
     waiters.forEach { $0.resume(returning: true) }
@@ -147,21 +165,23 @@ extension OperationCore {
 extension OperationCore {
   /// The body has returned. Stores the response if there was no verdict before.
   @usableFromInline
-  func succeed(store: () -> Void) {
-    _ = machine.withLock { machine in
-      let (isNew, job) = machine.settle(.success)
-      if isNew { store() }
-      return job
+  func succeed(store: () -> Void) -> OperationReturn {
+    let (_, _, freed) = machine.withLock { machine in
+      let settlement = machine.settle(.success)
+      if settlement.isNew { store() }
+      return settlement
     }
     tell()
+    return giveBack(freed)
   }
 
   /// The body has thrown.
   @usableFromInline
-  func fail(_ error: any Error) {
+  func fail(_ error: any Error) -> OperationReturn {
     let verdict: Verdict = error is CancellationError ? .cancelled(.thrown) : .failure(error)
-    _ = machine.withLock { $0.settle(verdict) }
+    let (_, _, freed) = machine.withLock { $0.settle(verdict) }
     tell()
+    return giveBack(freed)
   }
 
   /// Ends the operation before its time.
@@ -177,10 +197,11 @@ extension OperationCore {
 
   /// Returns once there is an outcome and, unless it came before its time, the slot is free.
   ///
+  /// - Parameter isCall: Whether the operation is cancelled with the task that awaits it.
   /// - Throws: `CancellationError` when the awaiting task is cancelled, ``UseCaseDeadlock``.
   @usableFromInline
-  func settled() async throws {
-    if state == .waiting, queue.isStuckHere { throw UseCaseDeadlock() }
+  func settled(isCall: Bool) async throws {
+    if queue.isSerial, state == .waiting, queue.isHeldHere { throw UseCaseDeadlock() }
     // The key of the waiter, 0 before there is one, and -1 once it is to leave.
     let place = Atomic<Int32>(0)
     let isSettled = await withTaskCancellationHandler {
@@ -191,6 +212,7 @@ extension OperationCore {
         if place.exchange(key, ordering: .sequentiallyConsistent) < 0 { abandon(key) }
       }
     } onCancel: {
+      if isCall { end(.cancelled(.requested)) }
       let key = place.exchange(-1, ordering: .sequentiallyConsistent)
       if key > 0 { abandon(key) }
     }
@@ -218,15 +240,9 @@ extension OperationCore {
   @usableFromInline
   func begin(_ branch: Branch) -> Bool { machine.withLock { $0.begin(branch) } }
 
-  /// Takes a handler, unless those that have not begun are to be looked through again.
-  @inlinable
-  func take<Handler: Sendable>(_ next: () -> Handler?) -> Handler? {
-    machine.withLock { $0.hasUnreadCancellation ? nil : next() }
-  }
-
   @usableFromInline
-  func next(isTidy: () -> Bool) -> Delivery {
-    let delivery = machine.withLock { $0.next(isTidy: isTidy) }
+  func next(take: (Verdict.Kind) -> OperationHandler) -> Delivery {
+    let delivery = machine.withLock { $0.next(take: take) }
     if case .tidy = delivery { tell() }
     return delivery
   }

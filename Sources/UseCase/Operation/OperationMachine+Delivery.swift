@@ -9,9 +9,8 @@ extension OperationMachine {
     case .common:
       attached.success += 1
       attached.failure += 1
-    case .cancellation, .always, .update: break
+    case .cancellation, .always, .update, .none: break
     }
-    hasUnread = true
     return stage == .returned && beginDelivery()
   }
 
@@ -22,16 +21,18 @@ extension OperationMachine {
     return beginDelivery()
   }
 
-  @usableFromInline var hasUnreadCancellation: Bool { hasUnread && silence != nil }
-
   mutating func beginDelivery() -> Bool {
     guard !isDelivering else { return false }
     isDelivering = true
     return true
   }
 
-  /// What the one who delivers does next. `isTidy` says whether no handler has been passed over.
-  mutating func next(isTidy: () -> Bool) -> OperationDelivery<Update, Mark> {
+  /// What the one who delivers does next.
+  ///
+  /// - Parameter take: Takes the next handler for a verdict.
+  mutating func next(
+    take: (Verdict.Kind) -> OperationHandler
+  ) -> OperationDelivery<Update, Mark> {
     guard updates.isEmpty else {
       defer { updates = [] }
       return .updates(updates)
@@ -40,20 +41,26 @@ extension OperationMachine {
       isDelivering = false
       return .pause
     }
-    if hasUnread {
-      hasUnread = false
-      wasRead = true
-      return .handlers(silence.map(Verdict.cancelled) ?? verdict)
-    }
-    if wasRead {
-      wasRead = false
-      if !hasEnded { announce(.ended) }
+    let current = silence.map(Verdict.cancelled) ?? verdict
+    let handler = take(current.kind)
+    switch handler {
+    case .free(let branch):
+      _ = begin(branch)
+      return .handler(current)
+    case .isolated:
+      return .handler(current)
+    case .none, .passed:
+      let isNew = !hasEnded
       hasEnded = true
-      if isObserved || !isTidy() { return .tidy }
+      if isNew { announce(.ended) }
+      if handler == .passed || isNew && isObserved { return .tidy }
+    }
+    guard marks.isEmpty else {
+      defer { marks = [] }
+      return .marks(marks)
     }
     isDelivering = false
-    defer { marks = [] }
-    return .end(marks)
+    return .end
   }
 
   /// A handler is about to begin on its isolation. Returns whether it may.
@@ -62,7 +69,7 @@ extension OperationMachine {
     case .success, .failure, .common:
       begun += 1
       return silence == nil
-    case .cancellation, .always:
+    case .cancellation, .always, .none:
       return true
     case .update:
       if case .cancelled? = verdict { return false }
@@ -110,7 +117,20 @@ extension OperationMachine {
 /// Which outcome a handler is for.
 @usableFromInline
 enum OperationBranch: Equatable, Sendable {
-  case success, failure, common, cancellation, always, update
+  case success, failure, common, cancellation, always, update, none
+}
+
+/// The next handler of an operation for its verdict.
+@usableFromInline
+enum OperationHandler: Equatable, Sendable {
+  /// It runs on no actor, and begins at once.
+  case free(OperationBranch)
+  /// It runs on an actor, where it asks `begin` first.
+  case isolated
+  /// There is none, but others were passed over.
+  case passed
+  /// There is none at all.
+  case none
 }
 
 /// What the one who delivers does next.
@@ -118,12 +138,14 @@ enum OperationBranch: Equatable, Sendable {
 enum OperationDelivery<Update: Sendable, Mark: Sendable>: Sendable {
   /// Deliver these, each if `begin(.update)` says so.
   case updates([Update])
-  /// Look through the handlers for those of this verdict.
-  case handlers(Verdict)
+  /// Run the handler that was taken, with this verdict or the silence.
+  case handler(Verdict)
   /// Everything has run. Forget the handlers that were passed over, then ask again.
   case tidy
-  /// All is told and forgotten: tell these. Who brings more begins the next delivery.
-  case end([Mark])
+  /// All is delivered and forgotten: tell these.
+  case marks([Mark])
+  /// All is told. Who brings more begins the next delivery.
+  case end
   /// The body has more to say. Who brings it begins the next delivery.
   case pause
 }

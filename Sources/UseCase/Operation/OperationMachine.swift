@@ -1,8 +1,10 @@
 /// The life of one operation.
 ///
-///     waiting → granted → ready → running → returned
-///     waiting → returned                          cancelled before it got a slot
-///     granted, ready → returned                   cancelled before its body began
+///     admitted → running → returned
+///     admitted → granted → ready → running → returned            observed
+///     admitted → waiting → granted → ready → running → returned
+///
+/// From each stage it may go to `returned`: refused, or cancelled before its body began.
 ///
 /// Beside it stand the verdict, given once, and the delivery of the handlers, which begins when
 /// the body has returned and the slot is free. The machine decides and its owner acts once the
@@ -13,6 +15,9 @@ struct OperationMachine<
   Waiter: Sendable, Job: Sendable, Update: Sendable, Mark: Sendable
 >: Sendable {
   enum Stage: Sendable {
+    /// Has a slot, unless the queue lets it wait or refuses it. Next is `running` or `granted`,
+    /// `waiting`, or `returned`.
+    case admitted
     /// Has no slot. Next is `granted`, or `returned`.
     case waiting
     /// Has a slot, and the observer is being told. Next is `ready`, or `returned`.
@@ -38,7 +43,7 @@ struct OperationMachine<
     var isJobCancelled = false
   }
 
-  var stage = Stage.waiting
+  var stage = Stage.admitted
   var verdict: Verdict?
   /// The verdict came from outside, while the body was waiting or running.
   var isEarly = false
@@ -52,10 +57,6 @@ struct OperationMachine<
   var job: Job?
 
   var isDelivering = false
-  /// There are handlers that nobody has looked at for the verdict or the silence as it is now.
-  var hasUnread = false
-  /// Those that were looked at have run, and the others are to be forgotten.
-  var wasRead = false
   var hasEnded = false
   var updates: [Update] = []
   /// How many handlers are for each of these verdicts, and how many have begun.
@@ -92,6 +93,8 @@ struct OperationMachine<
 extension OperationMachine {
   /// The queue lets the operation wait.
   mutating func wait() {
+    // A slot may have become free meanwhile.
+    if stage == .admitted { stage = .waiting }
     // A verdict that came meanwhile is told later.
     if isObserved { events = [.waiting] + events }
   }
@@ -108,8 +111,7 @@ extension OperationMachine {
   /// The operation has a slot. Returns the task that waited for it, unless the observer is to be
   /// told first: then `tell` returns it.
   mutating func grant() -> Waiter? {
-    guard verdict == nil, stage == .waiting else { return nil }
-    shares = 1
+    guard verdict == nil, stage == .admitted || stage == .waiting else { return nil }
     stage = .granted
     announce(.running)
     return isObserved ? nil : makeReady()
@@ -127,21 +129,23 @@ extension OperationMachine {
     return nil
   }
 
-  /// The task is there to run the body.
-  mutating func start() -> OperationStart {
-    guard verdict == nil else { return .skip }
-    switch stage {
-    case .waiting, .granted: return .park
-    case .ready:
-      stage = .running
-      return .run
-    case .running, .returned: fatalError("The body of an operation runs once.")
+  /// The task is there to run the body. Returns whether it does.
+  mutating func start() -> Bool {
+    guard verdict == nil else { return false }
+    guard stage == .admitted || stage == .ready else {
+      fatalError("The body of an operation runs once, when it has a slot.")
     }
+    stage = .running
+    shares = 1
+    return true
   }
+
+  /// Whether the body may not begin yet.
+  var mustPark: Bool { verdict == nil && (stage == .waiting || stage == .granted) }
 
   /// The task waits for a slot. Returns it if it need not wait any longer.
   mutating func park(_ waiter: Waiter) -> Waiter? {
-    guard verdict == nil, stage == .waiting || stage == .granted else { return waiter }
+    guard mustPark else { return waiter }
     parked = waiter
     return nil
   }
@@ -153,16 +157,16 @@ extension OperationMachine {
     return true
   }
 
-  /// A body in the slot has returned. Returns the verdict if it was the last: the slot is free.
-  mutating func leave() -> Verdict? {
+  /// A body in the slot has returned, or the own one does not begin. Returns the verdict if it
+  /// was the last: the slot is free.
+  mutating func leave() -> Verdict.Kind? {
     shares = max(0, shares - 1)
-    return shares == 0 ? verdict : nil
+    return shares == 0 ? verdict?.kind : nil
   }
 
   /// The queue has the slot back. Returns those who wait for the value, and what the caller does.
   mutating func giveBack() -> (waiters: WaiterLine<Waiter>, next: OperationReturn) {
     stage = .returned
-    hasUnread = true
     let delivery = isJobCancelled ? OperationReturn.deliverApart : .deliver
     return (waiters.removeAll(), beginDelivery() ? delivery : .leave)
   }
@@ -171,13 +175,15 @@ extension OperationMachine {
 // MARK: - Verdict
 
 extension OperationMachine {
-  /// The body has returned or thrown. Returns its job, and false if there was a verdict before.
-  mutating func settle(_ verdict: Verdict) -> (isNew: Bool, job: Job?) {
-    let job = job.take()
-    guard self.verdict == nil else { return (false, job) }
-    self.verdict = verdict
-    announce(outcome: verdict)
-    return (true, job)
+  /// The body has returned or thrown: what `leave` does, with a verdict unless there was one
+  /// before. Returns the job to let go.
+  mutating func settle(_ verdict: Verdict) -> (isNew: Bool, job: Job?, freed: Verdict.Kind?) {
+    let isNew = self.verdict == nil
+    if isNew {
+      self.verdict = verdict
+      announce(outcome: verdict)
+    }
+    return (isNew, job.take(), leave())
   }
 
   /// The operation ends before its time: it is cancelled, or its time has passed.
@@ -209,7 +215,6 @@ extension OperationMachine {
     }
     guard silence == nil, begun < expected || expected == 0 && !hasEnded else { return }
     silence = reason
-    hasUnread = true
   }
 
   /// A task awaits the value. Returns the key to abandon it with, or nil if it need not wait.
@@ -235,13 +240,3 @@ enum OperationReturn: Sendable {
   case leave
 }
 
-/// What the task of the body does first.
-@usableFromInline
-enum OperationStart: Sendable {
-  /// Run the body.
-  case run
-  /// There is no slot yet: `park`, and start again.
-  case park
-  /// It is over before it began.
-  case skip
-}

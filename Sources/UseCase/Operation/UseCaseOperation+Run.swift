@@ -6,22 +6,45 @@ extension UseCaseOperation {
     switch core.submit(self) {
     case .run:
       core.spawn(Task(priority: priority) { await run() })
+    case .wait:
+      core.spawn(
+        Task(priority: priority) {
+          if core.mustPark { await core.park() }
+          await run()
+        })
     case .debounce(let sleep):
       core.spawn(
         Task(priority: priority) {
-          await sleep()
-          core.queue.ready(self)
-          await run()
+          await core.pass(sleep)
+          await runInTurn()
         })
     case .refuse:
-      _ = core.withLock { self.useCase.take() }
+      self.useCase = nil
     }
+  }
+
+  /// For a task that has slept, where another copy of `run` does not pay.
+  @inlinable @inline(never)
+  func runInTurn() async {
+    await core.park()
+    await run()
   }
 
   @concurrent @inlinable @inline(__always)
   func run() async {
-    await work()
-    switch core.leave() {
+    let next: OperationReturn
+    if core.start() {
+      do {
+        let response = try await body()
+        next = core.succeed { self.response = SomeResponse(response) }
+      } catch {
+        next = core.fail(error)
+      }
+    } else {
+      useCase = nil
+      next = core.leave()
+    }
+    switch next {
     case .deliver where !Slot.isHeld: await deliverHere()
     case .deliver: await deliver()
     case .deliverApart: Task { Slot.isHeld ? await deliver() : await deliverHere() }
@@ -29,25 +52,13 @@ extension UseCaseOperation {
     }
   }
 
-  /// Runs the body, unless the operation is over before. What the body needs is let go when this
-  /// returns.
+  /// Runs the body. What it needs is let go when this returns.
   @concurrent @inlinable @inline(__always)
-  func work() async {
-    let useCase = core.withLock { self.useCase.take() }
-    var start = core.start()
-    while start == .park {
-      await core.park()
-      start = core.start()
-    }
-    guard start == .run, let useCase else { return }
-    do {
-      let response = try await Slot.local.withValue(Slot.Holder.operation(self)) {
-        core.isPlain && useCase.timeout == nil
-          ? try await useCase.main(request) : try await workAround(useCase)
-      }
-      core.succeed { self.response = SomeResponse(response) }
-    } catch {
-      core.fail(error)
+  func body() async throws -> Response {
+    guard let useCase = useCase.take() else { fatalError("The body of an operation runs once.") }
+    return try await Slot.local.withValue(Slot.Holder.operation(self)) {
+      core.isPlain && useCase.timeout == nil
+        ? try await useCase.main(request) : try await workAround(useCase)
     }
   }
 
@@ -84,30 +95,27 @@ extension UseCaseOperation: AnyOperation {
     await Slot.local.withValue(Slot.Holder.nobody) { await deliverHere() }
   }
 
-  @concurrent @inlinable @inline(__always)
+  @inlinable @inline(__always)
   func deliverHere() async {
     while true {
-      switch core.next(isTidy: { handlers.isEmpty }) {
+      var handler = Handler<Response>.none
+      switch core.next(take: { handlers.take(&handler, for: $0) }) {
       case .updates(let updates):
         for update in updates {
           guard await receive(update, on: update.isolation) else { break }
         }
-      case .handlers(let verdict):
+      case .handler(let verdict):
         guard let outcome = outcome(of: verdict) else { return }
-        while let handler = core.take({ handlers.next(for: verdict) }) {
-          if let isolation = handler.isolation {
-            guard await run(handler, with: outcome, on: isolation) else { break }
-          } else {
-            guard core.begin(handler.branch) else { break }
-            await handler.call(with: outcome)
-          }
+        if let isolation = handler.isolation {
+          await run(handler, with: outcome, on: isolation)
+        } else {
+          await handler.call(with: outcome)
         }
       case .tidy:
         _ = core.withLock { handlers.forget() }
-      case .end(let marks):
+      case .marks(let marks):
         for mark in marks { mark.tell(id) }
-        return
-      case .pause:
+      case .end, .pause:
         return
       }
     }
@@ -119,10 +127,8 @@ extension UseCaseOperation: AnyOperation {
   func run(
     _ handler: Handler<Response>, with outcome: UseCaseOutcome<Response>,
     on isolation: isolated any Actor
-  ) async -> Bool {
-    guard core.begin(handler.branch) else { return false }
-    await handler.call(with: outcome)
-    return true
+  ) async {
+    if core.begin(handler.branch) { await handler.call(with: outcome) }
   }
 
   @inlinable

@@ -66,11 +66,14 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   ///   awaiting body holds.
   /// - Complexity: O(1), the wait aside.
   @inlinable public var value: Response {
-    get async throws {
-      try await core.settled()
-      guard let outcome else { throw CancellationError() }
-      return try outcome.get()
-    }
+    get async throws { try await value(isCall: false) }
+  }
+
+  @inlinable
+  func value(isCall: Bool) async throws -> Response {
+    try await core.settled(isCall: isCall)
+    guard let outcome else { throw CancellationError() }
+    return try outcome.get()
   }
 
   /// Waits for the real end: the body has returned, the slot is free and all handlers attached

@@ -98,4 +98,18 @@ enum Verdict: Sendable {
   case success
   case failure(any Error)
   case cancelled(UseCaseCancellation)
+
+  /// A verdict without what it carries, for those who only count or choose.
+  @usableFromInline
+  enum Kind: Sendable {
+    case success, failure, cancelled
+  }
+
+  var kind: Kind {
+    switch self {
+    case .success: .success
+    case .failure: .failure
+    case .cancelled: .cancelled
+    }
+  }
 }

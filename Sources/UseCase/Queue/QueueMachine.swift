@@ -21,15 +21,15 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
     var ticket: Ticket
     var decision: UseCaseQueue.Policy.Decision.Admission
     /// These give way, the oldest first. They are cancelled as superseded.
-    var superseded: [Operation]
+    var superseded: Few<Operation>
   }
 
   /// What the end of an operation allows.
   struct Release: Sendable {
     /// These hold a slot now.
-    var started: [Operation] = []
+    var started = Few<Operation>.none
     /// The queue is idle: these need to wait no longer.
-    var idle: [Waiter] = []
+    var idle = Few<Waiter>.none
   }
 
   private enum Stage {
@@ -88,7 +88,7 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
   private var succeeded = 0
   private var failed = 0
   private var cancelled = 0
-  private var waiters: [Waiter] = []
+  private var waiters = Few<Waiter>.none
 
   init(policy: UseCaseQueue.Policy) {
     self.policy = policy
@@ -104,7 +104,7 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
   mutating func submit(_ operation: Operation, id: UInt64) -> Admission {
     let decision = policy.decision(
       holding: holding, live: live.count, waiting: waiting.count, isSuspended: isSuspended)
-    var superseded: [Operation] = []
+    var superseded = Few<Operation>.none
     for _ in 0..<decision.supersededLive {
       if let operation = unwind(live.first) { superseded.append(operation) }
     }
@@ -150,13 +150,13 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
   /// The operation gives its slot back.
   ///
   /// One that still waits may have been ended, and its task gone, before `cancel` is heard.
-  mutating func finish(_ ticket: Ticket, as verdict: Verdict) -> Release {
+  mutating func finish(_ ticket: Ticket, as kind: Verdict.Kind) -> Release {
     guard holds(ticket) else { return Release() }
     if case .waiting = seats[ticket.seat].stage { return cancel(ticket) }
     if case .live = seats[ticket.seat].stage { live.remove(ticket.seat, in: &seats) }
     vacate(ticket.seat)
     holding -= 1
-    switch verdict {
+    switch kind {
     case .success: succeeded += 1
     case .failure: failed += 1
     case .cancelled: cancelled += 1
@@ -205,7 +205,7 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
       holding += 1
       if let operation = seats[seat].operation { release.started.append(operation) }
     }
-    if holding == 0, waiting.count == 0, !waiters.isEmpty { swap(&release.idle, &waiters) }
+    if holding == 0, waiting.count == 0 { swap(&release.idle, &waiters) }
     return release
   }
 }

@@ -110,9 +110,11 @@ public final class UseCaseQueue: Sendable {
 extension UseCaseQueue {
   @usableFromInline
   enum Admission {
-    /// Make the task of the body. It finds out itself whether it has to wait.
+    /// Make the task of the body.
     case run
-    /// Make the task of the body, which sleeps first.
+    /// Make the task of the body, which waits for its slot first.
+    case wait
+    /// Make the task of the body, which sleeps, and waits for its slot, first.
     case debounce(@Sendable () async -> Void)
     case refuse
   }
@@ -138,15 +140,13 @@ extension UseCaseQueue {
       core.ticket = admission.ticket
       return admission
     }
-    for operation in admission.superseded {
+    admission.superseded.forEach { operation in
       operation.withCore { $0.end(.cancelled(.superseded)) }
     }
     return (admission.decision, sleep)
   }
 
-  @usableFromInline
-  func ready(_ operation: any AnyOperation) {
-    let ticket = operation.withCore { $0.ticket }
+  func ready(_ ticket: Machine.Ticket) {
     act(on: machine.withLock { $0.ready(ticket) })
   }
 
@@ -154,18 +154,16 @@ extension UseCaseQueue {
     act(on: machine.withLock { $0.cancel(ticket) })
   }
 
-  func finish(_ ticket: Machine.Ticket, as verdict: Verdict) {
-    act(on: machine.withLock { $0.finish(ticket, as: verdict) })
+  func finish(_ ticket: Machine.Ticket, as kind: Verdict.Kind) {
+    act(on: machine.withLock { $0.finish(ticket, as: kind) })
   }
 
-  /// Whether what waits for a slot of this queue waits for the one that the running code holds.
-  var isStuckHere: Bool {
-    policy.limit == 1 && policy.whenBusy != .cancelPrevious && isHeldHere
-  }
+  /// Whether what waits for a slot of this queue waits for one body alone.
+  var isSerial: Bool { policy.limit == 1 && policy.whenBusy != .cancelPrevious }
 
-  private func act(on release: Machine.Release) {
-    for operation in release.started { operation.withCore { $0.grant() } }
-    for waiter in release.idle { waiter.resume() }
+  private func act(on release: consuming Machine.Release) {
+    release.started.forEach { operation in operation.withCore { $0.grant() } }
+    release.idle.forEach { $0.resume() }
   }
 }
 
