@@ -37,7 +37,8 @@ struct OperationParts: Hashable {
       stage: machine.stage, fate: machine.verdict.map(OperationWorld.Fate.init),
       silence: machine.silence, told: machine.told,
       flags: [
-        machine.isEarly, machine.isJobCancelled, machine.isDelivering, machine.hasEnded,
+        machine.isEarly, machine.isJobCancelled, machine.hasHandlers, machine.isDelivering,
+        machine.hasEnded,
         machine.isObserved, machine.isTelling, handlers.isCancelled,
       ],
       counts: [

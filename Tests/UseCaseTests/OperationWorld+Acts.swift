@@ -47,6 +47,11 @@ extension OperationWorld {
       try demand(waiters.all == holding, "those who await the value are resumed in order")
       holding = []
       try resume(waiters.all)
+      if machine.hasEnded {
+        hasEnded = true
+        try demand(next == .leave && attached.isEmpty && marks.isEmpty, "nothing is left to tell")
+        try demandEnd()
+      }
       return try deliver(next != .leave)
     case .end(let fate, let next):
       return try end(fate, then: next)

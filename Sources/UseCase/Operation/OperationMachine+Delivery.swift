@@ -3,6 +3,7 @@
 extension OperationMachine {
   /// A handler was attached. Returns whether the caller is to deliver.
   mutating func attach(_ branch: OperationBranch) -> Bool {
+    hasHandlers = true
     switch branch {
     case .success: attached.success += 1
     case .failure: attached.failure += 1

@@ -56,6 +56,7 @@ struct OperationMachine<
   var parked: Waiter?
   var job: Job?
 
+  var hasHandlers = false
   var isDelivering = false
   var hasEnded = false
   var updates: [Update] = []
@@ -167,8 +168,10 @@ extension OperationMachine {
   /// The queue has the slot back. Returns those who wait for the value, and what the caller does.
   mutating func giveBack() -> (waiters: WaiterLine<Waiter>, next: OperationReturn) {
     stage = .returned
+    // Mostly somebody waits for the value, and there is nothing to deliver.
+    hasEnded = !(hasHandlers || isObserved || isDelivering) && updates.isEmpty && marks.isEmpty
     let delivery = isJobCancelled ? OperationReturn.deliverApart : .deliver
-    return (waiters.removeAll(), beginDelivery() ? delivery : .leave)
+    return (waiters.removeAll(), !hasEnded && beginDelivery() ? delivery : .leave)
   }
 }
 
