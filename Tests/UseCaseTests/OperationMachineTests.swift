@@ -20,7 +20,7 @@ struct OperationMachineTests {
     var acts = acts
     if case .execute(.wait, _, _)? = acts.first { acts.append(.grant) }
     let (worlds, orders) = try world.takeInEveryOrder(acts)
-    #expect(worlds > 50 && orders > worlds, "There is too little to explore.")
+    #expect(worlds > 50 && orders > 100, "There is too little to explore.")
   }
 
   // MARK: - Handlers

@@ -35,7 +35,7 @@ struct OperationParts: Hashable {
     var waiters = machine.waiters
     return Key(
       stage: machine.stage, fate: machine.verdict.map(OperationWorld.Fate.init),
-      silence: machine.silence, told: machine.told,
+      silence: machine.silence, told: machine.extra.told,
       flags: [
         machine.isEarly, machine.isJobCancelled, machine.hasHandlers, machine.isDelivering,
         machine.hasEnded,
@@ -46,8 +46,8 @@ struct OperationParts: Hashable {
         Int(machine.attached.success), Int(machine.attached.failure), Int(machine.begun),
         Int(handlers.count), Int(handlers.position),
       ],
-      lists: [machine.updates, waiters.removeAll().all, machine.marks],
-      events: Array(machine.events[Int(machine.toldCount)...]),
+      lists: [machine.extra.updates, waiters.removeAll().all, machine.extra.marks],
+      events: Array(machine.extra.events.dropFirst(machine.extra.toldCount)),
       handlers: [handlers.first.branch] + handlers.others.map(\.branch))
   }
 

@@ -19,14 +19,14 @@ struct OperationCore: ~Copyable, Sendable {
   /// The operation that awaits this one in the call form.
   let caller: (any AnyOperation)?
 
+  /// These two are written once, before anybody else sees the operation.
+  private let number = Atomic<UInt64>(0)
+  private let seat = Atomic<Int32>(-1)
+
   /// Whether the body runs in the slot of a caller. Else the operation has a slot of its own.
   let isGuest: Bool
 
   private let isObserved: Bool
-
-  /// Both are written once, before anybody else sees the operation.
-  private let number = Atomic<UInt64>(0)
-  private let seat = Atomic<Int32>(-1)
 
   @usableFromInline let machine: Lock<Machine>
 

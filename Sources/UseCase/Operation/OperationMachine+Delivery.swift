@@ -1,6 +1,25 @@
 // What is delivered: updates, handlers, the end, and events to the observer.
 
 extension OperationMachine {
+  /// What is there for some operations only.
+  struct Extras: Sendable {
+    var updates: [Update] = []
+    var marks: [Mark] = []
+    var events: [UseCaseEvent.Kind] = []
+    /// How many events have been told or are being told.
+    var toldCount = 0
+    /// The event that is being told.
+    var told: UseCaseEvent.Kind?
+  }
+
+  var extra: Extras {
+    get { extras.first ?? Extras() }
+    _modify {
+      if extras.isEmpty { extras = [Extras()] }
+      yield &extras[0]
+    }
+  }
+
   /// A handler was attached. Returns whether the caller is to deliver.
   mutating func attach(_ branch: OperationBranch) -> Bool {
     hasHandlers = true
@@ -18,7 +37,7 @@ extension OperationMachine {
   /// The body reports. Returns whether the caller is to deliver.
   mutating func report(_ update: Update) -> Bool {
     guard verdict == nil else { return false }
-    updates.append(update)
+    extra.updates.append(update)
     return beginDelivery()
   }
 
@@ -31,12 +50,13 @@ extension OperationMachine {
   /// What the one who delivers does next.
   ///
   /// - Parameter take: Takes the next handler for a verdict.
+  /// - Returns: What to do.
   mutating func next(
     take: (Verdict.Kind) -> OperationHandler
   ) -> OperationDelivery<Update, Mark> {
-    guard updates.isEmpty else {
-      defer { updates = [] }
-      return .updates(updates)
+    if !extras.isEmpty, !extra.updates.isEmpty {
+      defer { extra.updates = [] }
+      return .updates(extra.updates)
     }
     guard stage == .returned, let verdict else {
       isDelivering = false
@@ -56,9 +76,9 @@ extension OperationMachine {
       if isNew { announce(.ended) }
       if handler == .passed || isNew && isObserved { return .tidy }
     }
-    guard marks.isEmpty else {
-      defer { marks = [] }
-      return .marks(marks)
+    if !extras.isEmpty, !extra.marks.isEmpty {
+      defer { extra.marks = [] }
+      return .marks(extra.marks)
     }
     isDelivering = false
     return .end
@@ -81,7 +101,7 @@ extension OperationMachine {
   /// Somebody wants to be told of the end. Returns the mark if there is nothing to wait for.
   mutating func mark(_ mark: Mark) -> Mark? {
     guard !hasEnded || isDelivering else { return mark }
-    marks.append(mark)
+    extra.marks.append(mark)
     return nil
   }
 }
@@ -98,7 +118,7 @@ extension OperationMachine {
   }
 
   mutating func announce(_ event: UseCaseEvent.Kind) {
-    if isObserved { events.append(event) }
+    if isObserved { extra.events.append(event) }
   }
 
   /// The next event to tell, and the task whose body may begin since the last one has been told.
@@ -107,11 +127,11 @@ extension OperationMachine {
   /// to them. The one who executes goes on from the start.
   mutating func tell(goesOn: Bool) -> (event: UseCaseEvent.Kind?, ready: Waiter?) {
     guard isObserved, goesOn || !isTelling else { return (nil, nil) }
-    let ready = told == .running && stage == .granted ? makeReady() : nil
-    told = toldCount < events.count ? events[Int(toldCount)] : nil
-    isTelling = told != nil
-    if isTelling { toldCount += 1 }
-    return (told, ready)
+    let ready = extra.told == .running && stage == .granted ? makeReady() : nil
+    extra.told = extra.events.dropFirst(extra.toldCount).first
+    isTelling = extra.told != nil
+    if isTelling { extra.toldCount += 1 }
+    return (extra.told, ready)
   }
 }
 

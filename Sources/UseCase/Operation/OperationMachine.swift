@@ -43,36 +43,34 @@ struct OperationMachine<
     var isJobCancelled = false
   }
 
-  var stage = Stage.admitted
+  // The largest first: an operation takes some forty bytes less.
+
   var verdict: Verdict?
+  var parked: Waiter?
+  var job: Job?
+  /// One at the most: what many operations do without takes no more than a word of them.
+  var extras: [Extras] = []
+  var waiters = WaiterLine<Waiter>()
+
+  /// How many bodies run in the slot: the operation's own and those called inside it.
+  var shares: Int32 = 0
+  /// How many handlers are for each of these verdicts, and how many have begun.
+  var attached: (success: Int32, failure: Int32) = (0, 0)
+  var begun: Int32 = 0
+
+  var stage = Stage.admitted
   /// The verdict came from outside, while the body was waiting or running.
   var isEarly = false
   /// The task of the body is cancelled.
   var isJobCancelled = false
   /// Why the handlers that have not begun yet are treated as those of a cancelled operation.
   var silence: UseCaseCancellation?
-  /// How many bodies run in the slot: the operation's own and those called inside it.
-  var shares: Int32 = 0
-  var parked: Waiter?
-  var job: Job?
 
   var hasHandlers = false
   var isDelivering = false
   var hasEnded = false
-  var updates: [Update] = []
-  /// How many handlers are for each of these verdicts, and how many have begun.
-  var attached: (success: Int32, failure: Int32) = (0, 0)
-  var begun: Int32 = 0
-
-  var waiters = WaiterLine<Waiter>()
-  var marks: [Mark] = []
 
   let isObserved: Bool
-  var events: [UseCaseEvent.Kind] = []
-  /// How many events have been told or are being told.
-  var toldCount: Int32 = 0
-  /// The event that is being told.
-  var told: UseCaseEvent.Kind?
   /// Somebody tells: the one who executes to begin with, who is to hear first what was decided.
   var isTelling = true
 
@@ -97,7 +95,7 @@ extension OperationMachine {
     // A slot may have become free meanwhile.
     if stage == .admitted { stage = .waiting }
     // A verdict that came meanwhile is told later.
-    if isObserved { events = [.waiting] + events }
+    if isObserved { extra.events.insert(.waiting, at: 0) }
   }
 
   /// The queue refused the operation.
@@ -169,7 +167,7 @@ extension OperationMachine {
   mutating func giveBack() -> (waiters: WaiterLine<Waiter>, next: OperationReturn) {
     stage = .returned
     // Mostly somebody waits for the value, and there is nothing to deliver.
-    hasEnded = !(hasHandlers || isObserved || isDelivering) && updates.isEmpty && marks.isEmpty
+    hasEnded = !(hasHandlers || isObserved || isDelivering) && extras.isEmpty
     let delivery = isJobCancelled ? OperationReturn.deliverApart : .deliver
     return (waiters.removeAll(), !hasEnded && beginDelivery() ? delivery : .leave)
   }
@@ -242,4 +240,3 @@ enum OperationReturn: Sendable {
   /// Somebody delivers already, or the slot is still held.
   case leave
 }
-

@@ -6,7 +6,7 @@ struct WaiterLine<Waiter: Sendable>: Sendable {
   private typealias Place = (key: Int32, waiter: Waiter?)
 
   private enum Places: Sendable {
-    case none, one(key: Int32, Waiter), several([Place], present: Int)
+    case none, one(Waiter, key: Int32), several([Place], present: Int32)
 
     /// Leaves nobody, so that an array that is changed meanwhile is not copied.
     mutating func take() -> Self {
@@ -23,8 +23,8 @@ struct WaiterLine<Waiter: Sendable>: Sendable {
     lastKey += 1
     switch places.take() {
     case .none:
-      places = .one(key: lastKey, waiter)
-    case .one(let key, let first):
+      places = .one(waiter, key: lastKey)
+    case .one(let first, let key):
       places = .several([(key, first), (lastKey, waiter)], present: 2)
     case .several(var line, let present):
       line.append((lastKey, waiter))
@@ -38,10 +38,10 @@ struct WaiterLine<Waiter: Sendable>: Sendable {
     switch places.take() {
     case .none:
       return nil
-    case .one(key, let waiter):
+    case .one(let waiter, key):
       return waiter
-    case .one(let other, let waiter):
-      places = .one(key: other, waiter)
+    case .one(let waiter, let other):
+      places = .one(waiter, key: other)
       return nil
     case .several(var line, var present):
       defer { if present > 0 { places = .several(line, present: present) } }
@@ -74,7 +74,7 @@ struct WaiterLine<Waiter: Sendable>: Sendable {
   func forEach(_ body: (Waiter) -> Void) {
     switch places {
     case .none: break
-    case .one(_, let waiter): body(waiter)
+    case .one(let waiter, _): body(waiter)
     case .several(let line, _): for place in line { place.waiter.map(body) }
     }
   }
