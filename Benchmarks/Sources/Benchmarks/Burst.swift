@@ -10,6 +10,10 @@ extension Scenario {
       Contestant("bare Task", isBare: true, count: 5_000) { count, client in
         for number in 0..<count { Task { client.take(twice(number)) } }
       },
+      Contestant("by hand", count: 5_000) { count, client in
+        let queue = ByHand.Queue()
+        for number in 0..<count { ByHand(number, in: queue).execute().then { client.take($0) } }
+      },
       Contestant("UseCase", .atMost(1.25, of: "bare Task"), count: 5_000) { count, client in
         let useCase = Twice()
         for number in 0..<count { useCase.execute(number).then { client.take($0) } }
@@ -28,6 +32,10 @@ extension Scenario {
     contestants: [
       Contestant("bare Task", isBare: true, inTask: 5_000) { count in
         for number in 0..<count { _ = await Task { twice(number) }.value }
+      },
+      Contestant("by hand", inTask: 5_000) { count in
+        let queue = ByHand.Queue()
+        for number in 0..<count { _ = try await ByHand(number, in: queue).execute().value }
       },
       Contestant("UseCase", .atMost(1.4, of: "bare Task"), inTask: 5_000) { count in
         let useCase = Twice()

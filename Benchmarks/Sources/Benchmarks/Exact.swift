@@ -15,9 +15,22 @@ struct Path: Sendable {
     Path(name: "task") { count, client in
       for number in 0..<count { Task { client.take(twice(number)) } }
     },
+    Path(name: "thenByHand") { count, client in
+      let queue = ByHand.Queue()
+      for number in 0..<count { ByHand(number, in: queue).execute().then { client.take($0) } }
+    },
     Path(name: "then") { count, client in
       let useCase = Twice()
       for number in 0..<count { useCase.execute(number).then { client.take($0) } }
+    },
+    Path(name: "taskValue") { count, client in
+      for number in 0..<count { client.take(await Task { twice(number) }.value) }
+    },
+    Path(name: "valueByHand") { count, client in
+      let queue = ByHand.Queue()
+      for number in 0..<count {
+        client.take(try await ByHand(number, in: queue).execute().value)
+      }
     },
     Path(name: "value") { count, client in
       let useCase = Twice()

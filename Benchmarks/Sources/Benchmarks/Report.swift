@@ -28,7 +28,9 @@ struct Report {
       compared within a turn, so that what disturbs the machine disturbs both. The work itself is
       next to nothing, and what is measured is what surrounds it.
 
-      *Task after Task* awaits the one before it. In a storm the work by hand is to cancel the task
+      *By hand* is the least that does without a library what a single handler, or a single task
+      that awaits the value, asks for: a lock, a count of those that run, and a task-local value
+      that tells the body its slot. *Task after Task* awaits the one before it. In a storm the work by hand is to cancel the task
       before; in a flood it is a task for each, of which none is left out. *2017 design* is an
       `Operation` with its handlers in arrays behind a dispatch queue. Memory is what the allocator
       has given out, the task included, for each that waits or has finished and is still held; of an
