@@ -3,31 +3,68 @@ import UseCase
 
 /// Where the running code is, as a task-local value: in a recorded body, an undo or a redo, or in
 /// the body of a group. Tasks made there inherit it and may outlive it.
+///
+/// What is asked of the lane has its frame from then on: the observer of the lane, which is called
+/// on the thread that asks, learns from it what is asked, and the body finds itself in it.
 final class HistoryFrame: Sendable {
   enum Role {
     case body
+    /// A body as well, which becomes a part of this group.
+    case part(of: Int)
     case group(Int)
   }
 
-  @TaskLocal static var current: HistoryFrame?
-
-  private let ledger: HistoryLedger
-  private let role: Role
-  /// A body may call the recorded use cases of another history.
-  private let outer: HistoryFrame?
-  private let isOver = Atomic(false)
-
-  private init(_ role: Role, of ledger: HistoryLedger) {
-    self.role = role
-    self.ledger = ledger
-    var outer = Self.current
-    while let frame = outer, frame.isOver.load(ordering: .relaxed) { outer = frame.outer }
-    self.outer = outer
+  /// An enum of its own, because an `Optional` is copied by way of its metadata.
+  enum Place: Sendable {
+    case nowhere
+    case inside(HistoryFrame)
   }
 
-  /// Returns the innermost role that the running code has in the history of `ledger`.
-  static func role(in ledger: HistoryLedger) -> Role? {
-    var next = current
+  static let local = TaskLocal(wrappedValue: Place.nowhere)
+
+  let ledger: HistoryLedger
+  let role: Role
+  /// A body may call the recorded use cases of another history.
+  private let outer: HistoryFrame?
+  private let question: HistoryQuestion
+  private let isHeard: Atomic<Bool>
+  private let isOver: Atomic<Bool>
+
+  private init(
+    _ role: Role, of ledger: HistoryLedger, in outer: HistoryFrame?, _ question: HistoryQuestion,
+    hasBegun: Bool
+  ) {
+    self.role = role
+    self.ledger = ledger
+    self.outer = outer
+    self.question = question
+    isHeard = Atomic(hasBegun)
+    isOver = Atomic(!hasBegun)
+  }
+
+  /// A frame in which code begins to run.
+  convenience init(_ role: Role, of ledger: HistoryLedger, in outer: HistoryFrame?) {
+    self.init(role, of: ledger, in: outer, HistoryQuestion(.execution), hasBegun: true)
+  }
+
+  /// The frame of what is being asked of the lane.
+  convenience init(_ question: HistoryQuestion, of ledger: HistoryLedger, in outer: HistoryFrame?) {
+    self.init(.body, of: ledger, in: outer, question, hasBegun: false)
+  }
+
+  /// The innermost frame that is not over.
+  static var current: HistoryFrame? {
+    guard case .inside(var frame) = local.get() else { return nil }
+    while frame.isOver.load(ordering: .relaxed) {
+      guard let outer = frame.outer else { return nil }
+      frame = outer
+    }
+    return frame
+  }
+
+  /// Returns the innermost role in the history of `ledger` that code has which runs in this frame.
+  func role(in ledger: HistoryLedger) -> Role? {
+    var next: HistoryFrame? = self
     while let frame = next {
       if frame.ledger === ledger, !frame.isOver.load(ordering: .relaxed) { return frame.role }
       next = frame.outer
@@ -35,32 +72,25 @@ final class HistoryFrame: Sendable {
     return nil
   }
 
+  /// What was asked with this frame begins, or has ended.
+  func begin() { isOver.store(false, ordering: .relaxed) }
+  func end() { isOver.store(true, ordering: .relaxed) }
+
   /// Runs `body` in a frame of its own, which is over when it returns.
   static func enter<Value>(
     _ role: Role, of ledger: HistoryLedger, _ body: () async throws -> Value
   ) async rethrows -> Value {
-    let frame = HistoryFrame(role, of: ledger)
-    defer { frame.isOver.store(true, ordering: .relaxed) }
-    return try await $current.withValue(frame, operation: body)
-  }
-}
-
-/// What is being asked of the lane, for the observer of the lane, which is called on the thread
-/// that asks. The body of what was asked inherits it, so it counts only once.
-final class HistoryQuestion: Sendable {
-  @TaskLocal static var current: HistoryQuestion?
-
-  private let ask: HistoryAsk
-  private let isHeard = Atomic(false)
-
-  init(_ ask: HistoryAsk) {
-    self.ask = ask
+    let frame = HistoryFrame(role, of: ledger, in: current)
+    defer { frame.end() }
+    return try await local.withValue(.inside(frame), operation: body)
   }
 
-  static func hear() -> HistoryAsk {
-    guard let question = current, !question.isHeard.exchange(true, ordering: .relaxed) else {
-      return .execution(title: nil)
-    }
-    return question.ask
+  /// What is being asked of the lane. The body of what was asked inherits the frame, so it counts
+  /// only once.
+  static func hear() -> HistoryQuestion {
+    guard case .inside(let frame) = local.get(),
+      !frame.isHeard.exchange(true, ordering: .relaxed)
+    else { return HistoryQuestion(.execution) }
+    return frame.question
   }
 }

@@ -109,41 +109,20 @@ extension HistoryLabel<any HistoryStep> {
 // MARK: - The lane
 
 extension HistoryLedger {
-  enum Place {
-    /// Not on the lane.
-    case outside
-    /// On the lane, in something that is not the history's.
-    case slot
-    case body
-    case group(Int)
-  }
-
-  var isOnLane: Bool { lane.withLock { $0.queue }?.isHeldHere == true }
-
-  /// Where the running code is.
-  var place: Place {
-    guard isOnLane else { return .outside }
-    return switch HistoryFrame.role(in: self) {
-    case .body: .body
-    case .group(let group): .group(group)
-    case nil: .slot
-    }
-  }
-
   /// Whoever executes what is recorded, and however it is wrapped: the lane hears of it.
   private func hear(_ event: UseCaseEvent) {
     let id = event.id
     switch event.kind {
     case .waiting:
-      let ask = HistoryQuestion.hear()
-      change { $0.admit(id, ask) }
+      let question = HistoryFrame.hear()
+      change { $0.admit(id, question) }
     case .running:
       if change({ $0.startIfPending(id) }) { return }
       // Who is called by a body runs in its slot, and was not admitted.
-      guard !isOnLane else { return }
-      let ask = HistoryQuestion.hear()
+      guard lane.withLock({ $0.queue })?.isHeldHere != true else { return }
+      let question = HistoryFrame.hear()
       change { machine in
-        machine.admit(id, ask)
+        machine.admit(id, question)
         machine.start(id)
       }
     case .succeeded, .failed: change { $0.settle(id, .returned) }
@@ -156,20 +135,13 @@ extension HistoryLedger {
 // MARK: - Recording
 
 extension HistoryLedger {
-  /// Runs the body of an execution and records it.
-  func record<Base: UndoableUseCase>(
-    _ useCase: Base, _ request: Base.Request
-  ) async throws -> Base.Response {
-    change { $0.enter() }
-    do {
-      let response = try await HistoryFrame.enter(.body, of: self) {
-        try await useCase.main(request)
-      }
-      record(RecordedStep(useCase, request, response))
-      return response
-    } catch {
-      discard(change { $0.fail() })
-      throw error
+  /// The body of a recorded use case has ended, with a response if there is a step.
+  func leave(_ frame: HistoryFrame, with step: (any HistoryStep)?) {
+    frame.end()
+    switch (frame.role, step) {
+    case (.part(let group), _): change { $0.closePart(step, in: group) }?.resume()
+    case (_, let step?): record(step)
+    case (_, nil): discard(change { $0.fail() })
     }
   }
 
@@ -181,33 +153,22 @@ extension HistoryLedger {
     let merge = earlier.merging(step)
     discard(change { $0.record(step, merge: merge, barrier: barrier, at: now) })
   }
-
-  /// Runs the body of an execution that becomes a part of `group`.
-  func recordPart<Base: UndoableUseCase>(
-    of group: Int, _ useCase: Base, _ request: Base.Request
-  ) async throws -> Base.Response {
-    var step: RecordedStep<Base>?
-    defer { change { [step] in $0.closePart(step, in: group) }?.resume() }
-    let response = try await HistoryFrame.enter(.body, of: self) {
-      try await useCase.main(request)
-    }
-    step = RecordedStep(useCase, request, response)
-    return response
-  }
 }
 
 // MARK: - Undo and redo
 
 extension HistoryLedger {
   /// Does what was asked for, as far as it goes.
-  func move() async throws -> [HistoryEntry] {
+  func move(in frame: HistoryFrame) async throws -> [HistoryEntry] {
     let plan: Machine.Plan
     switch change({ $0.begin() }) {
     case .nothing: return []
     case .fail(let error): throw error
     case .run(let next): plan = next
     }
-    let (progress, failure) = await HistoryFrame.enter(.body, of: self) { await run(plan) }
+    frame.begin()
+    let (progress, failure) = await run(plan)
+    frame.end()
     discard(change { $0.finish(plan, progress) })
     if let failure { throw failure }
     return progress.moved.map { $0.entry(applied: plan.isRedo ? $0.size : 0, title: \.title) }

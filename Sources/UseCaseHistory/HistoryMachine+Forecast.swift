@@ -22,7 +22,7 @@ extension HistoryMachine {
   /// Brings the forecast behind what `pending` does if it succeeds.
   func advance(_ forecast: inout Forecast, by pending: Pending) {
     switch pending.ask {
-    case .execution:
+    case .execution, .group:
       guard willBeRecorded(pending) else { return }
       forecast.kept = min(forecast.kept, forecast.cursor)
       while forecast.end > forecast.cursor { _ = forecast.executions.popLast() }
@@ -65,7 +65,7 @@ extension HistoryMachine {
   private func simulate(executionsFail: Bool) -> Forecast {
     var forecast = present
     for pending in pending where !pending.isGone {
-      if case .execution = pending.ask, executionsFail { continue }
+      if pending.isExecution, executionsFail { continue }
       advance(&forecast, by: pending)
     }
     return forecast
@@ -91,7 +91,7 @@ extension HistoryMachine {
   /// does not cost the branch.
   mutating func target(for ask: HistoryAsk) -> Target? {
     switch ask {
-    case .execution, .move: nil
+    case .execution, .group, .move: nil
     case .undo: nextUndo()
     case .redo: nextRedo()
     }
@@ -104,7 +104,7 @@ extension HistoryMachine {
   }
 
   private mutating func nextUndo() -> Target? {
-    if limit != 0, let last = pending.last, case .execution = last.ask, willBeRecorded(last) {
+    if limit != 0, let last = pending.last, last.isExecution, willBeRecorded(last) {
       return .execution(last.operation)
     }
     let forecast = ahead()
@@ -174,9 +174,8 @@ extension HistoryMachine {
       case .group(let group): .text(group.title)
       }
     case .execution(let operation):
-      guard let index = index(of: operation), case .execution(let title) = pending[index].ask
-      else { return nil }
-      return title.map { .text($0) }
+      guard let index = index(of: operation), case .group = pending[index].ask else { return nil }
+      return titles.last { $0.operation == operation }.map { .text($0.title) }
     }
   }
 }

@@ -1,10 +1,23 @@
 /// What was asked of the lane.
 enum HistoryAsk: Sendable {
-  /// Something that may be recorded. The title of a group is known before.
-  case execution(title: String?)
+  /// Something that may be recorded.
+  case execution
+  /// The same, whose title is known before.
+  case group
   case undo
   case redo
   case move(HistoryEntry.ID?)
+}
+
+/// The same, with its title. Those that wait are kept without, so that they are copied as bits.
+struct HistoryQuestion: Sendable {
+  let ask: HistoryAsk
+  let title: String?
+
+  init(_ ask: HistoryAsk, title: String? = nil) {
+    self.ask = ask
+    self.title = title
+  }
 }
 
 // What waits and runs, in the order in which it was asked for.
@@ -23,9 +36,16 @@ extension HistoryMachine {
     /// Whether it has been cancelled while others around it wait.
     var isGone = false
 
+    var isExecution: Bool {
+      switch ask {
+      case .execution, .group: true
+      case .undo, .redo, .move: false
+      }
+    }
+
     var hasEffect: Bool {
       switch ask {
-      case .execution, .move: true
+      case .execution, .group, .move: true
       case .undo, .redo: target != nil
       }
     }
@@ -43,14 +63,15 @@ extension HistoryMachine {
 
   /// Admits what was asked. Those who ask at the same time may be heard in another order than
   /// that of the lane, which is that of their ids.
-  mutating func admit(_ operation: Operation, _ ask: HistoryAsk) {
+  mutating func admit(_ operation: Operation, _ question: HistoryQuestion) {
     if let holder, operation < holder { return }
+    if let title = question.title { titles.append((operation, title)) }
     var later: [Pending] = []
     while let last = pending.last, last.operation > operation {
       later.append(last)
       withdraw(last.operation)
     }
-    enqueue(operation, ask)
+    enqueue(operation, question.ask)
     for other in later.reversed() { enqueue(other.operation, other.ask) }
   }
 
@@ -76,6 +97,7 @@ extension HistoryMachine {
   mutating func start(_ operation: Operation) {
     while let first = pending.first, first.operation < operation { withdraw(first.operation) }
     while let first = resolved.first, first.until < operation { _ = resolved.popFirst() }
+    while let first = titles.first, first.operation < operation { _ = titles.popFirst() }
     holder = operation
     bodies = 0
     isCleared = false
@@ -86,7 +108,7 @@ extension HistoryMachine {
   mutating func enter() {
     bodies += 1
     guard let holder, !isHolderPending else { return }
-    let again = Pending(operation: holder, ask: .execution(title: nil))
+    let again = Pending(operation: holder, ask: .execution)
     pending = HistoryStack([again] + pending)
     count(again, 1)
     forecast = nil
@@ -149,7 +171,7 @@ extension HistoryMachine {
 
   private mutating func count(_ pending: Pending, _ change: Int) {
     switch pending.ask {
-    case .execution: executions += change
+    case .execution, .group: executions += change
     case .undo, .redo, .move: if pending.hasEffect { moves += change }
     }
   }

@@ -50,7 +50,7 @@ extension HistoryMachine {
     let next: Target?
     let isRedo: Bool
     switch asked.ask {
-    case .execution: return .nothing
+    case .execution, .group: return .nothing
     case .undo: (isRedo, next) = (false, undoTarget(in: present))
     case .redo: (isRedo, next) = (true, redoTarget(in: present))
     case .move(let id): return turn(to: id)

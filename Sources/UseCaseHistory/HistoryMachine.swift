@@ -35,6 +35,8 @@ struct HistoryMachine<Step: Sendable, Operation: Comparable & Sendable, Waiter: 
 
   // Lane
   var pending = HistoryStack<Pending>()
+  /// What the groups among them are called.
+  var titles = HistoryStack<(operation: Operation, title: String)>()
   /// Who holds the lane, or held it last.
   var holder: Operation?
   /// How many recorded bodies run in the slot of the holder: one, or more if a wrapper says so.

@@ -14,7 +14,7 @@ protocol HistoryStep: AnyObject, Sendable {
 final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
   private let useCase: Base
   private let request: Base.Request
-  private let response: Base.Response
+  let response: Base.Response
 
   init(_ useCase: Base, _ request: Base.Request, _ response: Base.Response) {
     self.useCase = useCase

@@ -37,17 +37,21 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
   /// - Throws: Whatever the use case throws. Then nothing is recorded.
   /// - Complexity: That of the use case, and O(*n*) in the number of entries that leave.
   public func main(_ request: Base.Request) async throws -> Base.Response {
-    let ledger = history.ledger
-    switch ledger.place {
-    case .outside:
+    switch history.enter() {
+    case .elsewhere:
       // A wrapper on another queue has called this directly.
       return try await self(request)
-    case .body:
+    case .answered:
       return try await base.main(request)
-    case .group(let group) where ledger.change({ $0.openPart(in: group) }):
-      return try await ledger.recordPart(of: group, base, request)
-    case .slot, .group:
-      return try await ledger.record(base, request)
+    case .recording(let frame):
+      var step: RecordedStep<Base>?
+      defer { history.ledger.leave(frame, with: step) }
+      // A closure without a generic result is compiled into this function.
+      try await HistoryFrame.local.withValue(.inside(frame)) {
+        step = RecordedStep(base, request, try await base.main(request))
+      }
+      guard let step else { fatalError("A body that has returned is a step.") }
+      return step.response
     }
   }
 }

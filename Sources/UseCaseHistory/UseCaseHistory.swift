@@ -44,6 +44,38 @@ public final class UseCaseHistory: Sendable {
   }
 }
 
+// MARK: - Inside
+
+extension UseCaseHistory {
+  /// What becomes of a recorded use case whose `main` is called.
+  enum Entrance {
+    /// The code does not run on the lane.
+    case elsewhere
+    /// Whoever calls it answers for its undo too.
+    case answered
+    case recording(HistoryFrame)
+  }
+
+  func enter() -> Entrance {
+    guard lane.isHeldHere else { return .elsewhere }
+    let here = HistoryFrame.current
+    switch here?.role(in: ledger) {
+    case .body, .part: return .answered
+    case .group(let group) where ledger.change({ $0.openPart(in: group) }):
+      return .recording(HistoryFrame(.part(of: group), of: ledger, in: here))
+    case .group, nil:
+      ledger.change { $0.enter() }
+      return .recording(HistoryFrame(.body, of: ledger, in: here))
+    }
+  }
+
+  /// Returns what code that runs in the frame is in this history, if it runs on the lane.
+  private func role(in frame: HistoryFrame?) -> HistoryFrame.Role? {
+    guard let role = frame?.role(in: ledger), lane.isHeldHere else { return nil }
+    return role
+  }
+}
+
 // MARK: - Asking
 
 extension UseCaseHistory {
@@ -71,7 +103,7 @@ extension UseCaseHistory {
   /// - Complexity: O(1), and O(*n*) in the number of parts of a group.
   @discardableResult
   public func undo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
-    ask(.undo, .undo, OneStep(queue: lane, ledger: ledger))
+    ask(.undo, .undo) { OneStep(queue: lane, frame: $0) }
   }
 
   /// Redoes the entry that will be the next undone one when everything asked for before has run.
@@ -81,7 +113,7 @@ extension UseCaseHistory {
   /// - Complexity: O(1), and O(*n*) in the number of parts of a group.
   @discardableResult
   public func redo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
-    ask(.redo, .redo, OneStep(queue: lane, ledger: ledger))
+    ask(.redo, .redo) { OneStep(queue: lane, frame: $0) }
   }
 
   /// Undoes or redoes until `entry` is the newest applied one. A step that fails stops it there.
@@ -93,17 +125,16 @@ extension UseCaseHistory {
   /// - Complexity: O(*n*) in the number of entries between here and there.
   @discardableResult
   public func move(to entry: HistoryEntry.ID?) -> UseCaseOperation<HistoryMove, [HistoryEntry]> {
-    ask(.move(entry), .move(entry), Jump(queue: lane, ledger: ledger))
+    ask(.move(entry), .move(entry)) { Jump(queue: lane, frame: $0) }
   }
 
   private func ask<Base: UseCase<HistoryMove, Answer>, Answer>(
-    _ move: HistoryMove, _ ask: HistoryAsk, _ useCase: Base
+    _ move: HistoryMove, _ ask: HistoryAsk, _ useCase: (HistoryFrame) -> Base
   ) -> UseCaseOperation<HistoryMove, Answer> {
-    switch ledger.place {
-    case .body, .group: return Self.refuse(move)
-    case .outside, .slot: break
-    }
-    return HistoryQuestion.$current.withValue(HistoryQuestion(ask)) { useCase.execute(move) }
+    let here = HistoryFrame.current
+    guard role(in: here) == nil else { return Self.refuse(move) }
+    let frame = HistoryFrame(HistoryQuestion(ask), of: ledger, in: here)
+    return HistoryFrame.local.withValue(.inside(frame)) { useCase(frame).execute(move) }
   }
 
   /// What waits for the lane in a body on the lane would wait for itself.
@@ -136,12 +167,13 @@ extension UseCaseHistory {
   public func group<Value: Sendable>(
     _ title: String, _ body: @escaping @Sendable () async throws -> Value
   ) -> UseCaseOperation<String, Value> {
-    switch ledger.place {
-    case .body: return Self.refuse(title)
+    let here = HistoryFrame.current
+    switch role(in: here) {
+    case .body, .part: return Self.refuse(title)
     case .group(let parent):
       guard let group = ledger.change({ $0.openGroup(title, in: parent) }) else { break }
       return nest(group, title, body)
-    case .outside, .slot: break
+    case nil: break
     }
     let useCase = AnyUseCase<String, Value>(queue: lane) { [ledger] title in
       let group = ledger.change { machine in
@@ -150,8 +182,8 @@ extension UseCaseHistory {
       }
       return try await ledger.run(group: group, body)
     }
-    let question = HistoryQuestion(.execution(title: title))
-    return HistoryQuestion.$current.withValue(question) { useCase.execute(title) }
+    let frame = HistoryFrame(HistoryQuestion(.group, title: title), of: ledger, in: here)
+    return HistoryFrame.local.withValue(.inside(frame)) { useCase.execute(title) }
   }
 
   /// A group in another runs in the slot of the other, which only a task made here inherits.
@@ -176,11 +208,7 @@ extension UseCaseHistory {
   ///
   /// - Complexity: O(*n*) in the number of entries, outside of any lock.
   public func clear() {
-    let isInside =
-      switch ledger.place {
-      case .body, .group: true
-      case .outside, .slot: false
-      }
+    let isInside = role(in: HistoryFrame.current) != nil
     ledger.discard(ledger.change { $0.clear(isInside: isInside) })
   }
 
@@ -260,15 +288,19 @@ extension UseCaseHistory {
 /// Undoes or redoes one entry.
 private struct OneStep: UseCase {
   let queue: UseCaseQueue
-  let ledger: HistoryLedger
+  let frame: HistoryFrame
 
-  func main(_ move: HistoryMove) async throws -> HistoryEntry? { try await ledger.move().first }
+  func main(_ move: HistoryMove) async throws -> HistoryEntry? {
+    try await frame.ledger.move(in: frame).first
+  }
 }
 
 /// Undoes or redoes up to an entry.
 private struct Jump: UseCase {
   let queue: UseCaseQueue
-  let ledger: HistoryLedger
+  let frame: HistoryFrame
 
-  func main(_ move: HistoryMove) async throws -> [HistoryEntry] { try await ledger.move() }
+  func main(_ move: HistoryMove) async throws -> [HistoryEntry] {
+    try await frame.ledger.move(in: frame)
+  }
 }

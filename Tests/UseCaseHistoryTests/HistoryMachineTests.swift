@@ -18,12 +18,11 @@ struct HistoryMachineTests {
 
   @Test func `those who ask at the same time are bound in the order of the lane`() throws {
     let asks: [(Int, HistoryAsk)] = [
-      (1, .execution(title: nil)), (2, .undo), (3, .execution(title: nil)), (4, .undo), (5, .undo),
-      (6, .redo),
+      (1, .execution), (2, .undo), (3, .execution), (4, .undo), (5, .undo), (6, .redo),
     ]
     var inOrder = Self.machine()
     inOrder.run("A", as: 0)
-    for (operation, ask) in asks { inOrder.admit(operation, ask) }
+    for (operation, ask) in asks { inOrder.admit(operation, HistoryQuestion(ask)) }
     let first = inOrder.applied[0].id
     let expected: [Machine.Target?] = [
       nil, .execution(1), nil, .execution(3), .entry(first), .entry(first),
@@ -32,7 +31,7 @@ struct HistoryMachineTests {
     let orders = try takeInEveryOrder(
       asks.map { operation, ask in
         Step("\(operation)") { (machine: inout Machine) in
-          machine.admit(operation, ask)
+          machine.admit(operation, HistoryQuestion(ask))
           return []
         }
       }, in: Self.machine(running: "A")
@@ -50,15 +49,15 @@ struct HistoryMachineTests {
 
   @Test func `who is heard of when a later one runs already is over`() {
     var machine = Self.machine()
-    machine.admit(2, .execution(title: nil))
+    machine.admit(2, HistoryQuestion(.execution))
     machine.start(2)
-    machine.admit(1, .execution(title: nil))
+    machine.admit(1, HistoryQuestion(.execution))
     #expect(machine.pending.map(\.operation) == [2])
   }
 
   @Test func `who leaves without having run takes nothing along`() {
     var machine = Self.machine()
-    for operation in 1...4 { machine.admit(operation, .execution(title: nil)) }
+    for operation in 1...4 { machine.admit(operation, HistoryQuestion(.execution)) }
     machine.settle(2, .cancelled)
     machine.settle(4, .cancelled)
     machine.settle(4, .ended)
@@ -76,17 +75,17 @@ struct HistoryMachineTests {
 
   @Test func `who was never heard to leave is gone when a later one starts`() {
     var machine = Self.machine()
-    for operation in 1...3 { machine.admit(operation, .execution(title: nil)) }
+    for operation in 1...3 { machine.admit(operation, HistoryQuestion(.execution)) }
     machine.start(3)
     #expect(machine.pending.map(\.operation) == [3] && machine.executions == 1)
   }
 
   @Test func `what targets have become is forgotten when nobody can ask for it`() {
     var machine = Self.machine()
-    machine.admit(0, .execution(title: nil))
+    machine.admit(0, HistoryQuestion(.execution))
     for operation in 1...1_000 {
       // The lane never falls idle, and an undo always waits.
-      machine.admit(operation, operation.isMultiple(of: 2) ? .execution(title: nil) : .undo)
+      machine.admit(operation, HistoryQuestion(operation.isMultiple(of: 2) ? .execution : .undo))
       machine.finish(operation - 1)
       #expect(machine.resolved.count < 4)
     }
@@ -98,7 +97,7 @@ struct HistoryMachineTests {
   func `a hundred thousand that wait can leave from either end`(fromFront: Bool) {
     var machine = Self.machine()
     let operations = 1...100_000
-    for operation in operations { machine.admit(operation, .execution(title: nil)) }
+    for operation in operations { machine.admit(operation, HistoryQuestion(.execution)) }
     machine.start(1)
     let rest = operations.dropFirst()
     for operation in fromFront ? Array(rest) : rest.reversed() {
@@ -115,9 +114,9 @@ struct HistoryMachineTests {
     var next = 0
     for _ in 1...5_000 {
       switch Int.random(in: 0..<10, using: &random) {
-      case 0...2 where machine.pending.count < 20: machine.admit(next, .execution(title: nil))
-      case 3, 4: machine.admit(next, .undo)
-      case 5: machine.admit(next, .redo)
+      case 0...2 where machine.pending.count < 20: machine.admit(next, HistoryQuestion(.execution))
+      case 3, 4: machine.admit(next, HistoryQuestion(.undo))
+      case 5: machine.admit(next, HistoryQuestion(.redo))
       default:
         if let first = machine.pending.first { machine.finish(first.operation) }
       }
@@ -195,7 +194,7 @@ struct HistoryMachineTests {
 
   @Test func `a group ends once, with all that has begun in it`() throws {
     var world = World()
-    world.machine.admit(1, .execution(title: "G"))
+    world.machine.admit(1, HistoryQuestion(.group, title: "G"))
     world.machine.start(1)
     world.machine.enter()
     _ = world.machine.openGroup("G")
@@ -212,7 +211,7 @@ struct HistoryMachineTests {
 
   @Test func `a nested group keeps its parent open`() throws {
     var machine = Self.machine()
-    machine.admit(1, .execution(title: "G"))
+    machine.admit(1, HistoryQuestion(.group, title: "G"))
     machine.start(1)
     machine.enter()
     let outer = machine.openGroup("G")
@@ -238,7 +237,7 @@ extension HistoryMachine where Step == String, Operation == Int {
 
   /// Executes a step from its admission to its end.
   fileprivate mutating func run(_ step: String, as operation: Int) {
-    admit(operation, .execution(title: nil))
+    admit(operation, HistoryQuestion(.execution))
     finish(operation)
   }
 
