@@ -159,10 +159,10 @@ extension HistoryLedger {
 
 extension HistoryLedger {
   /// Does what was asked for, as far as it goes.
-  func move(in frame: HistoryFrame) async throws -> [HistoryEntry] {
+  func move(in frame: HistoryFrame) async throws -> HistoryBatch<HistoryEntry> {
     let plan: Machine.Plan
     switch change({ $0.begin() }) {
-    case .nothing: return []
+    case .nothing: return .none
     case .fail(let error): throw error
     case .run(let next): plan = next
     }
@@ -171,7 +171,11 @@ extension HistoryLedger {
     frame.end()
     discard(change { $0.finish(plan, progress) })
     if let failure { throw failure }
-    return progress.moved.map { $0.entry(applied: plan.isRedo ? $0.size : 0, title: \.title) }
+    var entries = HistoryBatch<HistoryEntry>.none
+    for record in progress.moved {
+      entries.append(record.entry(applied: plan.isRedo ? record.size : 0) { $0.title })
+    }
+    return entries
   }
 
   private func run(_ plan: Machine.Plan) async -> (Machine.Progress, (any Error)?) {
@@ -186,23 +190,25 @@ extension HistoryLedger {
         } else {
           try await undo(steps, from: &progress.applied)
         }
-        progress.moved.append(plan.isRedo ? record.replacing(steps[...]) : record)
+        progress.moved.append(plan.isRedo ? record.replacing(steps) : record)
       } catch {
-        progress.stopped = plan.isRedo ? record.replacing(steps[...]) : record
+        progress.stopped = plan.isRedo ? record.replacing(steps) : record
         return (progress, error)
       }
     }
     return (progress, nil)
   }
 
-  func undo(_ steps: [any HistoryStep], from applied: inout Int) async throws {
+  func undo(_ steps: HistoryBatch<any HistoryStep>, from applied: inout Int) async throws {
     while applied > 0 {
       try await steps[applied - 1].undo()
       applied -= 1
     }
   }
 
-  private func redo(_ steps: inout [any HistoryStep], from applied: inout Int) async throws {
+  private func redo(_ steps: inout HistoryBatch<any HistoryStep>, from applied: inout Int)
+    async throws
+  {
     while applied < steps.count {
       steps[applied] = try await steps[applied].redo()
       applied += 1

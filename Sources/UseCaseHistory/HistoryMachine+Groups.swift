@@ -92,7 +92,8 @@ extension HistoryMachine {
       drops.append(drop([group], .cleared))
       bottom = group.id
     } else if let group {
-      drops += truncate() + append(group)
+      truncate(into: &drops)
+      append(group, dropping: &drops)
       if asForecast { resolve(to: group.id) }
     }
     leave(asForecast: asForecast && group != nil && !isCleared)

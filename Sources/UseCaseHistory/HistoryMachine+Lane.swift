@@ -187,9 +187,9 @@ extension HistoryMachine {
     forecast = nil
   }
 
-  /// The execution of the holder has become this entry.
+  /// The execution of the holder has become this entry, for which a move may wait.
   mutating func resolve(to entry: ID) {
-    guard pending.count > 1, let holder, let last = pending.last else { return }
+    guard moves > 0, let holder, let last = pending.last else { return }
     resolved.append(Resolution(operation: holder, entry: entry, until: last.operation))
   }
 

@@ -2,7 +2,7 @@
 struct HistoryPlan<Step: Sendable>: Sendable {
   let isRedo: Bool
   /// In the order in which they are to be undone or redone.
-  let records: [HistoryRecord<Step>]
+  let records: HistoryBatch<HistoryRecord<Step>>
   /// How many steps of the first one are applied, if it is half undone.
   let partial: Int?
 }
@@ -10,7 +10,7 @@ struct HistoryPlan<Step: Sendable>: Sendable {
 /// How far it came.
 struct HistoryProgress<Step: Sendable>: Sendable {
   /// The records that are undone or redone, as they are now.
-  var moved: [HistoryRecord<Step>] = []
+  var moved = HistoryBatch<HistoryRecord<Step>>.none
   /// The one in which it stopped.
   var stopped: HistoryRecord<Step>?
   /// How many steps of that one are applied.
@@ -70,10 +70,12 @@ extension HistoryMachine {
 
   private func turn(isRedo: Bool, count: Int) -> Turn {
     guard count > 0 else { return .nothing }
-    let records =
+    let records: HistoryBatch<Record> =
       switch (isRedo, partial) {
       case (true, nil): undone.newest(count)
-      case (true, _): applied.newest(1) + undone.newest(count - 1)
+      case (true, _) where count > 1:
+        .several(Array(applied.newest(1)) + Array(undone.newest(count - 1)))
+      case (true, _): applied.newest(1)
       case (false, _): applied.newest(count)
       }
     return .run(Plan(isRedo: isRedo, records: records, partial: partial))
@@ -88,7 +90,7 @@ extension HistoryMachine {
     } else {
       for record in progress.moved { shift(record, isRedo: plan.isRedo) }
       if let record = progress.stopped { stop(in: record, at: progress.applied, plan) }
-      if evictsWhenOver { drops += evict() }
+      if evictsWhenOver { evict(into: &drops) }
     }
     if clearsWhenOver { drops += clear() }
     evictsWhenOver = false
@@ -116,7 +118,7 @@ extension HistoryMachine {
   /// The history was cleared meanwhile: what was in the hands of the move goes as well. If it has
   /// changed anything, nobody knows any more where that is.
   private mutating func dropAll(of plan: Plan, _ progress: Progress) -> Drops {
-    let done = progress.moved + (progress.stopped.map { [$0] } ?? [])
+    let done = Array(progress.moved) + (progress.stopped.map { [$0] } ?? [])
     let first = plan.records.first
     let began = plan.partial ?? (plan.isRedo ? 0 : first?.size ?? 0)
     if !progress.moved.isEmpty || progress.applied != began { bottom = newID() }

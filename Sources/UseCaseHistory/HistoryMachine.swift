@@ -112,7 +112,7 @@ extension HistoryMachine {
       bottom = lastID
     } else {
       let mayMerge = barrier == self.barrier
-      drops += truncate()
+      truncate(into: &drops)
       switch merge {
       case .merged(let merged) where mayMerge:
         if let earlier = applied.popLast() {
@@ -126,7 +126,7 @@ extension HistoryMachine {
         drops.append(drop([applied.popLast(), later].compactMap(\.self), .annulled))
         forecast = nil
       case .separate, .merged, .annul:
-        drops += append(Record(id: newID(), content: .single(step)))
+        append(Record(id: newID(), content: .single(step)), dropping: &drops)
         resolve(to: lastID)
       }
       lastRecording = now
@@ -147,14 +147,13 @@ extension HistoryMachine {
   }
 
   /// Adds a record behind the newest applied one.
-  mutating func append(_ record: Record) -> Drops {
+  mutating func append(_ record: Record, dropping drops: inout Drops) {
     applied.append(record)
-    return evict()
+    evict(into: &drops)
   }
 
   /// Drops the undone records, and the undone steps of a record that is half undone.
-  mutating func truncate() -> Drops {
-    var drops: Drops = []
+  mutating func truncate(into drops: inout Drops) {
     if let count = partial.take(), let newest = applied.popLast() {
       let (kept, rest) = newest.split(at: count, place: newID())
       if let kept { applied.append(kept) }
@@ -165,7 +164,6 @@ extension HistoryMachine {
       drops.append(HistoryDrop(records: undone, reason: .truncated, isReversed: true))
       undone = HistoryStack()
     }
-    return drops
   }
 
   func drop(_ records: [Record], _ reason: HistoryDiscardReason) -> HistoryDrop<Step> {
@@ -181,20 +179,25 @@ extension HistoryMachine {
     evictsWhenOver = moving != nil
     forecast = nil
     version += 1
-    return evict()
+    var drops: Drops = []
+    evict(into: &drops)
+    return drops
   }
 
   /// Drops the oldest records over the limit, but none that is being undone or redone.
-  mutating func evict() -> Drops {
-    guard let limit, applied.count > limit else { return [] }
+  mutating func evict(into drops: inout Drops) {
+    guard let limit, applied.count > limit else { return }
     var count = applied.count - limit
     if let moving { count = min(count, applied.firstIndex(behind: { $0.id >= moving.lowerBound })) }
-    guard count > 0 else { return [] }
+    guard count > 0 else { return }
     bottom = applied[count - 1].place
     evicted += count
     if count == applied.count { partial = nil }
-    if count == 1, let oldest = applied.popFirst() { return [drop([oldest], .evicted)] }
-    return [HistoryDrop(records: applied.removeFirst(count), reason: .evicted)]
+    if count == 1, let oldest = applied.popFirst() {
+      drops.append(drop([oldest], .evicted))
+    } else {
+      drops.append(HistoryDrop(records: applied.removeFirst(count), reason: .evicted))
+    }
   }
 
   /// `isInside` says that the holder itself asks, in whose hands the records are: then it takes

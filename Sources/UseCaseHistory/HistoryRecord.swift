@@ -27,25 +27,26 @@ struct HistoryRecord<Step: Sendable>: Sendable {
     }
   }
 
-  var steps: [Step] {
+  var steps: HistoryBatch<Step> {
     switch content {
-    case .single(let step): [step]
-    case .group(let group): group.parts.flatMap(\.steps)
+    case .single(let step): .one(step)
+    case .group(let group): .several(group.parts.flatMap(\.steps))
     }
   }
 
   /// Returns the same record with other steps in place of its own.
-  func replacing(_ steps: ArraySlice<Step>) -> Self {
+  func replacing(_ steps: HistoryBatch<Step>) -> Self {
+    var steps = steps.makeIterator()
+    return replacing(&steps)
+  }
+
+  private func replacing(_ steps: inout some IteratorProtocol<Step>) -> Self {
     switch content {
     case .single:
-      guard let step = steps.first else { return self }
+      guard let step = steps.next() else { return self }
       return Self(id: id, content: .single(step))
     case .group(let group):
-      var rest = steps
-      let parts = group.parts.map { part in
-        defer { rest = rest.dropFirst(part.size) }
-        return part.replacing(rest)
-      }
+      let parts = group.parts.map { $0.replacing(&steps) }
       let replaced = HistoryGroup(title: group.title, parts: parts, place: group.place)
       return Self(id: id, content: .group(replaced))
     }

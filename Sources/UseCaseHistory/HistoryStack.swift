@@ -47,8 +47,9 @@ struct HistoryStack<Element> {
   }
 
   /// Returns the last `count` elements, the last one first.
-  func newest(_ count: Int) -> [Element] {
-    (0..<count).map { self[self.count - 1 - $0] }
+  func newest(_ count: Int) -> HistoryBatch<Element> {
+    count == 1
+      ? .one(self[self.count - 1]) : .several((0..<count).map { self[self.count - 1 - $0] })
   }
 
   /// Gives the room of the elements gone at the front back, once they are half of all.

@@ -16,10 +16,14 @@ final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
   private let request: Base.Request
   let response: Base.Response
 
-  init(_ useCase: Base, _ request: Base.Request, _ response: Base.Response) {
-    self.useCase = useCase
-    self.request = request
-    self.response = response
+  /// Borrows, so that a caller without its types at hand copies none of them for the call.
+  init(
+    _ useCase: borrowing Base, _ request: borrowing Base.Request,
+    _ response: borrowing Base.Response
+  ) {
+    self.useCase = copy useCase
+    self.request = copy request
+    self.response = copy response
   }
 
   var title: String { useCase.title(for: request) }
@@ -34,12 +38,18 @@ final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
 
   func merging(_ later: any HistoryStep) -> HistoryMerging<any HistoryStep> {
     guard let later = later as? Self else { return .separate }
-    switch later.useCase.merge((request, response), (later.request, later.response)) {
-    case .separate: return .separate
-    case .merged(let request, let response):
-      guard later.isOfSameInstance(as: self) else { return .separate }
-      return .merged(RecordedStep(useCase, request, response))
-    case .annul: return later.isOfSameInstance(as: self) ? .annul : .separate
+    let merge = later.useCase.merge((request, response), (later.request, later.response))
+    if case .separate = merge { return .separate }
+    return later.isOfSameInstance(as: self) ? merging(by: merge) : .separate
+  }
+
+  private func merging(
+    by merge: HistoryMerge<Base.Request, Base.Response>
+  ) -> HistoryMerging<any HistoryStep> {
+    switch merge {
+    case .separate: .separate
+    case .merged(let request, let response): .merged(RecordedStep(useCase, request, response))
+    case .annul: .annul
     }
   }
 

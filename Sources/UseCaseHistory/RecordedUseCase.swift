@@ -45,7 +45,7 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
       return try await base.main(request)
     case .recording(let frame):
       var step: RecordedStep<Base>?
-      defer { history.ledger.leave(frame, with: step) }
+      defer { frame.ledger.leave(frame, with: step) }
       // A closure without a generic result is compiled into this function.
       try await HistoryFrame.local.withValue(.inside(frame)) {
         step = RecordedStep(base, request, try await base.main(request))

@@ -301,6 +301,6 @@ private struct Jump: UseCase {
   let frame: HistoryFrame
 
   func main(_ move: HistoryMove) async throws -> [HistoryEntry] {
-    try await frame.ledger.move(in: frame)
+    Array(try await frame.ledger.move(in: frame))
   }
 }

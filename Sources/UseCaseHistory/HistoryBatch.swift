@@ -1,0 +1,58 @@
+/// A few elements in order. Mostly there is one, which needs no array.
+enum HistoryBatch<Element> {
+  case none
+  case one(Element)
+  case several([Element])
+
+  mutating func append(_ element: Element) {
+    switch self {
+    case .none:
+      self = .one(element)
+    case .one(let first):
+      self = .several([first, element])
+    case .several(var elements):
+      self = .none
+      elements.append(element)
+      self = .several(elements)
+    }
+  }
+}
+
+extension HistoryBatch: RandomAccessCollection, MutableCollection {
+  var startIndex: Int { 0 }
+
+  var endIndex: Int {
+    switch self {
+    case .none: 0
+    case .one: 1
+    case .several(let elements): elements.count
+    }
+  }
+
+  subscript(index: Int) -> Element {
+    get {
+      switch self {
+      case .one(let element) where index == 0: return element
+      case .several(let elements): return elements[index]
+      case .none, .one: preconditionFailure("there is no such element")
+      }
+    }
+    set {
+      switch self {
+      case .one where index == 0:
+        self = .one(newValue)
+      case .several(var elements):
+        self = .none
+        elements[index] = newValue
+        self = .several(elements)
+      case .none, .one: preconditionFailure("there is no such element")
+      }
+    }
+  }
+}
+
+extension HistoryBatch: ExpressibleByArrayLiteral {
+  init(arrayLiteral elements: Element...) { self = .several(elements) }
+}
+
+extension HistoryBatch: Sendable where Element: Sendable {}
