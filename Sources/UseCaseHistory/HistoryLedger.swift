@@ -159,6 +159,7 @@ extension HistoryLedger {
 
 extension HistoryLedger {
   /// Does what was asked for, as far as it goes.
+  @inline(__always)
   func move(in frame: HistoryFrame) async throws -> HistoryBatch<HistoryEntry> {
     let plan: Machine.Plan
     switch change({ $0.begin() }) {
@@ -178,6 +179,7 @@ extension HistoryLedger {
     return entries
   }
 
+  @inline(__always)
   private func run(_ plan: Machine.Plan) async -> (Machine.Progress, (any Error)?) {
     var progress = Machine.Progress()
     var partial = plan.partial

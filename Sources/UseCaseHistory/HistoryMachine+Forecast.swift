@@ -20,7 +20,7 @@ extension HistoryMachine {
   }
 
   /// Brings the forecast behind what `pending` does if it succeeds.
-  func advance(_ forecast: inout Forecast, by pending: Pending) {
+  mutating func advance(_ forecast: inout Forecast, by pending: Pending) {
     switch pending.ask {
     case .execution, .group:
       guard willBeRecorded(pending) else { return }
@@ -62,7 +62,7 @@ extension HistoryMachine {
     return forecast
   }
 
-  private func simulate(executionsFail: Bool) -> Forecast {
+  private mutating func simulate(executionsFail: Bool) -> Forecast {
     var forecast = present
     for pending in pending where !pending.isGone {
       if pending.isExecution, executionsFail { continue }
@@ -71,16 +71,16 @@ extension HistoryMachine {
     return forecast
   }
 
-  func undoTarget(in forecast: Forecast) -> Target? {
+  mutating func undoTarget(in forecast: Forecast) -> Target? {
     forecast.cursor > forecast.oldest ? target(at: forecast.cursor - 1, in: forecast) : nil
   }
 
-  func redoTarget(in forecast: Forecast) -> Target? {
+  mutating func redoTarget(in forecast: Forecast) -> Target? {
     if forecast.isPartial { return undoTarget(in: forecast) }
     return forecast.cursor < forecast.end ? target(at: forecast.cursor, in: forecast) : nil
   }
 
-  private func target(at position: Int, in forecast: Forecast) -> Target {
+  private mutating func target(at position: Int, in forecast: Forecast) -> Target {
     position < forecast.kept
       ? .entry(record(at: position).id) : .execution(forecast.executions[position - forecast.kept])
   }
@@ -119,14 +119,14 @@ extension HistoryMachine {
 // MARK: - Positions
 
 extension HistoryMachine {
-  func record(at position: Int) -> Record {
+  mutating func record(at position: Int) -> Record {
     let index = position - evicted
     return index < applied.count
       ? applied[index] : undone[undone.count - 1 - (index - applied.count)]
   }
 
   /// Ids grow from the first applied record to the last undone one.
-  func position(of id: ID) -> Int? {
+  mutating func position(of id: ID) -> Int? {
     let count = applied.count + undone.count
     let index: Int
     if let newest = applied.last, newest.id >= id {
@@ -162,10 +162,10 @@ extension HistoryMachine {
       canUndo: undo != nil, canRedo: redo != nil, isBusy: executions + moves > 0, isClean: isClean,
       undoCount: applied.count, redoCount: undone.count, version: version)
     return Snapshot(
-      state: state, undo: undo.flatMap(label(of:)), redo: redo.flatMap(label(of:)))
+      state: state, undo: undo.flatMap { label(of: $0) }, redo: redo.flatMap { label(of: $0) })
   }
 
-  private func label(of target: Target) -> HistoryLabel<Step>? {
+  private mutating func label(of target: Target) -> HistoryLabel<Step>? {
     switch target {
     case .entry(let id):
       guard let position = position(of: id) else { return nil }

@@ -156,7 +156,7 @@ extension HistoryMachine {
   }
 
   /// Mostly it is asked for the first, or for one that has left.
-  func index(of operation: Operation) -> Int? {
+  mutating func index(of operation: Operation) -> Int? {
     guard let first = pending.first?.operation, first <= operation else { return nil }
     let index = first == operation ? 0 : pending.firstIndex(behind: { $0.operation >= operation })
     guard index < pending.count, pending[index].operation == operation, !pending[index].isGone

@@ -46,7 +46,7 @@ extension HistoryMachine {
     return turn
   }
 
-  private func turn(of asked: Pending) -> Turn {
+  private mutating func turn(of asked: Pending) -> Turn {
     let next: Target?
     let isRedo: Bool
     switch asked.ask {
@@ -60,7 +60,7 @@ extension HistoryMachine {
     return turn(isRedo: isRedo, count: 1)
   }
 
-  private func turn(to id: ID?) -> Turn {
+  private mutating func turn(to id: ID?) -> Turn {
     guard let id else { return turn(isRedo: false, count: applied.count) }
     guard let position = position(of: id) else { return .fail(.unknownEntry(id)) }
     let distance = position + 1 - evicted - applied.count
@@ -68,7 +68,7 @@ extension HistoryMachine {
     return turn(isRedo: true, count: distance + (partial == nil ? 0 : 1))
   }
 
-  private func turn(isRedo: Bool, count: Int) -> Turn {
+  private mutating func turn(isRedo: Bool, count: Int) -> Turn {
     guard count > 0 else { return .nothing }
     let records: HistoryBatch<Record> =
       switch (isRedo, partial) {

@@ -95,7 +95,7 @@ struct HistoryMachine<Step: Sendable, Operation: Comparable & Sendable, Waiter: 
 extension HistoryMachine {
   /// With whom a step that is recorded at `now` may merge. Ask it outside of the lock, and give
   /// the answer to `record` together with `barrier`.
-  func mergeCandidate(at now: Duration) -> (step: Step, barrier: Int)? {
+  mutating func mergeCandidate(at now: Duration) -> (step: Step, barrier: Int)? {
     guard let lastRecording, now - lastRecording <= mergeWindow, !isOver,
       case .single(let step)? = applied.last?.content
     else { return nil }

@@ -28,12 +28,15 @@ final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
 
   var title: String { useCase.title(for: request) }
 
+  @inline(__always)
   func undo() async throws {
     try await useCase.undo(request, response)
   }
 
+  @inline(__always)
   func redo() async throws -> any HistoryStep {
-    RecordedStep(useCase, request, try await useCase.redo(request, response))
+    let response = try await useCase.redo(request, response)
+    return RecordedStep(useCase, request, response)
   }
 
   func merging(_ later: any HistoryStep) -> HistoryMerging<any HistoryStep> {
@@ -43,6 +46,8 @@ final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
     return later.isOfSameInstance(as: self) ? merging(by: merge) : .separate
   }
 
+  /// Not inlined: its variables cost metadata, and mostly nothing merges.
+  @inline(never)
   private func merging(
     by merge: HistoryMerge<Base.Request, Base.Response>
   ) -> HistoryMerging<any HistoryStep> {

@@ -36,6 +36,7 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
   /// - Returns: The response.
   /// - Throws: Whatever the use case throws. Then nothing is recorded.
   /// - Complexity: That of the use case, and O(*n*) in the number of entries that leave.
+  @inline(__always)
   public func main(_ request: Base.Request) async throws -> Base.Response {
     switch history.enter() {
     case .elsewhere:
@@ -48,7 +49,8 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
       defer { frame.ledger.leave(frame, with: step) }
       // A closure without a generic result is compiled into this function.
       try await HistoryFrame.local.withValue(.inside(frame)) {
-        step = RecordedStep(base, request, try await base.main(request))
+        let response = try await base.main(request)
+        step = RecordedStep(base, request, response)
       }
       guard let step else { fatalError("A body that has returned is a step.") }
       return step.response

@@ -290,6 +290,7 @@ private struct OneStep: UseCase {
   let queue: UseCaseQueue
   let frame: HistoryFrame
 
+  @inline(__always)
   func main(_ move: HistoryMove) async throws -> HistoryEntry? {
     try await frame.ledger.move(in: frame).first
   }
