@@ -11,11 +11,12 @@ final class HistoryLedger: Sendable {
   }
 
   private struct Lane {
-    weak var queue: UseCaseQueue?
+    unowned var queue: UseCaseQueue?
   }
 
   private let book: Lock<Book>
-  /// The lane calls the ledger, so the ledger does not keep it.
+  /// The lane calls the ledger, so the ledger does not keep it, and it is there when it calls. Not
+  /// weak, because each retain of what a weak reference knows takes a longer way.
   private let lane = Lock(Lane())
   private let elapsed: @Sendable () -> Duration
 
