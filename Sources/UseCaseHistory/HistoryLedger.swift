@@ -38,10 +38,12 @@ final class HistoryLedger: Sendable {
 
   /// Changes the machine, and then wakes those who read its states.
   @discardableResult
-  func change<Value: Sendable>(_ body: (inout Machine) -> Value) -> Value {
-    let (value, readers) = book.withLock { book in
+  func change<Value: ~Copyable & Sendable>(_ body: (inout Machine) -> Value) -> Value {
+    var readers: [Waiter] = []
+    let value = book.withLock { book in
       let value = body(&book.machine)
-      return (value, book.readers.wake(for: book.machine.version))
+      readers = book.readers.wake(for: book.machine.version)
+      return value
     }
     for reader in readers { reader.resume() }
     return value
@@ -162,17 +164,14 @@ extension HistoryLedger {
   /// Does what was asked for, as far as it goes.
   @inline(__always)
   func move(in frame: HistoryFrame) async throws -> HistoryBatch<HistoryEntry> {
-    let plan: Machine.Plan
-    switch change({ $0.begin() }) {
-    case .nothing: return .none
-    case .fail(let error): throw error
-    case .run(let next): plan = next
-    }
+    let plan = change { $0.begin() }
+    if let error = plan.error { throw error }
+    if plan.records.isEmpty { return .none }
     frame.begin()
-    let (progress, failure) = await run(plan)
+    let progress = await run(plan)
     frame.end()
     discard(change { $0.finish(plan, progress) })
-    if let failure { throw failure }
+    if let failure = progress.failure { throw failure }
     var entries = HistoryBatch<HistoryEntry>.none
     for record in progress.moved {
       entries.append(record.entry(applied: plan.isRedo ? record.size : 0) { $0.title })
@@ -181,7 +180,7 @@ extension HistoryLedger {
   }
 
   @inline(__always)
-  private func run(_ plan: Machine.Plan) async -> (Machine.Progress, (any Error)?) {
+  private func run(_ plan: borrowing Machine.Plan) async -> Machine.Progress {
     var progress = Machine.Progress()
     var partial = plan.partial
     for record in plan.records {
@@ -196,10 +195,11 @@ extension HistoryLedger {
         progress.moved.append(plan.isRedo ? record.replacing(steps) : record)
       } catch {
         progress.stopped = plan.isRedo ? record.replacing(steps) : record
-        return (progress, error)
+        progress.failure = error
+        break
       }
     }
-    return (progress, nil)
+    return progress
   }
 
   func undo(_ steps: HistoryBatch<any HistoryStep>, from applied: inout Int) async throws {

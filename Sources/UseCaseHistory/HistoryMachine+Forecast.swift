@@ -14,9 +14,11 @@ extension HistoryMachine {
   }
 
   var present: Forecast {
-    let cursor = evicted + applied.count
-    return Forecast(
-      cursor: cursor, oldest: evicted, kept: cursor + undone.count, isPartial: partial != nil)
+    mutating get {
+      let cursor = evicted + applied.count
+      return Forecast(
+        cursor: cursor, oldest: evicted, kept: cursor + undone.count, isPartial: partial != nil)
+    }
   }
 
   /// Brings the forecast behind what `pending` does if it succeeds.
@@ -31,12 +33,12 @@ extension HistoryMachine {
       forecast.isPartial = false
       if let limit { forecast.oldest = max(forecast.oldest, forecast.cursor - limit) }
     case .undo:
-      guard let target = pending.target.map(resolved), undoTarget(in: forecast) == target
+      guard let target = pending.target, resolved(target) == undoTarget(in: forecast)
       else { return }
       forecast.cursor -= 1
       forecast.isPartial = false
     case .redo:
-      guard let target = pending.target.map(resolved), redoTarget(in: forecast) == target
+      guard let target = pending.target, resolved(target) == redoTarget(in: forecast)
       else { return }
       forecast.cursor += forecast.isPartial ? 0 : 1
       forecast.isPartial = false
@@ -111,7 +113,7 @@ extension HistoryMachine {
     return undoTarget(in: forecast)
   }
 
-  private func willBeRecorded(_ execution: Pending) -> Bool {
+  private mutating func willBeRecorded(_ execution: Pending) -> Bool {
     !isCleared || execution.operation != holder
   }
 }

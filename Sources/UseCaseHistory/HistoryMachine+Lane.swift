@@ -194,7 +194,7 @@ extension HistoryMachine {
   }
 
   /// Returns the target by its entry, as soon as it has one.
-  func resolved(_ target: Target) -> Target {
+  mutating func resolved(_ target: Target) -> Target {
     guard case .execution(let operation) = target else { return target }
     let index = resolved.firstIndex(behind: { $0.operation > operation }) - 1
     guard index >= 0, resolved[index].operation == operation else { return target }

@@ -1,75 +1,70 @@
-/// What an undo, a redo or a move is about to do.
-struct HistoryPlan<Step: Sendable>: Sendable {
-  let isRedo: Bool
-  /// In the order in which they are to be undone or redone.
-  let records: HistoryBatch<HistoryRecord<Step>>
+/// What an undo, a redo or a move is about to do. It is handed on and never copied.
+struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
+  var isRedo = false
+  /// In the order in which they are to be undone or redone. None if there is nothing to do.
+  var records = HistoryBatch<HistoryRecord<Step>>.none
   /// How many steps of the first one are applied, if it is half undone.
-  let partial: Int?
+  var partial: Int?
+  /// Why nothing is done.
+  var error: HistoryError?
 }
 
 /// How far it came.
-struct HistoryProgress<Step: Sendable>: Sendable {
+struct HistoryProgress<Step: Sendable>: ~Copyable, Sendable {
   /// The records that are undone or redone, as they are now.
   var moved = HistoryBatch<HistoryRecord<Step>>.none
   /// The one in which it stopped.
   var stopped: HistoryRecord<Step>?
   /// How many steps of that one are applied.
   var applied = 0
+  /// Why it stopped.
+  var failure: (any Error)?
 }
 
 extension HistoryMachine {
   typealias Plan = HistoryPlan<Step>
   typealias Progress = HistoryProgress<Step>
 
-  enum Turn {
-    case nothing
-    case fail(HistoryError)
-    case run(Plan)
-  }
-
   /// The turn of the undo, redo or move that holds the lane has come.
-  mutating func begin() -> Turn {
-    guard isHolderPending, let asked = pending.first else { return .nothing }
-    let turn = turn(of: asked)
-    switch turn {
-    case .nothing:
-      leave(asForecast: true)
-    case .fail:
+  mutating func begin() -> Plan {
+    guard isHolderPending, let asked = pending.first else { return Plan() }
+    let plan = plan(for: asked)
+    if plan.error != nil {
       breakMerging()
       leave(asForecast: false)
-    case .run(let plan):
+    } else if let first = plan.records.first?.id, let last = plan.records.last?.id {
       breakMerging()
-      if let first = plan.records.first?.id, let last = plan.records.last?.id {
-        moving = min(first, last)...max(first, last)
-      }
+      moving = min(first, last)...max(first, last)
+    } else {
+      leave(asForecast: true)
     }
-    return turn
+    return plan
   }
 
-  private mutating func turn(of asked: Pending) -> Turn {
+  private mutating func plan(for asked: Pending) -> Plan {
     let next: Target?
     let isRedo: Bool
     switch asked.ask {
-    case .execution, .group: return .nothing
+    case .execution, .group: return Plan()
     case .undo: (isRedo, next) = (false, undoTarget(in: present))
     case .redo: (isRedo, next) = (true, redoTarget(in: present))
-    case .move(let id): return turn(to: id)
+    case .move(let id): return plan(to: id)
     }
-    guard let target = asked.target else { return .nothing }
-    guard resolved(target) == next else { return .fail(.outOfTurn) }
-    return turn(isRedo: isRedo, count: 1)
+    guard let target = asked.target else { return Plan() }
+    guard resolved(target) == next else { return Plan(error: .outOfTurn) }
+    return plan(isRedo: isRedo, count: 1)
   }
 
-  private mutating func turn(to id: ID?) -> Turn {
-    guard let id else { return turn(isRedo: false, count: applied.count) }
-    guard let position = position(of: id) else { return .fail(.unknownEntry(id)) }
+  private mutating func plan(to id: ID?) -> Plan {
+    guard let id else { return plan(isRedo: false, count: applied.count) }
+    guard let position = position(of: id) else { return Plan(error: .unknownEntry(id)) }
     let distance = position + 1 - evicted - applied.count
-    if distance < 0 { return turn(isRedo: false, count: -distance) }
-    return turn(isRedo: true, count: distance + (partial == nil ? 0 : 1))
+    if distance < 0 { return plan(isRedo: false, count: -distance) }
+    return plan(isRedo: true, count: distance + (partial == nil ? 0 : 1))
   }
 
-  private mutating func turn(isRedo: Bool, count: Int) -> Turn {
-    guard count > 0 else { return .nothing }
+  private mutating func plan(isRedo: Bool, count: Int) -> Plan {
+    guard count > 0 else { return Plan() }
     let records: HistoryBatch<Record> =
       switch (isRedo, partial) {
       case (true, nil): undone.newest(count)
@@ -78,18 +73,20 @@ extension HistoryMachine {
       case (true, _): applied.newest(1)
       case (false, _): applied.newest(count)
       }
-    return .run(Plan(isRedo: isRedo, records: records, partial: partial))
+    return Plan(isRedo: isRedo, records: records, partial: partial)
   }
 
   /// The undo, redo or move has come as far as it could.
-  mutating func finish(_ plan: Plan, _ progress: Progress) -> Drops {
+  mutating func finish(_ plan: borrowing Plan, _ progress: borrowing Progress) -> Drops {
     moving = nil
     var drops: Drops = []
     if isCleared {
       drops = dropAll(of: plan, progress)
     } else {
       for record in progress.moved { shift(record, isRedo: plan.isRedo) }
-      if let record = progress.stopped { stop(in: record, at: progress.applied, plan) }
+      if let record = progress.stopped {
+        stop(in: record, at: progress.applied, isRedo: plan.isRedo)
+      }
       if evictsWhenOver { evict(into: &drops) }
     }
     if clearsWhenOver { drops += clear() }
@@ -109,19 +106,22 @@ extension HistoryMachine {
     }
   }
 
-  private mutating func stop(in record: Record, at count: Int, _ plan: Plan) {
+  private mutating func stop(in record: Record, at count: Int, isRedo: Bool) {
     guard count > 0 else { return }
-    if plan.isRedo { shift(record, isRedo: true) }
+    if isRedo { shift(record, isRedo: true) }
     partial = count < record.size ? count : nil
   }
 
   /// The history was cleared meanwhile: what was in the hands of the move goes as well. If it has
   /// changed anything, nobody knows any more where that is.
-  private mutating func dropAll(of plan: Plan, _ progress: Progress) -> Drops {
+  private mutating func dropAll(
+    of plan: borrowing Plan, _ progress: borrowing Progress
+  ) -> Drops {
     let done = Array(progress.moved) + (progress.stopped.map { [$0] } ?? [])
     let first = plan.records.first
-    let began = plan.partial ?? (plan.isRedo ? 0 : first?.size ?? 0)
-    if !progress.moved.isEmpty || progress.applied != began { bottom = newID() }
+    let size = first?.size ?? 0
+    let began = plan.partial ?? (plan.isRedo ? 0 : size)
+    if done.count > 1 || progress.stopped == nil || progress.applied != began { bottom = newID() }
     let records = HistoryStack(done + plan.records.dropFirst(done.count))
     return [HistoryDrop(records: records, reason: .cleared, isReversed: !plan.isRedo)]
   }

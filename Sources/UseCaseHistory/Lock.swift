@@ -13,7 +13,7 @@ struct Lock<Value: Sendable>: ~Copyable, Sendable {
   }
 
   /// Runs `body` with the lock held. It calls the machine and nothing of a client's.
-  func withLock<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
+  func withLock<Result: ~Copyable & Sendable>(_ body: (inout Value) -> Result) -> Result {
     mutex.withLock { value in
       _ = fence.load(ordering: .acquiring)
       defer { fence.store(true, ordering: .releasing) }

@@ -248,8 +248,9 @@ extension HistoryMachine where Step == String, Operation == Int {
     if case .execution? = pending.first?.ask {
       enter()
       _ = record("\(operation)", at: .zero)
-    } else if case .run(let plan) = begin() {
-      _ = finish(plan, HistoryProgress(moved: plan.records))
+    } else {
+      let plan = begin()
+      if !plan.records.isEmpty { _ = finish(plan, HistoryProgress(moved: plan.records)) }
     }
     settle(operation, .returned)
     settle(operation, .ended)
