@@ -34,7 +34,7 @@ extension HistoryBatch: RandomAccessCollection, MutableCollection {
       switch self {
       case .one(let element) where index == 0: return element
       case .several(let elements): return elements[index]
-      case .none, .one: preconditionFailure("there is no such element")
+      case .none, .one: preconditionFailure("there are not so many")
       }
     }
     set {
@@ -45,14 +45,10 @@ extension HistoryBatch: RandomAccessCollection, MutableCollection {
         self = .none
         elements[index] = newValue
         self = .several(elements)
-      case .none, .one: preconditionFailure("there is no such element")
+      case .none, .one: preconditionFailure("there are not so many")
       }
     }
   }
-}
-
-extension HistoryBatch: ExpressibleByArrayLiteral {
-  init(arrayLiteral elements: Element...) { self = .several(elements) }
 }
 
 extension HistoryBatch: Sendable where Element: Sendable {}

@@ -16,7 +16,7 @@ extension HistoryLedger {
       _ = end(parts, applied: nil)
       return value
     case .failure(let error):
-      let steps = HistoryBatch.several(parts.parts.flatMap(\.steps))
+      let steps = Steps.several(parts.parts.flatMap(\.steps))
       let (applied, failure) = await rollBack(steps)
       let residue = end(parts, applied: applied)
       guard let failure, let residue else { throw error }
@@ -44,9 +44,7 @@ extension HistoryLedger {
 
   /// Undoes the steps in a task of its own: the body may have thrown because it was cancelled,
   /// and its parts are undone all the same.
-  private func rollBack(_ steps: HistoryBatch<any HistoryStep>) async -> (
-    applied: Int, (any Error)?
-  ) {
+  private func rollBack(_ steps: Steps) async -> (applied: Int, (any Error)?) {
     guard !steps.isEmpty else { return (0, nil) }
     return await Task {
       await HistoryFrame.enter(.body, of: self) {

@@ -3,6 +3,7 @@ import UseCase
 /// Keeps the machine of a history behind its lock, and does what it orders.
 final class HistoryLedger: Sendable {
   typealias Waiter = UnsafeContinuation<Void, Never>
+  typealias Steps = HistoryBatch<any HistoryStep>
   typealias Machine = HistoryMachine<any HistoryStep, UseCaseOperationID, Waiter>
 
   private struct Book {
@@ -161,7 +162,10 @@ extension HistoryLedger {
 // MARK: - Undo and redo
 
 extension HistoryLedger {
-  /// Does what was asked for, as far as it goes.
+  /// Does what was asked for with `frame`, as far as it goes.
+  ///
+  /// It is inlined into its two callers, as its parts are into it: each function that waits costs
+  /// a frame on the stack of the task.
   @inline(__always)
   func move(in frame: HistoryFrame) async throws -> HistoryBatch<HistoryEntry> {
     let plan = change { $0.begin() }
@@ -202,16 +206,14 @@ extension HistoryLedger {
     return progress
   }
 
-  func undo(_ steps: HistoryBatch<any HistoryStep>, from applied: inout Int) async throws {
+  func undo(_ steps: Steps, from applied: inout Int) async throws {
     while applied > 0 {
       try await steps[applied - 1].undo()
       applied -= 1
     }
   }
 
-  private func redo(_ steps: inout HistoryBatch<any HistoryStep>, from applied: inout Int)
-    async throws
-  {
+  private func redo(_ steps: inout Steps, from applied: inout Int) async throws {
     while applied < steps.count {
       steps[applied] = try await steps[applied].redo()
       applied += 1

@@ -3,7 +3,8 @@
 /// The machine decides and its owner acts once the lock is released: what has to be discarded
 /// comes back as ``HistoryDrop``s, whole lists at a time. `Step` is an execution that can be undone,
 /// `Operation` the id of an operation on the lane, and `Waiter` a group that waits for its parts.
-/// In the tests all three are plain values.
+/// In the tests all three are plain values. What is asked often is `mutating`, though it changes
+/// nothing: any other method is given a copy of the machine.
 ///
 /// Applied and undone records are two stacks with the cursor between them. So an undo takes from
 /// one and gives to the other, and dropping a branch of any size is an exchange of two words.

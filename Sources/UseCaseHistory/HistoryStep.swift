@@ -28,6 +28,7 @@ final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
 
   var title: String { useCase.title(for: request) }
 
+  // Inlined into what is called by way of the protocol.
   @inline(__always)
   func undo() async throws {
     try await useCase.undo(request, response)

@@ -47,12 +47,12 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
     case .recording(let frame):
       var step: RecordedStep<Base>?
       defer { frame.ledger.leave(frame, with: step) }
-      // A closure without a generic result is compiled into this function.
+      // A closure that returned the response would be called by way of its type.
       try await HistoryFrame.local.withValue(.inside(frame)) {
         let response = try await base.main(request)
         step = RecordedStep(base, request, response)
       }
-      guard let step else { fatalError("A body that has returned is a step.") }
+      guard let step else { fatalError("A body that has returned has made a step.") }
       return step.response
     }
   }

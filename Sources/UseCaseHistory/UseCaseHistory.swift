@@ -44,38 +44,6 @@ public final class UseCaseHistory: Sendable {
   }
 }
 
-// MARK: - Inside
-
-extension UseCaseHistory {
-  /// What becomes of a recorded use case whose `main` is called.
-  enum Entrance {
-    /// The code does not run on the lane.
-    case elsewhere
-    /// Whoever calls it answers for its undo too.
-    case answered
-    case recording(HistoryFrame)
-  }
-
-  func enter() -> Entrance {
-    guard lane.isHeldHere else { return .elsewhere }
-    let here = HistoryFrame.current
-    switch here?.role(in: ledger) {
-    case .body, .part: return .answered
-    case .group(let group) where ledger.change({ $0.openPart(in: group) }):
-      return .recording(HistoryFrame(.part(of: group), of: ledger, in: here))
-    case .group, nil:
-      ledger.change { $0.enter() }
-      return .recording(HistoryFrame(.body, of: ledger, in: here))
-    }
-  }
-
-  /// Returns what code that runs in the frame is in this history, if it runs on the lane.
-  private func role(in frame: HistoryFrame?) -> HistoryFrame.Role? {
-    guard let role = frame?.role(in: ledger), lane.isHeldHere else { return nil }
-    return role
-  }
-}
-
 // MARK: - Asking
 
 extension UseCaseHistory {

@@ -93,6 +93,23 @@ struct HistoryMachineTests {
     #expect(machine.applied.count == 1 && machine.undone.isEmpty)
   }
 
+  @Test func `a group that waits has its title, which is forgotten after it`() {
+    var machine = Self.machine()
+    for operation in 1...3 { machine.admit(operation, HistoryQuestion(.group, title: "G")) }
+    guard case .text("G")? = machine.snapshot().undo else {
+      Issue.record("it has no title")
+      return
+    }
+    machine.settle(3, .cancelled)
+    machine.start(2)
+    #expect(machine.titles.map(\.operation) == [2, 3])
+    machine.admit(4, HistoryQuestion(.execution))
+    #expect(machine.snapshot().state.canUndo)
+    if case .some = machine.snapshot().undo { Issue.record("it has the title of another") }
+    machine.start(4)
+    #expect(machine.titles.isEmpty)
+  }
+
   @Test(arguments: [true, false])
   func `a hundred thousand that wait can leave from either end`(fromFront: Bool) {
     var machine = Self.machine()

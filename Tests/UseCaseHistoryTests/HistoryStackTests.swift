@@ -118,10 +118,10 @@ struct HistoryRecordTests {
   }
 
   @Test func `its steps can be replaced`() {
-    let replaced = record.replacing(["A", "B", "C", "D"])
+    let replaced = record.replacing(.several(["A", "B", "C", "D"]))
     #expect(layout(replaced) == "G(A N(B C) D)")
     #expect(replaced.place == record.place)
     let single = Record(id: id(1), content: .single("a"))
-    #expect(Array(single.replacing(["A"]).steps) == ["A"])
+    #expect(Array(single.replacing(.one("A")).steps) == ["A"])
   }
 }
