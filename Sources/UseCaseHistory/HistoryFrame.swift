@@ -47,9 +47,10 @@ final class HistoryFrame: Sendable {
     self.init(role, of: ledger, in: outer, HistoryQuestion(.execution), hasBegun: true)
   }
 
-  /// The frame of what is being asked of the lane.
-  convenience init(_ question: HistoryQuestion, of ledger: HistoryLedger, in outer: HistoryFrame?) {
-    self.init(.body, of: ledger, in: outer, question, hasBegun: false)
+  /// The frame of what is being asked of the lane. It has none around it: what is executed holds
+  /// no lane but its own.
+  convenience init(_ question: HistoryQuestion, of ledger: HistoryLedger) {
+    self.init(.body, of: ledger, in: nil, question, hasBegun: false)
   }
 
   /// The innermost frame that is not over.

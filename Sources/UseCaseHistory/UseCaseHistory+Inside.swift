@@ -26,9 +26,9 @@ extension UseCaseHistory {
     }
   }
 
-  /// Returns what code that runs in `frame` is in this history, nil if it does not run on the lane.
-  func role(in frame: HistoryFrame?) -> HistoryFrame.Role? {
-    guard let role = frame?.role(in: ledger), lane.isHeldHere else { return nil }
+  /// What the running code is in this history, nil if it does not run on the lane.
+  var role: HistoryFrame.Role? {
+    guard let role = HistoryFrame.current?.role(in: ledger), lane.isHeldHere else { return nil }
     return role
   }
 }

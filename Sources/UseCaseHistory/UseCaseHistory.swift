@@ -99,9 +99,8 @@ extension UseCaseHistory {
   private func ask<Base: UseCase<HistoryMove, Answer>, Answer>(
     _ move: HistoryMove, _ ask: HistoryAsk, _ useCase: (HistoryFrame) -> Base
   ) -> UseCaseOperation<HistoryMove, Answer> {
-    let here = HistoryFrame.current
-    guard role(in: here) == nil else { return Self.refuse(move) }
-    let frame = HistoryFrame(HistoryQuestion(ask), of: ledger, in: here)
+    guard role == nil else { return Self.refuse(move) }
+    let frame = HistoryFrame(HistoryQuestion(ask), of: ledger)
     return HistoryFrame.local.withValue(.inside(frame)) { useCase(frame).execute(move) }
   }
 
@@ -135,8 +134,7 @@ extension UseCaseHistory {
   public func group<Value: Sendable>(
     _ title: String, _ body: @escaping @Sendable () async throws -> Value
   ) -> UseCaseOperation<String, Value> {
-    let here = HistoryFrame.current
-    switch role(in: here) {
+    switch role {
     case .body, .part: return Self.refuse(title)
     case .group(let parent):
       guard let group = ledger.change({ $0.openGroup(title, in: parent) }) else { break }
@@ -150,7 +148,7 @@ extension UseCaseHistory {
       }
       return try await ledger.run(group: group, body)
     }
-    let frame = HistoryFrame(HistoryQuestion(.group, title: title), of: ledger, in: here)
+    let frame = HistoryFrame(HistoryQuestion(.group, title: title), of: ledger)
     return HistoryFrame.local.withValue(.inside(frame)) { useCase.execute(title) }
   }
 
@@ -176,7 +174,7 @@ extension UseCaseHistory {
   ///
   /// - Complexity: O(*n*) in the number of entries, outside of any lock.
   public func clear() {
-    let isInside = role(in: HistoryFrame.current) != nil
+    let isInside = role != nil
     ledger.discard(ledger.change { $0.clear(isInside: isInside) })
   }
 
