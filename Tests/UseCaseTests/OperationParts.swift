@@ -11,11 +11,10 @@ struct OperationParts: Hashable {
     let stage: OperationMachine<Int, Int, Int, Int>.Stage
     let fate: OperationWorld.Fate?
     let silence: UseCaseCancellation?
-    let told: UseCaseEvent.Kind?
+    let events: [OperationEvents]
     let flags: [Bool]
     let counts: [Int]
     let lists: [[Int]]
-    let events: [UseCaseEvent.Kind]
     let handlers: [OperationBranch]
   }
 
@@ -35,11 +34,11 @@ struct OperationParts: Hashable {
     var waiters = machine.waiters
     return Key(
       stage: machine.stage, fate: machine.verdict.map(OperationWorld.Fate.init),
-      silence: machine.silence, told: machine.extra.told,
+      silence: machine.silence, events: [machine.announced, machine.told],
       flags: [
         machine.isEarly, machine.isJobCancelled, machine.hasHandlers, machine.isDelivering,
         machine.hasEnded,
-        machine.isObserved, machine.isTelling, handlers.isCancelled,
+        machine.isObserved, handlers.isCancelled,
       ],
       counts: [
         machine.parked ?? -1, machine.job ?? -1, Int(machine.shares),
@@ -47,7 +46,6 @@ struct OperationParts: Hashable {
         Int(handlers.count), Int(handlers.position),
       ],
       lists: [machine.extra.updates, waiters.removeAll().all, machine.extra.marks],
-      events: Array(machine.extra.events.dropFirst(machine.extra.toldCount)),
       handlers: [handlers.first.branch] + handlers.others.map(\.branch))
   }
 

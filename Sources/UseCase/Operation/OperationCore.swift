@@ -35,7 +35,7 @@ struct OperationCore: ~Copyable, Sendable {
     self.useCase = useCase
     caller = isCall ? Slot.held : nil
     isGuest = isCall && Slot.join(queue)
-    isObserved = queue.observer != nil
+    isObserved = queue.isObserved
     machine = Lock(Machine(isObserved: isObserved))
     self.queue = queue
   }

@@ -5,11 +5,6 @@ extension OperationMachine {
   struct Extras: Sendable {
     var updates: [Update] = []
     var marks: [Mark] = []
-    var events: [UseCaseEvent.Kind] = []
-    /// How many events have been told or are being told.
-    var toldCount = 0
-    /// The event that is being told.
-    var told: UseCaseEvent.Kind?
   }
 
   var extra: Extras {
@@ -109,16 +104,8 @@ extension OperationMachine {
 // MARK: - Events
 
 extension OperationMachine {
-  mutating func announce(outcome verdict: Verdict) {
-    switch verdict {
-    case .success: announce(.succeeded)
-    case .failure: announce(.failed)
-    case .cancelled(let reason): announce(.cancelled(reason))
-    }
-  }
-
-  mutating func announce(_ event: UseCaseEvent.Kind) {
-    if isObserved { extra.events.append(event) }
+  mutating func announce(_ event: OperationEvents) {
+    if isObserved { announced.insert(event) }
   }
 
   /// The next event to tell, and the task whose body may begin since the last one has been told.
@@ -126,12 +113,27 @@ extension OperationMachine {
   /// One at a time tells, and goes on until there is nothing left: who comes meanwhile leaves it
   /// to them. The one who executes goes on from the start.
   mutating func tell(goesOn: Bool) -> (event: UseCaseEvent.Kind?, ready: Waiter?) {
-    guard isObserved, goesOn || !isTelling else { return (nil, nil) }
-    let ready = extra.told == .running && stage == .granted ? makeReady() : nil
-    extra.told = extra.events.dropFirst(extra.toldCount).first
-    isTelling = extra.told != nil
-    if isTelling { extra.toldCount += 1 }
-    return (extra.told, ready)
+    guard isObserved, goesOn || told.isEmpty else { return (nil, nil) }
+    let ready = told == .running && stage == .granted ? makeReady() : nil
+    told = announced.first
+    announced.subtract(told)
+    return (kind(of: told), ready)
+  }
+
+  private func kind(of event: OperationEvents) -> UseCaseEvent.Kind? {
+    switch event {
+    case .waiting: .waiting
+    case .running: .running
+    case .ended: .ended
+    case .outcome:
+      switch verdict {
+      case .success: .succeeded
+      case .failure: .failed
+      case .cancelled(let reason): .cancelled(reason)
+      case nil: nil
+      }
+    default: nil
+    }
   }
 }
 
@@ -139,6 +141,19 @@ extension OperationMachine {
 @usableFromInline
 enum OperationBranch: Equatable, Sendable {
   case success, failure, common, cancellation, always, update, none
+}
+
+/// Events for the observer. Each comes once, in this order.
+struct OperationEvents: OptionSet, Hashable {
+  let rawValue: UInt8
+
+  static let admission = Self(rawValue: 1)
+  static let waiting = Self(rawValue: 2)
+  static let running = Self(rawValue: 4)
+  static let outcome = Self(rawValue: 8)
+  static let ended = Self(rawValue: 16)
+
+  var first: Self { Self(rawValue: rawValue & (~rawValue &+ 1)) }
 }
 
 /// The next handler of an operation for its verdict.

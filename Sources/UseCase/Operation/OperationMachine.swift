@@ -71,8 +71,11 @@ struct OperationMachine<
   var hasEnded = false
 
   let isObserved: Bool
-  /// Somebody tells: the one who executes to begin with, who is to hear first what was decided.
-  var isTelling = true
+  /// What the observer is yet to hear.
+  var announced: OperationEvents = []
+  /// What it hears now, from one who then goes on: to begin with, from the one who executes, who
+  /// is to tell first what was decided.
+  var told = OperationEvents.admission
 
   init(isObserved: Bool) {
     self.isObserved = isObserved
@@ -95,7 +98,7 @@ extension OperationMachine {
     // A slot may have become free meanwhile.
     if stage == .admitted { stage = .waiting }
     // A verdict that came meanwhile is told later.
-    if isObserved { extra.events.insert(.waiting, at: 0) }
+    announce(.waiting)
   }
 
   /// The queue refused the operation.
@@ -103,7 +106,7 @@ extension OperationMachine {
     stage = .returned
     verdict = .cancelled(.dropped)
     hasEnded = true
-    announce(.cancelled(.dropped))
+    announce(.outcome)
     announce(.ended)
   }
 
@@ -182,7 +185,7 @@ extension OperationMachine {
     let isNew = self.verdict == nil
     if isNew {
       self.verdict = verdict
-      announce(outcome: verdict)
+      announce(.outcome)
     }
     return (isNew, job.take(), leave())
   }
@@ -200,7 +203,7 @@ extension OperationMachine {
     self.verdict = verdict
     isEarly = true
     isJobCancelled = stage == .running || sleeps
-    announce(outcome: verdict)
+    announce(.outcome)
     return Ending(
       isNew: true, waiters: waiters.removeAll(), parked: parked.take(), job: job.take(),
       isJobCancelled: isJobCancelled)

@@ -28,6 +28,7 @@ public final class UseCaseQueue: Sendable {
   let clock: any Clock<Duration>
   let interceptors: [any UseCaseInterceptor]
   let observer: (@Sendable (UseCaseEvent) -> Void)?
+  let isObserved: Bool
   private let machine: Lock<Machine>
 
   /// Creates a queue.
@@ -50,6 +51,7 @@ public final class UseCaseQueue: Sendable {
     self.clock = clock
     self.interceptors = interceptors
     self.observer = observer
+    isObserved = observer != nil
     machine = Lock(Machine(policy: policy))
   }
 
