@@ -23,8 +23,9 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   // What the types of the operation are needed for. It is touched only in closures that the core
   // runs under its lock, which makes it as safe as a `Mutex` would; the difference is that a
   // `Mutex` of a generic type costs three metadata look-ups at the end of every operation. Two
-  // things need no lock: the use case is set before anybody else sees the operation, and the
-  // response, set together with the verdict, is read by those alone who have seen the verdict.
+  // things need no lock: the use case is set before anybody else sees the operation, and taken by
+  // the task of the body; the response, set together with the verdict, is read by those alone who
+  // have seen the verdict.
   @exclusivity(unchecked) @usableFromInline
   nonisolated(unsafe) var useCase: (any UseCase<Request, Response>)?
   @exclusivity(unchecked) @usableFromInline
