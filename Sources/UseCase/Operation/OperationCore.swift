@@ -137,12 +137,14 @@ extension OperationCore {
 
   func join() -> Bool { machine.withLock { $0.join() } }
 
-  /// There is no body to run, or one that ran in the slot has returned.
+  /// There is no body to run, or one that ran in the slot has returned. Returns what `giveBack`
+  /// is to have.
   @usableFromInline
-  func leave() -> OperationReturn { giveBack(machine.withLock { $0.leave() }) }
+  func leave() -> Verdict.Kind? { machine.withLock { $0.leave() } }
 
-  /// Gives the slot back if there is a verdict to do it with.
-  private func giveBack(_ kind: Verdict.Kind?) -> OperationReturn {
+  /// Gives the slot back if it is free.
+  @usableFromInline
+  func giveBack(_ kind: Verdict.Kind?) -> OperationReturn {
     guard let kind else { return .leave }
     if let host = isGuest ? Slot.holder(in: queue, from: caller) : nil {
       host.withCore { $0.leaveAsGuest(of: host) }
@@ -156,32 +158,33 @@ extension OperationCore {
 
   /// A body that was called in the slot of `host` has returned.
   private func leaveAsGuest(of host: any AnyOperation) {
-    if leave() != .leave { Task { await host.deliver() } }
+    if giveBack(leave()) != .leave { Task { await host.deliver() } }
   }
 }
 
 // MARK: - Verdict
 
 extension OperationCore {
-  /// The body has returned. Stores the response if there was no verdict before.
+  /// The body has returned. Stores the response if there was no verdict before, and returns what
+  /// `giveBack` is to have once the caller has let go of it.
   @usableFromInline
-  func succeed(store: () -> Void) -> OperationReturn {
+  func succeed(store: () -> Void) -> Verdict.Kind? {
     let (_, _, freed) = machine.withLock { machine in
       let settlement = machine.settle(.success)
       if settlement.isNew { store() }
       return settlement
     }
     tell()
-    return giveBack(freed)
+    return freed
   }
 
-  /// The body has thrown.
+  /// The body has thrown. Returns the same as `succeed`.
   @usableFromInline
-  func fail(_ error: any Error) -> OperationReturn {
+  func fail(_ error: any Error) -> Verdict.Kind? {
     let verdict: Verdict = error is CancellationError ? .cancelled(.thrown) : .failure(error)
     let (_, _, freed) = machine.withLock { $0.settle(verdict) }
     tell()
-    return giveBack(freed)
+    return freed
   }
 
   /// Ends the operation before its time.

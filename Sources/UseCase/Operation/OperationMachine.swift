@@ -240,6 +240,6 @@ enum OperationReturn: Sendable {
   case deliver
   /// Let another task deliver: this one is cancelled.
   case deliverApart
-  /// Somebody delivers already, or the slot is still held.
+  /// Nothing is to be delivered, somebody delivers already, or the slot is still held.
   case leave
 }

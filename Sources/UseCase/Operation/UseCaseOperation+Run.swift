@@ -32,19 +32,20 @@ extension UseCaseOperation {
 
   @concurrent @inlinable @inline(__always)
   func run() async {
-    let next: OperationReturn
+    // What the body leaves is let go before anybody can see the end.
+    let freed: Verdict.Kind?
     if core.start() {
       do {
         let response = try await body()
-        next = core.succeed { self.response = SomeResponse(response) }
+        freed = core.succeed { self.response = SomeResponse(response) }
       } catch {
-        next = core.fail(error)
+        freed = core.fail(error)
       }
     } else {
       useCase = nil
-      next = core.leave()
+      freed = core.leave()
     }
-    switch next {
+    switch core.giveBack(freed) {
     case .deliver where !Slot.isHeld: await deliverHere()
     case .deliver: await deliver()
     case .deliverApart: Task { Slot.isHeld ? await deliver() : await deliverHere() }
