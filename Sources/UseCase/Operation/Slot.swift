@@ -39,6 +39,10 @@ enum Slot {
 
   /// Enters the slot of `queue` that the running code holds, if it does.
   static func join(_ queue: UseCaseQueue) -> Bool {
-    holder(in: queue)?.withCore { $0.join() } ?? false
+    // One that leaves just now is no holder any more when it is looked for again.
+    while let host = holder(in: queue) {
+      if host.withCore({ $0.join() }) { return true }
+    }
+    return false
   }
 }
