@@ -22,7 +22,8 @@ final class HistoryFrame: Sendable {
 
   static let local = TaskLocal(wrappedValue: Place.nowhere)
 
-  let ledger: HistoryLedger
+  /// Only named, not kept: a task that was made in here may live longer than the history.
+  private let ledger: ObjectIdentifier
   let role: Role
   /// A body may call the recorded use cases of another history.
   private let outer: HistoryFrame?
@@ -35,7 +36,7 @@ final class HistoryFrame: Sendable {
     hasBegun: Bool
   ) {
     self.role = role
-    self.ledger = ledger
+    self.ledger = ObjectIdentifier(ledger)
     self.outer = outer
     self.question = question
     isHeard = Atomic(hasBegun)
@@ -67,7 +68,9 @@ final class HistoryFrame: Sendable {
   func role(in ledger: HistoryLedger) -> Role? {
     var next: HistoryFrame? = self
     while let frame = next {
-      if frame.ledger === ledger, !frame.isOver.load(ordering: .relaxed) { return frame.role }
+      if frame.ledger == ObjectIdentifier(ledger), !frame.isOver.load(ordering: .relaxed) {
+        return frame.role
+      }
       next = frame.outer
     }
     return nil

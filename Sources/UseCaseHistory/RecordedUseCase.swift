@@ -46,7 +46,7 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
       return try await base.main(request)
     case .recording(let frame):
       var step: RecordedStep<Base>?
-      defer { frame.ledger.leave(frame, with: step) }
+      defer { history.ledger.leave(frame, with: step) }
       // A closure that returned the response would be called by way of its type.
       try await HistoryFrame.local.withValue(.inside(frame)) {
         let response = try await base.main(request)

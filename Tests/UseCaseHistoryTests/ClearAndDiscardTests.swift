@@ -226,6 +226,26 @@ struct ClearAndDiscardTests {
     await page.lifetime.over()
   }
 
+  @Test func `a task made in a handler keeps nothing of a history that has gone`() async {
+    struct Keep: UndoableUseCase {
+      let lifetime: Lifetime
+      func main(_: Void) async throws -> Lifetime.Token { lifetime.track() }
+      func undo(_: Void, _: Lifetime.Token) async throws {}
+    }
+    let (keep, gate) = (Keep(lifetime: Lifetime()), Gate())
+    do {
+      let history = UseCaseHistory()
+      await history.execute(keep, ()).then { _ in Task { await gate.pass() } }.ended()
+      await history.undo().then { _ in Task { await gate.pass() } }.ended()
+      await history.redo().then { _ in Task { await gate.pass() } }.ended()
+      await history.group("G") { _ = try await keep.recorded(in: history)(()) }
+        .then { _ in Task { await gate.pass() } }.ended()
+      await history.move(to: nil).then { _ in Task { await gate.pass() } }.ended()
+    }
+    await keep.lifetime.over()
+    gate.open()
+  }
+
   @Test func `no lock is held when a response is released`() async {
     struct Keeper: UndoableUseCase {
       let lifetime: Lifetime
