@@ -130,7 +130,10 @@ extension HistoryLedger {
         machine.start(id)
       }
     case .succeeded, .failed: change { $0.settle(id, .returned) }
-    case .cancelled: change { $0.settle(id, .cancelled) }
+    case .cancelled:
+      // The first that is heard of what was cancelled just when it was admitted.
+      _ = HistoryFrame.hear()
+      change { $0.settle(id, .cancelled) }
     case .ended: change { $0.settle(id, .ended) }
     }
   }

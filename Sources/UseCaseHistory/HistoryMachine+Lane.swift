@@ -167,6 +167,9 @@ extension HistoryMachine {
   private mutating func trim() {
     while pending.first?.isGone == true { _ = pending.popFirst() }
     while pending.last?.isGone == true { _ = pending.popLast() }
+    while let title = titles.last, pending.last.map({ $0.operation < title.operation }) ?? true {
+      _ = titles.popLast()
+    }
   }
 
   private mutating func count(_ pending: Pending, _ change: Int) {

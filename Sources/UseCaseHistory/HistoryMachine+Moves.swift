@@ -121,7 +121,7 @@ extension HistoryMachine {
     let first = plan.records.first
     let size = first?.size ?? 0
     let began = plan.partial ?? (plan.isRedo ? 0 : size)
-    if done.count > 1 || progress.stopped == nil || progress.applied != began { bottom = newID() }
+    if !progress.moved.isEmpty || progress.applied != began { bottom = newID() }
     let records = HistoryStack(done + plan.records.dropFirst(done.count))
     return [HistoryDrop(records: records, reason: .cleared, isReversed: !plan.isRedo)]
   }
