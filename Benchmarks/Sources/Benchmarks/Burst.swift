@@ -82,6 +82,17 @@ extension Scenario {
           }
         }
       },
+      Contestant("by hand", inTask: 5_000) { count in
+        let queue = ByHand.Queue()
+        for number in 0..<count {
+          let operation = ByHand(number, in: queue).execute()
+          _ = try await withTaskCancellationHandler {
+            try await operation.value
+          } onCancel: {
+            operation.cancel()
+          }
+        }
+      },
       Contestant("UseCase", inTask: 5_000) { count in
         let inner = Twice(queue: UseCaseQueue(.serial))
         let outer = AnyUseCase<Int, Void>(queue: inner.queue) { count in

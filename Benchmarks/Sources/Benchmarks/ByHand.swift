@@ -1,12 +1,13 @@
 import Synchronization
 
 /// The least that somebody writes who needs one handler, or one task that awaits the value, and
-/// no library: a lock for both, the number of those that run, and a task-local value that tells
-/// the body in whose slot it runs.
+/// no library: a lock for both, the task to cancel, the number of those that run, and a task-local
+/// value that tells the body in whose slot it runs.
 ///
-/// What an operation has beside this it has to pay for: any number of handlers and of those who
-/// wait, in order, each on its actor, cancellation that silences them, policies, ids, slots that
-/// calls in the body share, updates, time-outs, interceptors, observers, and an end to await.
+/// What an operation has beside this it has to pay for: requests and responses of any type, a use
+/// case that is called by way of its protocol, any number of handlers and of those who wait, in
+/// order, each on its actor, cancellation that silences them, policies, ids, slots that calls in
+/// the body share, updates, time-outs, interceptors, observers, and an end to await.
 final class ByHand: Sendable {
   final class Queue: Sendable {
     let counts = Mutex((running: 0, done: 0))
@@ -57,10 +58,13 @@ final class ByHand: Sendable {
     return self
   }
 
+  func cancel() { state.withLock { $0.task }?.cancel() }
+
   private func body() async -> Int { twice(number) }
 
   func then(_ handler: @escaping @isolated(any) @Sendable (Int) -> Void) {
     let value = state.withLock { state in
+      precondition(state.handler == nil, "There is room for one handler.")
       if state.value == nil { state.handler = Handler(call: handler) }
       return state.value
     }
@@ -73,6 +77,7 @@ final class ByHand: Sendable {
         await withUnsafeContinuation { waiter in
           let (isOver, value) = state.withLock { state in
             let isOver = state.value != nil || state.isAbandoned
+            precondition(state.waiter == nil, "There is room for one who waits.")
             if !isOver { state.waiter = waiter }
             return (isOver, state.value)
           }

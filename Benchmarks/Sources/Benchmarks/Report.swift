@@ -30,11 +30,13 @@ struct Report {
 
       *By hand* is the least that does without a library what a single handler, or a single task
       that awaits the value, asks for: a lock, a count of those that run, and a task-local value
-      that tells the body its slot. *Task after Task* awaits the one before it. In a storm the work by hand is to cancel the task
-      before; in a flood it is a task for each, of which none is left out. *2017 design* is an
-      `Operation` with its handlers in arrays behind a dispatch queue. Memory is what the allocator
-      has given out, the task included, for each that waits or has finished and is still held; of an
-      entry it is what comes on top of its request and its response.
+      that tells the body its slot. *Task after Task* awaits the one before it. The bare work of a
+      storm is to cancel the task before; that of a flood is a task for each, of which none is left
+      out. *2017 design* is an `Operation` with its handlers in arrays behind a dispatch queue.
+      Memory is what the allocator has given out, the task included, for each that waits or has
+      finished and is still held; of an entry it is what comes on top of its request and its
+      response. [PROFILE.md](PROFILE.md) says where the instructions go, and what stands in the way
+      of the targets that are missed.
 
       \(missed(in: table))
 
