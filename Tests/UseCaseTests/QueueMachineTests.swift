@@ -247,6 +247,14 @@ struct QueueMachineTests {
     #expect(queue.machine.cancelAll().operations == ["b"])
   }
 
+  @Test func `an old ticket does not touch an empty seat`() {
+    var machine = QueueMachine<Int, Int>(policy: .serial)
+    let ticket = machine.submit(1, id: 1 << 32).ticket
+    for _ in 1...2 { _ = machine.finish(ticket, as: .success) }
+    _ = machine.cancel(ticket)
+    #expect(machine.activity == UseCaseActivity(succeeded: 1))
+  }
+
   @Test func `seats are reused`() {
     var queue = Named(.serial)
     for _ in 1...1_000 {

@@ -5,6 +5,15 @@ protocol AnyOperation: AnyObject, Sendable {
   func deliver() async
 }
 
+/// An operation that calls another. Boxed, because the many that nobody calls keep a place for it.
+final class Caller: Sendable {
+  let operation: any AnyOperation
+
+  init(_ operation: any AnyOperation) {
+    self.operation = operation
+  }
+}
+
 /// An update on its way to its receiver.
 @usableFromInline
 struct OperationUpdate: Sendable {

@@ -64,10 +64,11 @@ enum Handler<Response: Sendable>: Sendable {
 struct Handlers<Response: Sendable>: Sendable {
   @usableFromInline var first = Handler<Response>.none
 
+  /// Whether there was a first one.
+  @usableFromInline var hasFirst = false
+
   /// Whether the handlers that were passed over have been looked through for a cancellation.
   @usableFromInline var isCancelled = false
-
-  @usableFromInline var count: Int32 = 0
 
   /// Those before it have run, or were passed over because their branch is another.
   @usableFromInline var position: Int32 = 0
@@ -76,10 +77,12 @@ struct Handlers<Response: Sendable>: Sendable {
 
   @inlinable init() {}
 
+  @inlinable var count: Int { hasFirst ? others.count + 1 : 0 }
+
   @inlinable
   mutating func append(_ handler: Handler<Response>) {
-    if count == 0 { first = handler } else { others.append(handler) }
-    count += 1
+    if hasFirst { others.append(handler) } else { first = handler }
+    hasFirst = true
   }
 
   /// Takes the next handler for a verdict.
@@ -119,7 +122,7 @@ struct Handlers<Response: Sendable>: Sendable {
   mutating func forget() -> Handlers {
     var rest = Handlers()
     rest.isCancelled = isCancelled
-    for index in Int(position)..<Int(count) {
+    for index in Int(position)..<count {
       rest.append(index == 0 ? first : others[index - 1])
     }
     let passed = self

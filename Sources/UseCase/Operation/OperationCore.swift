@@ -16,8 +16,7 @@ struct OperationCore: ~Copyable, Sendable {
   @usableFromInline let queue: UseCaseQueue
   @usableFromInline let useCase: any Any.Type
 
-  /// The operation that awaits this one in the call form.
-  let caller: (any AnyOperation)?
+  private let callerBox: Caller?
 
   /// These two are written once, before anybody else sees the operation.
   private let number = Atomic<UInt64>(0)
@@ -33,12 +32,15 @@ struct OperationCore: ~Copyable, Sendable {
   @usableFromInline
   init(queue: UseCaseQueue, useCase: any Any.Type, isCall: Bool) {
     self.useCase = useCase
-    caller = isCall ? Slot.held : nil
+    callerBox = isCall ? Slot.held.map(Caller.init) : nil
     isGuest = isCall && Slot.join(queue)
     isObserved = queue.isObserved
     machine = Lock(Machine(isObserved: isObserved))
     self.queue = queue
   }
+
+  /// The operation that awaits this one in the call form.
+  var caller: (any AnyOperation)? { callerBox?.operation }
 
   var id: UseCaseOperationID { UseCaseOperationID(number: number.load(ordering: .relaxed)) }
 

@@ -38,12 +38,13 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
 
   private struct Seat {
     var operation: Operation?
-    var id: UInt64
-    var stage: Stage
+    /// The lower half of its id, which tells it from who sat there a moment ago.
+    let id: UInt32
     private var links: (Int32, Int32)
+    var stage: Stage
 
     init(_ operation: Operation?, id: UInt64, stage: Stage, previous: Int = -1, next: Int = -1) {
-      (self.operation, self.id, self.stage) = (operation, id, stage)
+      (self.operation, self.id, self.stage) = (operation, UInt32(truncatingIfNeeded: id), stage)
       links = (Int32(previous), Int32(next))
     }
 
@@ -85,9 +86,7 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
   private var waiting = Line()
   private var live = Line()
   private var holding = 0
-  private var succeeded = 0
-  private var failed = 0
-  private var cancelled = 0
+  private var (succeeded, failed, cancelled) = (0, 0, 0)
   private var waiters = Few<Waiter>.none
 
   init(policy: UseCaseQueue.Policy) {
@@ -130,14 +129,10 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
   /// The operation has an outcome before its time. If it waits it leaves, else it unwinds.
   mutating func cancel(_ ticket: Ticket) -> Release {
     guard holds(ticket) else { return Release() }
-    switch seats[ticket.seat].stage {
-    case .waiting:
-      _ = leave(ticket.seat)
-      return release()
-    case .live: _ = unwind(ticket.seat)
-    case .unwinding, .free: break
-    }
-    return Release()
+    if case .live = seats[ticket.seat].stage { _ = unwind(ticket.seat) }
+    guard case .waiting = seats[ticket.seat].stage else { return Release() }
+    _ = leave(ticket.seat)
+    return release()
   }
 
   /// The operation's debounce is over.
@@ -214,11 +209,15 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
 
 extension QueueMachine {
   private func holds(_ ticket: Ticket) -> Bool {
-    seats.indices.contains(ticket.seat) && seats[ticket.seat].id == ticket.id
+    guard seats.indices.contains(ticket.seat) else { return false }
+    if case .free = seats[ticket.seat].stage { return false }
+    return seats[ticket.seat].id == UInt32(truncatingIfNeeded: ticket.id)
   }
 
   private mutating func take(_ seat: consuming Seat) -> Int {
     guard free >= 0 else {
+      // By half, not to the double: empty seats weigh on each operation.
+      if seats.count == seats.capacity { seats.reserveCapacity(seats.count * 3 / 2 + 4) }
       seats.append(seat)
       return seats.count - 1
     }
