@@ -45,8 +45,9 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
     case .answered:
       return try await base.main(request)
     case .recording(let frame):
+      let ledger = history.ledger
       var step: RecordedStep<Base>?
-      defer { history.ledger.leave(frame, with: step) }
+      defer { ledger.leave(frame, with: step) }
       // A closure that returned the response would be called by way of its type.
       try await HistoryFrame.local.withValue(.inside(frame)) {
         let response = try await base.main(request)

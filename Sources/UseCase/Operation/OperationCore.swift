@@ -97,19 +97,15 @@ extension OperationCore {
 
   /// The queue lets the operation wait.
   func wait() {
-    machine.withLock { $0.wait() }
-    tell(goesOn: true)
+    change(goesOn: true) { $0.wait() }
   }
 
   func refuse() {
-    machine.withLock { $0.refuse() }
-    tell(goesOn: true)
+    change(goesOn: true) { $0.refuse() }
   }
 
   func grant(isAdmission: Bool = false) {
-    let parked = machine.withLock { $0.grant() }
-    tell(goesOn: isAdmission)
-    parked?.resume(returning: true)
+    change(goesOn: isAdmission) { $0.grant() }?.resume(returning: true)
   }
 
   @usableFromInline
@@ -171,22 +167,18 @@ extension OperationCore {
   /// `giveBack` is to have once the caller has let go of it.
   @usableFromInline
   func succeed(store: () -> Void) -> Verdict.Kind? {
-    let (_, _, freed) = machine.withLock { machine in
+    change { machine in
       let settlement = machine.settle(.success)
       if settlement.isNew { store() }
       return settlement
-    }
-    tell()
-    return freed
+    }.freed
   }
 
   /// The body has thrown. Returns the same as `succeed`.
   @usableFromInline
   func fail(_ error: any Error) -> Verdict.Kind? {
     let verdict: Verdict = error is CancellationError ? .cancelled(.thrown) : .failure(error)
-    let (_, _, freed) = machine.withLock { $0.settle(verdict) }
-    tell()
-    return freed
+    return change { $0.settle(verdict) }.freed
   }
 
   /// Ends the operation before its time.
@@ -194,7 +186,8 @@ extension OperationCore {
     let ending = machine.withLock { $0.end(verdict, sleeps: queue.policy.debounce != nil) }
     guard ending.isNew else { return }
     if !isGuest { queue.cancel(ticket) }
-    tell()
+    // Whoever hears of it finds that it has left the queue.
+    change { _ in }
     if ending.isJobCancelled { ending.job?.cancel() }
     ending.waiters.forEach { $0.resume(returning: true) }
     ending.parked?.resume(returning: true)
@@ -247,9 +240,7 @@ extension OperationCore {
 
   @usableFromInline
   func next(take: (Verdict.Kind) -> OperationHandler) -> Delivery {
-    let delivery = machine.withLock { $0.next(take: take) }
-    if case .tidy = delivery { tell() }
-    return delivery
+    change { $0.next(take: take) }
   }
 
   func mark(_ mark: OperationMark) {
@@ -261,18 +252,29 @@ extension OperationCore {
     await withUnsafeContinuation { mark(.task($0)) }
   }
 
+  /// Changes the machine, and tells the observer what has changed.
   @inline(__always)
-  private func tell(goesOn: Bool = false) {
-    if isObserved { tellObserver(goesOn: goesOn) }
+  private func change<Result: Sendable>(
+    goesOn: Bool = false, _ body: (inout Machine) -> Result
+  ) -> Result {
+    guard isObserved else { return machine.withLock { body(&$0) } }
+    let (result, event) = machine.withLock { machine in
+      let result = body(&machine)
+      return (result, machine.tell(goesOn: goesOn).event)
+    }
+    if let event { tell(event) }
+    return result
   }
 
-  private func tellObserver(goesOn: Bool) {
+  /// Tells the observer, and goes on until there is nothing left to tell.
+  private func tell(_ first: UseCaseEvent.Kind) {
     guard let observer = queue.observer else { return }
-    var next = machine.withLock { $0.tell(goesOn: goesOn) }
-    while let event = next.event {
-      observer(UseCaseEvent(id: id, kind: event, type: useCase))
-      next = machine.withLock { $0.tell(goesOn: true) }
+    var event = Optional(first)
+    while let kind = event {
+      observer(UseCaseEvent(id: id, kind: kind, type: useCase))
+      let next = machine.withLock { $0.tell(goesOn: true) }
       next.ready?.resume(returning: true)
+      event = next.event
     }
   }
 }

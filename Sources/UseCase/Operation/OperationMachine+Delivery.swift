@@ -112,8 +112,9 @@ extension OperationMachine {
   ///
   /// One at a time tells, and goes on until there is nothing left: who comes meanwhile leaves it
   /// to them. The one who executes goes on from the start.
+  @inline(__always)
   mutating func tell(goesOn: Bool) -> (event: UseCaseEvent.Kind?, ready: Waiter?) {
-    guard isObserved, goesOn || told.isEmpty else { return (nil, nil) }
+    guard isObserved, goesOn || told.isEmpty && !announced.isEmpty else { return (nil, nil) }
     let ready = told == .running && stage == .granted ? makeReady() : nil
     told = announced.first
     announced.subtract(told)
