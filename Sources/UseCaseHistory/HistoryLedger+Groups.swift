@@ -16,8 +16,7 @@ extension HistoryLedger {
       _ = end(parts, applied: nil)
       return value
     case .failure(let error):
-      let steps = Steps.several(parts.parts.flatMap(\.steps))
-      let (applied, failure) = await rollBack(steps)
+      let (applied, failure) = await rollBack(parts.parts.flatMap(\.steps))
       let residue = end(parts, applied: applied)
       guard let failure, let residue else { throw error }
       throw HistoryGroupError(cause: error, undoFailure: failure, residue: residue)
@@ -44,13 +43,16 @@ extension HistoryLedger {
 
   /// Undoes the steps in a task of its own: the body may have thrown because it was cancelled,
   /// and its parts are undone all the same.
-  private func rollBack(_ steps: Steps) async -> (applied: Int, (any Error)?) {
+  private func rollBack(_ steps: [any HistoryStep]) async -> (applied: Int, (any Error)?) {
     guard !steps.isEmpty else { return (0, nil) }
     return await Task {
       await HistoryFrame.enter(.body, of: self) {
         var applied = steps.count
         do {
-          try await undo(steps, from: &applied)
+          while applied > 0 {
+            try await steps[applied - 1].undo()
+            applied -= 1
+          }
           return (applied, nil)
         } catch {
           return (applied, error)

@@ -3,7 +3,6 @@ import UseCase
 /// Keeps the machine of a history behind its lock, and does what it orders.
 final class HistoryLedger: Sendable {
   typealias Waiter = UnsafeContinuation<Void, Never>
-  typealias Steps = HistoryBatch<any HistoryStep>
   typealias Machine = HistoryMachine<any HistoryStep, UseCaseOperationID, Waiter>
 
   private struct Book {
@@ -165,62 +164,40 @@ extension HistoryLedger {
 // MARK: - Undo and redo
 
 extension HistoryLedger {
-  /// Does what was asked for with `frame`, as far as it goes.
+  /// Does what was asked for with `frame`, as far as it goes. Returns the plan when it is done.
   ///
   /// It is inlined into its two callers, as its parts are into it: each function that waits costs
   /// a frame on the stack of the task.
   @inline(__always)
-  func move(in frame: HistoryFrame) async throws -> HistoryBatch<HistoryEntry> {
-    let plan = change { $0.begin() }
+  func move(in frame: HistoryFrame) async throws -> Machine.Plan {
+    var plan = change { $0.begin() }
     if let error = plan.error { throw error }
-    if plan.records.isEmpty { return .none }
+    if plan.records.isEmpty { return plan }
     frame.begin()
-    let progress = await run(plan)
-    frame.end()
-    discard(change { $0.finish(plan, progress) })
-    if let failure = progress.failure { throw failure }
-    var entries = HistoryBatch<HistoryEntry>.none
-    for record in progress.moved {
-      entries.append(record.entry(applied: plan.isRedo ? record.size : 0) { $0.title })
-    }
-    return entries
-  }
-
-  @inline(__always)
-  private func run(_ plan: borrowing Machine.Plan) async -> Machine.Progress {
-    var progress = Machine.Progress()
-    var partial = plan.partial
-    for record in plan.records {
-      var steps = record.steps
-      progress.applied = partial.take() ?? (plan.isRedo ? 0 : steps.count)
-      do {
+    var failure: (any Error)?
+    do {
+      while let step = plan.next() {
         if plan.isRedo {
-          try await redo(&steps, from: &progress.applied)
+          plan.redid(try await step.redo())
         } else {
-          try await undo(steps, from: &progress.applied)
+          try await step.undo()
+          plan.undid()
         }
-        progress.moved.append(plan.isRedo ? record.replacing(steps) : record)
-      } catch {
-        progress.stopped = plan.isRedo ? record.replacing(steps) : record
-        progress.failure = error
-        break
       }
+    } catch {
+      failure = error
     }
-    return progress
+    frame.end()
+    discard(change { $0.finish(plan) })
+    if let failure { throw failure }
+    return plan
   }
+}
 
-  func undo(_ steps: Steps, from applied: inout Int) async throws {
-    while applied > 0 {
-      try await steps[applied - 1].undo()
-      applied -= 1
-    }
-  }
-
-  private func redo(_ steps: inout Steps, from applied: inout Int) async throws {
-    while applied < steps.count {
-      steps[applied] = try await steps[applied].redo()
-      applied += 1
-    }
+extension HistoryPlan<any HistoryStep> {
+  /// Returns what clients see of a record that has been undone or redone.
+  func entry(of record: HistoryRecord<any HistoryStep>) -> HistoryEntry {
+    record.entry(applied: isRedo ? record.size : 0) { $0.title }
   }
 }
 

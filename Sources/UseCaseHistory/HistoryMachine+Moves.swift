@@ -1,29 +1,64 @@
-/// What an undo, a redo or a move is about to do. It is handed on and never copied.
+/// What an undo, a redo or a move is about to do, and how far it has come. It is handed on and
+/// never copied.
 struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
+  typealias Record = HistoryRecord<Step>
+
   var isRedo = false
-  /// In the order in which they are to be undone or redone. None if there is nothing to do.
-  var records = HistoryBatch<HistoryRecord<Step>>.none
-  /// How many steps of the first one are applied, if it is half undone.
-  var partial: Int?
+  /// In the order in which they are to be undone or redone. None if there is nothing to do. They
+  /// stay as they were: the last reference to a step is not to go under a lock.
+  var records = HistoryBatch<Record>.none
+  /// Those that are undone or redone, as they are now.
+  var moved = HistoryBatch<Record>.none
+  /// The steps of the next one, if it is a group that has begun.
+  var steps: [Step] = []
+  /// How many steps of the next one are applied.
+  var applied = 0
+  /// How many steps of the first one were applied at the start.
+  var appliedFirst = 0
   /// Why nothing is done.
   var error: HistoryError?
-}
 
-/// How far it came.
-struct HistoryProgress<Step: Sendable>: ~Copyable, Sendable {
-  /// The records that are undone or redone, as they are now.
-  var moved = HistoryBatch<HistoryRecord<Step>>.none
-  /// The one in which it stopped.
-  var stopped: HistoryRecord<Step>?
-  /// How many steps of that one are applied.
-  var applied = 0
-  /// Why it stopped.
-  var failure: (any Error)?
+  /// What is to be undone or redone next. Tell the plan when it is.
+  mutating func next() -> Step? {
+    guard moved.count < records.count else { return nil }
+    let record = records[moved.count]
+    if case .single(let step) = record.content { return step }
+    if steps.isEmpty { steps = record.steps }
+    return steps[isRedo ? applied : applied - 1]
+  }
+
+  mutating func undid() {
+    applied -= 1
+    if applied == 0 { advance(records[moved.count]) }
+  }
+
+  /// The step has been redone, and this is what has become of it.
+  mutating func redid(_ step: Step) {
+    let record = records[moved.count]
+    applied += 1
+    if case .single = record.content {
+      advance(Record(id: record.id, content: .single(step)))
+    } else {
+      steps[applied - 1] = step
+      if applied == record.size { advance(record.replacing(steps)) }
+    }
+  }
+
+  private mutating func advance(_ record: Record) {
+    moved.append(record)
+    steps = []
+    applied = isRedo || moved.count == records.count ? 0 : records[moved.count].size
+  }
+
+  /// The record in which it has stopped, as it is now. Nil if it has not.
+  var stopped: Record? {
+    guard moved.count < records.count else { return nil }
+    return steps.isEmpty ? records[moved.count] : records[moved.count].replacing(steps)
+  }
 }
 
 extension HistoryMachine {
   typealias Plan = HistoryPlan<Step>
-  typealias Progress = HistoryProgress<Step>
 
   /// The turn of the undo, redo or move that holds the lane has come.
   mutating func begin() -> Plan {
@@ -32,11 +67,12 @@ extension HistoryMachine {
     if plan.error != nil {
       breakMerging()
       leave(asForecast: false)
-    } else if let first = plan.records.first?.id, let last = plan.records.last?.id {
-      breakMerging()
-      moving = min(first, last)...max(first, last)
-    } else {
+    } else if plan.records.isEmpty {
       leave(asForecast: true)
+    } else {
+      breakMerging()
+      let (first, last) = (plan.records[0].id, plan.records[plan.records.count - 1].id)
+      moving = min(first, last)...max(first, last)
     }
     return plan
   }
@@ -73,25 +109,25 @@ extension HistoryMachine {
       case (true, _): applied.newest(1)
       case (false, _): applied.newest(count)
       }
-    return Plan(isRedo: isRedo, records: records, partial: partial)
+    let applied = partial ?? (isRedo ? 0 : records[0].size)
+    return Plan(isRedo: isRedo, records: records, applied: applied, appliedFirst: applied)
   }
 
   /// The undo, redo or move has come as far as it could.
-  mutating func finish(_ plan: borrowing Plan, _ progress: borrowing Progress) -> Drops {
+  mutating func finish(_ plan: borrowing Plan) -> Drops {
     moving = nil
     var drops: Drops = []
+    let stopped = plan.stopped
     if isCleared {
-      drops = dropAll(of: plan, progress)
+      drops = dropAll(of: plan)
     } else {
-      for record in progress.moved { shift(record, isRedo: plan.isRedo) }
-      if let record = progress.stopped {
-        stop(in: record, at: progress.applied, isRedo: plan.isRedo)
-      }
+      for index in plan.moved.indices { shift(plan.moved[index], isRedo: plan.isRedo) }
+      if let stopped { stop(in: stopped, at: plan.applied, isRedo: plan.isRedo) }
       if evictsWhenOver { evict(into: &drops) }
     }
     if clearsWhenOver { drops += clear() }
     evictsWhenOver = false
-    leave(asForecast: progress.stopped == nil && drops.isEmpty)
+    leave(asForecast: stopped == nil && drops.isEmpty)
     return drops
   }
 
@@ -114,14 +150,9 @@ extension HistoryMachine {
 
   /// The history was cleared meanwhile: what was in the hands of the move goes as well. If it has
   /// changed anything, nobody knows any more where that is.
-  private mutating func dropAll(
-    of plan: borrowing Plan, _ progress: borrowing Progress
-  ) -> Drops {
-    let done = Array(progress.moved) + (progress.stopped.map { [$0] } ?? [])
-    let first = plan.records.first
-    let size = first?.size ?? 0
-    let began = plan.partial ?? (plan.isRedo ? 0 : size)
-    if !progress.moved.isEmpty || progress.applied != began { bottom = newID() }
+  private mutating func dropAll(of plan: borrowing Plan) -> Drops {
+    if !plan.moved.isEmpty || plan.applied != plan.appliedFirst { bottom = newID() }
+    let done = Array(plan.moved) + (plan.stopped.map { [$0] } ?? [])
     let records = HistoryStack(done + plan.records.dropFirst(done.count))
     return [HistoryDrop(records: records, reason: .cleared, isReversed: !plan.isRedo)]
   }

@@ -27,15 +27,15 @@ struct HistoryRecord<Step: Sendable>: Sendable {
     }
   }
 
-  var steps: HistoryBatch<Step> {
+  var steps: [Step] {
     switch content {
-    case .single(let step): .one(step)
-    case .group(let group): .several(group.parts.flatMap(\.steps))
+    case .single(let step): [step]
+    case .group(let group): group.parts.flatMap(\.steps)
     }
   }
 
   /// Returns the same record with other steps in place of its own.
-  func replacing(_ steps: HistoryBatch<Step>) -> Self {
+  func replacing(_ steps: [Step]) -> Self {
     var steps = steps.makeIterator()
     return replacing(&steps)
   }

@@ -259,7 +259,8 @@ private struct OneStep: UseCase {
 
   @inline(__always)
   func main(_ move: HistoryMove) async throws -> HistoryEntry? {
-    try await ledger.move(in: frame).first
+    let plan = try await ledger.move(in: frame)
+    return plan.moved.first.map { plan.entry(of: $0) }
   }
 }
 
@@ -270,6 +271,7 @@ private struct Jump: UseCase {
   let frame: HistoryFrame
 
   func main(_ move: HistoryMove) async throws -> [HistoryEntry] {
-    Array(try await ledger.move(in: frame))
+    let plan = try await ledger.move(in: frame)
+    return plan.moved.map { plan.entry(of: $0) }
   }
 }

@@ -267,8 +267,9 @@ extension HistoryMachine where Step == String, Operation == Int {
       enter()
       _ = record("\(operation)", at: .zero)
     } else {
-      let plan = begin()
-      if !plan.records.isEmpty { _ = finish(plan, HistoryProgress(moved: plan.records)) }
+      var plan = begin()
+      while let step = plan.next() { plan.isRedo ? plan.redid(step) : plan.undid() }
+      if !plan.records.isEmpty { _ = finish(plan) }
     }
     settle(operation, .returned)
     settle(operation, .ended)

@@ -96,7 +96,7 @@ struct HistoryRecordTests {
       layouts == [
         "G(a N(b c) d)", "G(a | N(b c) d)", "G(a N(b | c) | d)", "G(a N(b c) | d)", "G(a N(b c) d)",
       ])
-    #expect(Array(record.steps) == ["a", "b", "c", "d"])
+    #expect(record.steps == ["a", "b", "c", "d"])
   }
 
   @Test func `it can be split after any step`() {
@@ -118,10 +118,10 @@ struct HistoryRecordTests {
   }
 
   @Test func `its steps can be replaced`() {
-    let replaced = record.replacing(.several(["A", "B", "C", "D"]))
+    let replaced = record.replacing(["A", "B", "C", "D"])
     #expect(layout(replaced) == "G(A N(B C) D)")
     #expect(replaced.place == record.place)
     let single = Record(id: id(1), content: .single("a"))
-    #expect(Array(single.replacing(.one("A")).steps) == ["A"])
+    #expect(single.replacing(["A"]).steps == ["A"])
   }
 }

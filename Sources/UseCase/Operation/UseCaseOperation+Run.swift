@@ -102,9 +102,7 @@ extension UseCaseOperation: AnyOperation {
       var handler = Handler<Response>.none
       switch core.next(take: { handlers.take(&handler, for: $0) }) {
       case .updates(let updates):
-        for update in updates {
-          guard await receive(update, on: update.isolation) else { break }
-        }
+        await receive(updates)
       case .handler(let verdict):
         guard let outcome = outcome(of: verdict) else { return }
         if let isolation = handler.isolation {
@@ -132,7 +130,14 @@ extension UseCaseOperation: AnyOperation {
     if core.begin(handler.branch) { await handler.call(with: outcome) }
   }
 
-  @inlinable
+  /// Not inlined: few operations have updates, and each would keep room for one.
+  @usableFromInline @inline(never)
+  func receive(_ updates: [OperationUpdate]) async {
+    for update in updates {
+      guard await receive(update, on: update.isolation) else { break }
+    }
+  }
+
   func receive(_ update: OperationUpdate, on isolation: isolated (any Actor)?) async -> Bool {
     guard core.begin(.update) else { return false }
     await update.receive()
