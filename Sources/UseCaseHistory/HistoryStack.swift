@@ -55,7 +55,8 @@ struct HistoryStack<Element> {
   /// Gives the room of the elements gone at the front back, once they are half of all.
   private mutating func tidy() {
     if isEmpty {
-      items.removeAll(keepingCapacity: true)
+      // Mostly there is one at the most: to remove all of a range costs several times as much.
+      while !items.isEmpty { items.removeLast() }
       head = 0
     } else if head > 32, head * 2 > items.count {
       items.removeFirst(head)
