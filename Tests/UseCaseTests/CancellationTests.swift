@@ -162,6 +162,39 @@ struct CallFormTests {
     #expect(queue.activity.cancelled == 1)
   }
 
+  @Test func `the call form returns nothing to a cancelled task, not even what is there`() async {
+    let gate = Gate()
+    let call = Watched<Task<Int, any Error>?>(nil)
+    let queue = UseCaseQueue(.serial) { event in
+      if event.kind == .succeeded { call.value?.cancel() }
+    }
+    let useCase = AnyUseCase(queue: queue) { (number: Int) in
+      await gate.pass()
+      return number
+    }
+    let task = Task { try await useCase(1) }
+    call.update { $0 = task }
+    gate.open()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    await queue.idle()
+    #expect(queue.activity.cancelled == 0)
+  }
+
+  @Test func `the call form is cancelled with its task before it has begun to wait`() async {
+    let useCase = AnyUseCase { (gates: [Gate]) in
+      gates[0].open()
+      await gates[1].pass()
+    }
+    for _ in 0..<2_000 {
+      let gates = [Gate(), Gate()]
+      let call = Task { try await useCase(gates) }
+      await gates[0].pass()
+      call.cancel()
+      gates[1].open()
+      await #expect(throws: CancellationError.self) { try await call.value }
+    }
+  }
+
   @Test func `the call form is cancelled with its task while it waits`() async {
     let held = Held(.serial)
     let first = held.execute(1)

@@ -214,7 +214,8 @@ extension OperationCore {
       let key = place.exchange(-1, ordering: .sequentiallyConsistent)
       if key > 0 { abandon(key) }
     }
-    guard isSettled else { throw CancellationError() }
+    // A call may be cancelled when the operation has just settled, or just before it is awaited.
+    guard isSettled, !(isCall && Task.isCancelled) else { throw CancellationError() }
   }
 
   private func abandon(_ key: Int32) {
