@@ -20,6 +20,10 @@ final class HistoryFrame: Sendable {
     case inside(HistoryFrame)
   }
 
+  private enum Stage: UInt8, AtomicRepresentable {
+    case asked, running, over
+  }
+
   static let local = TaskLocal(wrappedValue: Place.nowhere)
 
   /// Only named, not kept: a task that was made in here may live longer than the history.
@@ -29,7 +33,7 @@ final class HistoryFrame: Sendable {
   private let outer: HistoryFrame?
   private let question: HistoryQuestion
   private let isHeard: Atomic<Bool>
-  private let isOver: Atomic<Bool>
+  private let stage: Atomic<Stage>
 
   private init(
     _ role: Role, of ledger: HistoryLedger, in outer: HistoryFrame?, _ question: HistoryQuestion,
@@ -40,7 +44,7 @@ final class HistoryFrame: Sendable {
     self.outer = outer
     self.question = question
     isHeard = Atomic(hasBegun)
-    isOver = Atomic(!hasBegun)
+    stage = Atomic(hasBegun ? .running : .asked)
   }
 
   /// A frame in which code begins to run.
@@ -48,37 +52,61 @@ final class HistoryFrame: Sendable {
     self.init(role, of: ledger, in: outer, HistoryQuestion(.execution), hasBegun: true)
   }
 
-  /// The frame of what is being asked of the lane. It has none around it: what is executed holds
-  /// no lane but its own.
-  convenience init(_ question: HistoryQuestion, of ledger: HistoryLedger) {
-    self.init(.body, of: ledger, in: nil, question, hasBegun: false)
+  /// The frame of what is being asked of the lane. What is executed has none around it, since it
+  /// holds no lane but its own; what is called is inside of who calls it.
+  convenience init(
+    _ question: HistoryQuestion, of ledger: HistoryLedger, in outer: HistoryFrame? = nil
+  ) {
+    self.init(.body, of: ledger, in: outer, question, hasBegun: false)
   }
 
-  /// The innermost frame that is not over.
-  static var current: HistoryFrame? {
-    guard case .inside(var frame) = local.get() else { return nil }
-    while frame.isOver.load(ordering: .relaxed) {
+  /// The innermost frame, whether code runs in it or not.
+  static var innermost: HistoryFrame? {
+    switch local.get() {
+    case .nowhere: nil
+    case .inside(let frame): frame
+    }
+  }
+
+  /// The innermost frame in which code runs.
+  static var current: HistoryFrame? { innermost?.running }
+
+  /// This frame, or the next around it in which code runs.
+  var running: HistoryFrame? {
+    var frame = self
+    while !frame.isRunning {
       guard let outer = frame.outer else { return nil }
       frame = outer
     }
     return frame
   }
 
+  private var isRunning: Bool { stage.load(ordering: .relaxed) == .running }
+
   /// Returns the innermost role in the history of `ledger` that code has which runs in this frame.
   func role(in ledger: HistoryLedger) -> Role? {
     var next: HistoryFrame? = self
     while let frame = next {
-      if frame.ledger == ObjectIdentifier(ledger), !frame.isOver.load(ordering: .relaxed) {
-        return frame.role
-      }
+      if frame.isOf(ledger), frame.isRunning { return frame.role }
       next = frame.outer
     }
     return nil
   }
 
-  /// What was asked with this frame begins, or has ended.
-  func begin() { isOver.store(false, ordering: .relaxed) }
-  func end() { isOver.store(true, ordering: .relaxed) }
+  func isOf(_ ledger: HistoryLedger) -> Bool { self.ledger == ObjectIdentifier(ledger) }
+
+  /// Whether this frame or one around it is of `ledger`.
+  func isInside(_ ledger: HistoryLedger) -> Bool {
+    isOf(ledger) || outer?.isInside(ledger) ?? false
+  }
+
+  /// What was asked with this frame begins. Returns false if it was not, or has begun before.
+  @discardableResult
+  func begin() -> Bool {
+    stage.compareExchange(expected: .asked, desired: .running, ordering: .relaxed).exchanged
+  }
+
+  func end() { stage.store(.over, ordering: .relaxed) }
 
   /// Runs `body` in a frame of its own, which is over when it returns.
   static func enter<Value>(

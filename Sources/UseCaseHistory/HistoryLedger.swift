@@ -157,7 +157,10 @@ extension HistoryLedger {
       return discard(change { $0.record(step, at: now) })
     }
     let merge = earlier.merging(step)
-    discard(change { $0.record(step, merge: merge, barrier: barrier, at: now) })
+    let drops = change { $0.record(step, merge: merge, barrier: barrier, at: now) }
+    // Its last reference is not to go under the lock.
+    withExtendedLifetime(earlier) {}
+    discard(drops)
   }
 }
 

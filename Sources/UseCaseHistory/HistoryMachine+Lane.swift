@@ -65,18 +65,24 @@ extension HistoryMachine {
   /// that of the lane, which is that of their ids.
   mutating func admit(_ operation: Operation, _ question: HistoryQuestion) {
     if let holder, operation < holder { return }
-    if let title = question.title { titles.append((operation, title)) }
     var later: [Pending] = []
     while let last = pending.last, last.operation > operation {
+      _ = pending.popLast()
+      guard !last.isGone else { continue }
       later.append(last)
-      withdraw(last.operation)
+      count(last, -1)
+      forecast = nil
     }
+    if let title = question.title { titles.append((operation, title)) }
+    if !later.isEmpty { titles = HistoryStack(titles.sorted { $0.operation < $1.operation }) }
     enqueue(operation, question.ask)
     for other in later.reversed() { enqueue(other.operation, other.ask) }
   }
 
   private mutating func enqueue(_ operation: Operation, _ ask: HistoryAsk) {
-    let newcomer = Pending(operation: operation, ask: ask, target: target(for: ask))
+    let isUnbound = unbound.map { operation <= $0 } ?? false
+    let target = isUnbound ? nil : target(for: ask)
+    let newcomer = Pending(operation: operation, ask: ask, target: target)
     pending.append(newcomer)
     count(newcomer, 1)
     if var forecast = forecast.take() {
@@ -111,8 +117,18 @@ extension HistoryMachine {
     let again = Pending(operation: holder, ask: .execution)
     pending = HistoryStack([again] + pending)
     count(again, 1)
+    // What was cleared is what ran in the slot before.
+    isCleared = false
     forecast = nil
     version += 1
+  }
+
+  /// A recorded body begins in the slot of the holder, if it is that of the holder itself: nothing
+  /// else of it runs or has been recorded. Returns whether it does.
+  mutating func enterFirst() -> Bool {
+    guard isHolderPending, bodies == 0 else { return false }
+    enter()
+    return true
   }
 
   enum Settlement { case returned, cancelled, ended }
@@ -181,6 +197,7 @@ extension HistoryMachine {
 
   /// What waits to undo or redo finds nothing.
   mutating func unbind() {
+    if let last = pending.last { unbound = last.operation }
     for index in pending.indices where index > 0 || moving == nil {
       guard !pending[index].isGone, pending[index].target != nil else { continue }
       count(pending[index], -1)

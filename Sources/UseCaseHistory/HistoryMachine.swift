@@ -55,6 +55,8 @@ struct HistoryMachine<Step: Sendable, Operation: Comparable & Sendable, Waiter: 
   /// Whether the holder itself called clear().
   var clearsWhenOver = false
   var forecast: Forecast?
+  /// Up to this one, nothing that waits to undo or redo finds anything.
+  var unbound: Operation?
   /// What became of executions that were bound as targets before they were recorded.
   var resolved = HistoryStack<Resolution>()
 
@@ -193,7 +195,10 @@ extension HistoryMachine {
     guard count > 0 else { return }
     bottom = applied[count - 1].place
     evicted += count
-    if count == applied.count { partial = nil }
+    if count == applied.count {
+      partial = nil
+      breakMerging()
+    }
     if count == 1, let oldest = applied.popFirst() {
       drops.append(drop([oldest], .evicted))
     } else {

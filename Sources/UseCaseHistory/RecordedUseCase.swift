@@ -39,9 +39,9 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
   @inline(__always)
   public func main(_ request: Base.Request) async throws -> Base.Response {
     switch history.enter() {
-    case .elsewhere:
-      // A wrapper on another queue has called this directly.
-      return try await self(request)
+    case .elsewhere(let frame):
+      // A wrapper on another queue has called this directly, or a task that was left behind.
+      return try await HistoryFrame.local.withValue(.inside(frame)) { try await self(request) }
     case .answered:
       return try await base.main(request)
     case .recording(let frame):

@@ -3,8 +3,8 @@ import UseCase
 extension UseCaseHistory {
   /// What becomes of a recorded use case whose `main` is called.
   enum Entrance {
-    /// It is executed first: the code that calls it does not run on the lane.
-    case elsewhere
+    /// It is executed first, in this frame: the code that calls it does not run on the lane.
+    case elsewhere(HistoryFrame)
     /// It only runs: whoever calls it answers for its undo too.
     case answered
     /// It runs in this frame, and is recorded when it leaves.
@@ -13,17 +13,33 @@ extension UseCaseHistory {
 
   /// A recorded use case begins. What is recorded has to leave.
   func enter() -> Entrance {
-    guard lane.isHeldHere else { return .elsewhere }
-    let here = HistoryFrame.current
-    switch here?.role(in: ledger) {
+    let here = HistoryFrame.innermost
+    guard lane.isHeldHere else { return executeFirst(in: here) }
+    guard let here, here.isInside(ledger) else { return record(in: frame(.body, in: here)) }
+    switch here.role(in: ledger) {
     case .body, .part:
       return .answered
     case .group(let group) where ledger.change({ $0.openPart(in: group) }):
-      return .recording(HistoryFrame(.part(of: group), of: ledger, in: here))
+      return .recording(frame(.part(of: group), in: here))
     case .group, nil:
-      ledger.change { $0.enter() }
-      return .recording(HistoryFrame(.body, of: ledger, in: here))
+      if here.isOf(ledger), here.begin() { return record(in: here) }
+      if ledger.change({ $0.enterFirst() }) { return .recording(frame(.body, in: here)) }
+      // A task that was left behind, in a slot that is held by others, who do not wait for it.
+      return executeFirst(in: here)
     }
+  }
+
+  private func record(in frame: HistoryFrame) -> Entrance {
+    ledger.change { $0.enter() }
+    return .recording(frame)
+  }
+
+  private func executeFirst(in outer: HistoryFrame?) -> Entrance {
+    .elsewhere(HistoryFrame(HistoryQuestion(.execution), of: ledger, in: outer?.running))
+  }
+
+  private func frame(_ role: HistoryFrame.Role, in outer: HistoryFrame?) -> HistoryFrame {
+    HistoryFrame(role, of: ledger, in: outer?.running)
   }
 
   /// What the running code is in this history, nil if it does not run on the lane.

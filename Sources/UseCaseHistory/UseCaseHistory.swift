@@ -156,15 +156,24 @@ extension UseCaseHistory {
   private func nest<Value: Sendable>(
     _ group: Int, _ title: String, _ body: @escaping @Sendable () async throws -> Value
   ) -> UseCaseOperation<String, Value> {
-    let task = Task { [ledger] in try await ledger.run(group: group, body) }
+    let (calls, call) = AsyncStream<Void>.makeStream()
+    let task = Task { [ledger] in
+      let isCalled = await calls.contains { true }
+      return try await ledger.run(group: group) {
+        guard isCalled else { throw CancellationError() }
+        return try await body()
+      }
+    }
     let useCase = AnyUseCase<String, Value> { _ in
-      try await withTaskCancellationHandler {
+      call.yield()
+      call.finish()
+      return try await withTaskCancellationHandler {
         try await task.value
       } onCancel: {
         task.cancel()
       }
     }
-    return useCase.execute(title)
+    return useCase.execute(title).onCancel { _ in call.finish() }
   }
 
   /// Drops all entries. What runs is not recorded when it ends, and what waits to undo or redo
@@ -174,8 +183,10 @@ extension UseCaseHistory {
   ///
   /// - Complexity: O(*n*) in the number of entries, outside of any lock.
   public func clear() {
-    let isInside = role != nil
-    ledger.discard(ledger.change { $0.clear(isInside: isInside) })
+    let frame = role == nil ? nil : HistoryFrame.current
+    // A task that a body has left behind may find out only here that the body is over.
+    let drops = ledger.change { $0.clear(isInside: frame?.role(in: ledger) != nil) }
+    ledger.discard(drops)
   }
 
   /// Keeps the next execution from merging with what has been recorded.

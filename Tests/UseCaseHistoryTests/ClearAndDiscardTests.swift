@@ -158,6 +158,33 @@ struct ClearAndDiscardTests {
     #expect(page.discarded == ["A1 cleared"])
   }
 
+  @Test func `a clear takes effect when it comes as a body ends`() async {
+    for round in 0..<2_000 {
+      let desk = Desk()
+      let clear = Watched<Task<Void, Never>?>(nil)
+      desk.page.script("do A") { [history = desk.history] in
+        let task = Task { history.clear() }
+        clear.update { $0 = task }
+        var count = 0
+        while count < round % 400 { count += 1 }
+      }
+      await desk.history.run(desk.page, "A")
+      await clear.value?.value
+      #expect(desk.history.entries.isEmpty)
+    }
+  }
+
+  @Test func `what begins after a clear is recorded, in the same slot as well`() async {
+    page.script("do A") { [history] in history.clear() }
+    let both = AnyUseCase<Int, Void>(queue: desk.edit.queue) { [edit = desk.edit] _ in
+      _ = try await edit("A")
+      _ = try await edit("B")
+    }
+    await both.execute(1).ended()
+    #expect(history.layout == "[B |]")
+    #expect(page.discarded == ["A1 cleared"])
+  }
+
   @Test func `a clear inside of a group takes effect when the group is over`() async {
     await history.run(page, "A")
     await history.group("G") { [edit = desk.edit, history] in

@@ -190,6 +190,24 @@ struct GroupTests {
     #expect(history.layout == "[A |]")
   }
 
+  @Test func `a nested group that is cancelled never begins, or is told`() async {
+    let cancelled = Log<Bool>()
+    for _ in 0..<100 {
+      await history.group("G") { [history] in
+        let gate = Gate()
+        let nested = history.group("N") {
+          await gate.pass()
+          cancelled.append(Task.isCancelled)
+        }
+        nested.cancel()
+        gate.open()
+        #expect(await nested.ended().isCancelled)
+      }.ended()
+    }
+    #expect(!cancelled.elements.contains(false))
+    #expect(history.layout == "[|]*")
+  }
+
   @Test func `a group ends when the parts begun in it have ended`() async {
     let gate = page.hold("do a")
     let group = history.group("G") { [edit = desk.edit, page] in

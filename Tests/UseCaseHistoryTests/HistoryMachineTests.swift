@@ -111,6 +111,39 @@ struct HistoryMachineTests {
     #expect(machine.titles.isEmpty)
   }
 
+  @Test func `groups that ask at the same time keep their titles`() throws {
+    let orders = try takeInEveryOrder(
+      (1...4).map { operation in
+        Step("\(operation)") { (machine: inout Machine) in
+          let ask = HistoryQuestion(operation == 3 ? .execution : .group, title: "\(operation)")
+          machine.admit(operation, ask)
+          return []
+        }
+      }, in: Self.machine()
+    ) { world in
+      var machine = world
+      let titles = machine.titles.map(\.title)
+      if titles != ["1", "2", "3", "4"] { throw Failure("\(titles)") }
+      machine.settle(4, .cancelled)
+      machine.settle(3, .cancelled)
+      guard case .text("2")? = machine.snapshot().undo else { throw Failure("it has no title") }
+    }
+    #expect(orders == 24)
+  }
+
+  @Test func `what a clear has unbound stays so when others are heard of`() {
+    var machine = Self.machine()
+    machine.admit(1, HistoryQuestion(.execution))
+    machine.admit(4, HistoryQuestion(.undo))
+    #expect(Self.targets(machine) == [nil, .execution(1)])
+    _ = machine.clear(isInside: false)
+    machine.admit(2, HistoryQuestion(.execution))
+    machine.admit(3, HistoryQuestion(.undo))
+    #expect(Self.targets(machine) == [nil, nil, nil, nil])
+    machine.admit(5, HistoryQuestion(.undo))
+    #expect(Self.targets(machine).last == .execution(2))
+  }
+
   @Test(arguments: [true, false])
   func `a hundred thousand that wait can leave from either end`(fromFront: Bool) {
     var machine = Self.machine()

@@ -134,6 +134,50 @@ struct InsideTests {
     #expect(history.layout == "[B G(c) |]")
   }
 
+  @Test func `what is called by way of another queue is inside of who calls it`() async {
+    let other = Desk()
+    let wrapper = AnyUseCase<String, Void>(queue: UseCaseQueue()) { [edit = other.edit] text in
+      _ = try await edit.main(text)
+    }
+    page.script("do A") { try await wrapper("b") }
+    other.page.script("do b") { [history] in
+      #expect(await history.undo().ended().historyError == .reentrant)
+      #expect(await other.history.undo().ended().historyError == .reentrant)
+    }
+    await history.run(page, "A")
+    #expect(history.layout == "[A |]")
+    #expect(other.history.layout == "[b |]")
+  }
+
+  @Test func `what a task that was left behind calls keeps the lane until it returns`() async {
+    let wrapper = AnyUseCase<String, Void>(queue: UseCaseQueue()) { [edit = desk.edit] text in
+      _ = try await edit.main(text)
+    }
+    let (first, second, gate) = (page.hold("do X"), page.hold("do Y"), Gate())
+    let tasks = Watched<[Task<Void, Never>]>([])
+    page.script("do A") { [page, edit = desk.edit] in
+      let x = Task { _ = try? await edit("X") }
+      let y = Task {
+        await gate.pass()
+        try? await wrapper("Y")
+      }
+      tasks.update { $0 = [x, y] }
+      await page.began("do X")
+    }
+    history.execute(Edit(page: page), "A")
+    for await state in history.states() where state.undoCount == 1 { break }
+    gate.open()
+    await page.began("do Y")
+    let undo = history.undo()
+    first.open()
+    await tasks.value[0].value
+    #expect(undo.state == .waiting)
+    second.open()
+    #expect(await undo.ended().value??.title == "Y")
+    await tasks.value[1].value
+    #expect(history.layout == "[A | Y]")
+  }
+
   @Test func `what an operation made inside does is not inside`() async {
     let made = Mutex<UseCaseOperation<Int, HistoryError?>?>(nil)
     let gate = page.hold("do A")

@@ -201,6 +201,7 @@ struct MergingTests {
 
   @Test func `what is cleared, evicted or saved while merge decides is left alone`() async {
     struct Nosy: UndoableUseCase {
+      let discards: Log<String>
       let onMerge: @Sendable () -> Void
 
       func main(_ text: String) async throws {}
@@ -212,21 +213,29 @@ struct MergingTests {
         onMerge()
         return .merged(earlier.request + later.request, ())
       }
+      func discard(_ text: String, _: Void, _ reason: HistoryDiscardReason) {
+        discards.append("\(text) \(reason)")
+      }
     }
-    let save = Nosy { [history] in history.save() }
+    let discards = Log<String>()
+    let save = Nosy(discards: discards) { [history] in history.save() }
     await history.execute(save, "a").ended()
     await history.execute(save, "b").ended()
     #expect(history.layout == "[a b |]")
     await history.back(1)
     #expect(history.layout == "[a | b]*")
-    let limit = Nosy { [history] in history.limit = 0 }
+    let limit = Nosy(discards: discards) { [history] in history.limit = 0 }
     await history.execute(limit, "c").ended()
     await history.execute(limit, "d").ended()
     #expect(history.layout == "[|]")
     history.limit = nil
-    let clear = Nosy { [history] in history.clear() }
+    let clear = Nosy(discards: discards) { [history] in history.clear() }
     await history.execute(clear, "e").ended()
     await history.execute(clear, "f").ended()
     #expect(history.layout == "[|]")
+    #expect(
+      discards.elements.sorted() == [
+        "a evicted", "b truncated", "c evicted", "d evicted", "e cleared", "f cleared",
+      ])
   }
 }
