@@ -191,7 +191,8 @@ extension HistoryLedger {
       failure = error
     }
     frame.end()
-    discard(change { $0.finish(plan) })
+    let stopped = plan.stopped
+    discard(change { $0.finish(plan, stopped) })
     if let failure { throw failure }
     return plan
   }

@@ -113,13 +113,13 @@ extension HistoryMachine {
     return Plan(isRedo: isRedo, records: records, applied: applied, appliedFirst: applied)
   }
 
-  /// The undo, redo or move has come as far as it could.
-  mutating func finish(_ plan: borrowing Plan) -> Drops {
+  /// The undo, redo or move has come as far as it could. `stopped` is that of the plan, which for
+  /// a group is to be built outside of the lock.
+  mutating func finish(_ plan: borrowing Plan, _ stopped: Record?) -> Drops {
     moving = nil
     var drops: Drops = []
-    let stopped = plan.stopped
     if isCleared {
-      drops = dropAll(of: plan)
+      drops = dropAll(of: plan, stopped)
     } else {
       for index in plan.moved.indices { shift(plan.moved[index], isRedo: plan.isRedo) }
       if let stopped { stop(in: stopped, at: plan.applied, isRedo: plan.isRedo) }
@@ -150,9 +150,9 @@ extension HistoryMachine {
 
   /// The history was cleared meanwhile: what was in the hands of the move goes as well. If it has
   /// changed anything, nobody knows any more where that is.
-  private mutating func dropAll(of plan: borrowing Plan) -> Drops {
+  private mutating func dropAll(of plan: borrowing Plan, _ stopped: Record?) -> Drops {
     if !plan.moved.isEmpty || plan.applied != plan.appliedFirst { bottom = newID() }
-    let done = Array(plan.moved) + (plan.stopped.map { [$0] } ?? [])
+    let done = Array(plan.moved) + [stopped].compactMap(\.self)
     let records = HistoryStack(done + plan.records.dropFirst(done.count))
     return [HistoryDrop(records: records, reason: .cleared, isReversed: !plan.isRedo)]
   }

@@ -277,18 +277,27 @@ struct ClearAndDiscardTests {
     struct Keeper: UndoableUseCase {
       let lifetime: Lifetime
       let history: UseCaseHistory
+      let merges: Bool
 
       func main(_: Void) async throws -> Lifetime.Token {
         lifetime.track { [history] in _ = history.state }
       }
       func undo(_: Void, _: Lifetime.Token) async throws {}
+      func merge(
+        _ earlier: (request: Void, response: Lifetime.Token),
+        _ later: (request: Void, response: Lifetime.Token)
+      ) -> HistoryMerge<Void, Lifetime.Token> {
+        merges ? .merged((), later.response) : .separate
+      }
     }
-    let keeper = Keeper(lifetime: Lifetime(), history: history)
+    let keeper = Keeper(lifetime: Lifetime(), history: history, merges: false)
     for _ in 1...3 { await history.execute(keeper, ()).ended() }
     await history.undo().ended()
     await history.redo().ended()
     await history.undo().ended()
     await history.execute(keeper, ()).ended()
+    let merging = Keeper(lifetime: keeper.lifetime, history: history, merges: true)
+    for _ in 1...3 { await history.execute(merging, ()).ended() }
     history.limit = 1
     history.clear()
     await keeper.lifetime.over()

@@ -302,7 +302,7 @@ extension HistoryMachine where Step == String, Operation == Int {
     } else {
       var plan = begin()
       while let step = plan.next() { plan.isRedo ? plan.redid(step) : plan.undid() }
-      if !plan.records.isEmpty { _ = finish(plan) }
+      if !plan.records.isEmpty { _ = finish(plan, plan.stopped) }
     }
     settle(operation, .returned)
     settle(operation, .ended)
