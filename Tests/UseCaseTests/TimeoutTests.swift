@@ -17,6 +17,17 @@ struct TimeoutTests {
     #expect(AnyUseCase(held()).timeout == .seconds(1))
   }
 
+  @Test func `a time-out of more than a lifetime is a long one`() async throws {
+    let gate = Gate()
+    let forever = AnyUseCase(timeout: .seconds(Int64.max)) { (number: Int) in
+      await gate.pass()
+      return number
+    }
+    let operation = forever.execute(1)
+    gate.open()
+    #expect(try await operation.value == 1)
+  }
+
   @Test func `the time counts from the start of the body, not from execute`() async {
     let held = held(.serial)
     let operations = held.executeFirst(2)

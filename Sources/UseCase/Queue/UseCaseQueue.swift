@@ -170,9 +170,10 @@ extension UseCaseQueue {
 }
 
 extension Clock where Duration == Swift.Duration {
-  /// Returns a sleep of `duration`, counted from now.
+  /// Returns a sleep of `duration`, counted from now, but of no more than a hundred years: the
+  /// clocks of the standard library trap at three hundred.
   func sleep(for duration: Duration) -> @Sendable () async throws -> Void {
-    let deadline = now.advanced(by: duration)
+    let deadline = now.advanced(by: min(duration, .seconds(100 * 365 * 86_400)))
     return { try await self.sleep(until: deadline, tolerance: nil) }
   }
 }
