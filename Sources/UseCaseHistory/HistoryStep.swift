@@ -44,7 +44,7 @@ final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
     guard let later = later as? Self else { return .separate }
     let merge = later.useCase.merge((request, response), (later.request, later.response))
     if case .separate = merge { return .separate }
-    return later.isOfSameInstance(as: self) ? merging(by: merge) : .separate
+    return isSame(useCase, later.useCase) ? merging(by: merge) : .separate
   }
 
   /// Not inlined: its variables cost metadata, and mostly nothing merges.
@@ -62,14 +62,19 @@ final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
   func discard(_ reason: HistoryDiscardReason) {
     useCase.discard(request, response, reason)
   }
+}
 
-  /// Two use cases of one type may work on two documents. Values that cannot be compared are
-  /// taken for the same: `merge` itself has to tell them apart by their requests.
-  private func isOfSameInstance(as other: RecordedStep) -> Bool {
-    if Base.self is AnyObject.Type { return useCase as AnyObject === other.useCase as AnyObject }
-    guard let useCase = useCase as? any Equatable else { return true }
-    return isEqual(useCase, other.useCase)
-  }
+/// Two use cases of one type may work on two documents: they are the same if they are equal, the
+/// same object, or made of what is the same. What tells nothing of itself, as a closure, and the
+/// queue, which has no part in a history, makes no difference.
+private func isSame(_ value: Any, _ other: Any) -> Bool {
+  guard type(of: value) == type(of: other) else { return false }
+  if value is UseCaseQueue { return true }
+  if type(of: value) is AnyObject.Type { return value as AnyObject === other as AnyObject }
+  if let value = value as? any Equatable { return isEqual(value, other) }
+  let (parts, others) = (Mirror(reflecting: value).children, Mirror(reflecting: other).children)
+  return parts.count == others.count
+    && zip(parts, others).allSatisfy { $0.label == $1.label && isSame($0.value, $1.value) }
 }
 
 private func isEqual<Value: Equatable>(_ value: Value, _ other: Any) -> Bool {

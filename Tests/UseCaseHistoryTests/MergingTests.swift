@@ -177,6 +177,38 @@ struct MergingTests {
     #expect(history.layout == "[ab cd |]")
   }
 
+  @Test func `use cases that cannot be compared are the same if their parts are`() async {
+    struct Cursor: Sendable {
+      let page: Page
+      let blink: @Sendable () -> Void = {}
+    }
+    enum Place { case start, after(Cursor), inside(Cursor) }
+    struct Line: UndoableUseCase {
+      let queue = UseCaseQueue(.serial)
+      let place: Place
+      var note: Cursor?
+
+      func main(_ text: String) async throws {}
+      func undo(_ text: String, _: Void) async throws {}
+      func title(for text: String) -> String { text }
+      func merge(
+        _ earlier: (request: String, response: Void), _ later: (request: String, response: Void)
+      ) -> HistoryMerge<String, Void> {
+        .merged(earlier.request + later.request, ())
+      }
+    }
+    let (one, two) = (Cursor(page: page), Cursor(page: Page()))
+    let lines = [
+      Line(place: .after(one)), Line(place: .after(two)), Line(place: .inside(two)),
+      Line(place: .start), Line(place: .start, note: one),
+    ]
+    for line in lines {
+      await history.execute(line, "a").ended()
+      await history.execute(Line(place: line.place, note: line.note), "b").ended()
+    }
+    #expect(history.layout == "[ab ab ab ab ab |]")
+  }
+
   @Test func `objects merge only with themselves`() async {
     final class Line: UndoableUseCase {
       func main(_ text: String) async throws {}
