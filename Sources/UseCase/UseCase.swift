@@ -9,6 +9,9 @@
 /// let greeting = try await Greet()("Grace")  // Hello, Grace!
 /// ```
 ///
+/// One that is asked nothing takes `Void`, as in `func main(_: Void)`, and is executed with
+/// `execute()`.
+///
 /// A use case is a factory of operations and holds no state of a run: each ``execute(_:priority:)``
 /// makes a fresh ``UseCaseOperation`` with its own handlers and outcome. Its ``queue`` decides how
 /// many of them run and which are cancelled.
@@ -29,6 +32,9 @@ public protocol UseCase<Request, Response>: Sendable {
   /// How long a body may take, from its start, on the clock of the queue; nil for as long as it
   /// likes, which is the default. When the time has passed the operation fails with
   /// ``UseCaseTimeout`` at once and its task is cancelled.
+  ///
+  /// Write the type with its question mark, `let timeout: Duration? = .seconds(5)`: a `Duration`
+  /// would be a property of your own, of which nobody takes notice.
   ///
   /// - Complexity: Expected to be O(1): every body asks for it.
   var timeout: Duration? { get }

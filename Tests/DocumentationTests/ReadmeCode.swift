@@ -72,6 +72,7 @@ enum ReadmeCode {
   static func syncing() {
     let sync = UseCaseModel(Sync())
     sync.execute("Dear Ada")
+    // Whenever the view is drawn:
     status.show(sync.isRunning ? "Saving…" : sync.error == nil ? "Saved" : "Not saved")
   }
 
