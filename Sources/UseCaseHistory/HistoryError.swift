@@ -32,7 +32,8 @@ public struct HistoryGroupError: Error {
 
 /// Why a pair of request and response leaves a history for good.
 public enum HistoryDiscardReason: Hashable, Sendable {
-  /// It was undone, and a new entry took its place, or its group failed.
+  /// It was undone, and a new entry took its place. Or it was a part of a group that failed, and
+  /// has been rolled back.
   case truncated
 
   /// It was the oldest, and there were more than the limit.

@@ -95,15 +95,17 @@ final class HistoryFrame: Sendable {
 
   func isOf(_ ledger: HistoryLedger) -> Bool { self.ledger == ObjectIdentifier(ledger) }
 
-  /// Whether this frame or one around it is of `ledger`.
-  func isInside(_ ledger: HistoryLedger) -> Bool {
-    isOf(ledger) || outer?.isInside(ledger) ?? false
-  }
-
   /// What was asked with this frame begins. Returns false if it was not, or has begun before.
   @discardableResult
   func begin() -> Bool {
     stage.compareExchange(expected: .asked, desired: .running, ordering: .relaxed).exchanged
+  }
+
+  /// The body that was executed first, and for which this frame was made, begins. Handlers and what
+  /// they execute inherit the frames of other questions, which begin elsewhere or never.
+  func beginBody() -> Bool {
+    guard case .execution = question.ask else { return false }
+    return begin()
   }
 
   func end() { stage.store(.over, ordering: .relaxed) }

@@ -190,9 +190,13 @@ extension HistoryLedger {
     } catch {
       failure = error
     }
-    frame.end()
     let stopped = plan.stopped
-    discard(change { $0.finish(plan, stopped) })
+    discard(
+      change { machine in
+        // At once with the move: nobody is to find the lane held and nothing running there.
+        frame.end()
+        return machine.finish(plan, stopped)
+      })
     if let failure { throw failure }
     return plan
   }

@@ -111,9 +111,12 @@ extension HistoryMachine {
   }
 
   /// A recorded body begins in the slot of the holder.
-  mutating func enter() {
+  ///
+  /// One that was left behind was asked for last: what waits is not for it.
+  mutating func enter(isLeftBehind: Bool = false) {
     bodies += 1
     guard let holder, !isHolderPending else { return }
+    if isLeftBehind { unbind(from: holder) }
     let again = Pending(operation: holder, ask: .execution)
     pending = HistoryStack([again] + pending)
     count(again, 1)
@@ -205,6 +208,15 @@ extension HistoryMachine {
     }
     resolved = HistoryStack()
     forecast = nil
+  }
+
+  /// What waits for the execution of the holder is for what it has become. If that is nothing, no
+  /// entry is what was meant.
+  private mutating func unbind(from holder: Operation) {
+    let target = resolved(.execution(holder))
+    for index in pending.indices where pending[index].target == .execution(holder) {
+      pending[index].target = target == .execution(holder) ? .entry(ID(number: 0)) : target
+    }
   }
 
   /// The execution of the holder has become this entry, for which a move may wait.

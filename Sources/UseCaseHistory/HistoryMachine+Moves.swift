@@ -125,7 +125,10 @@ extension HistoryMachine {
       if let stopped { stop(in: stopped, at: plan.applied, isRedo: plan.isRedo) }
       if evictsWhenOver { evict(into: &drops) }
     }
-    if clearsWhenOver { drops += clear() }
+    if clearsWhenOver {
+      clearsWhenOver = false
+      drops += clear()
+    }
     evictsWhenOver = false
     leave(asForecast: stopped == nil && drops.isEmpty)
     return drops

@@ -1,10 +1,10 @@
 /// Decides what a history does: what is recorded, where the cursor is, what an undo is for.
 ///
 /// The machine decides and its owner acts once the lock is released: what has to be discarded
-/// comes back as ``HistoryDrop``s, whole lists at a time. `Step` is an execution that can be undone,
-/// `Operation` the id of an operation on the lane, and `Waiter` a group that waits for its parts.
-/// In the tests all three are plain values. What is asked often is `mutating`, though it changes
-/// nothing: any other method is given a copy of the machine.
+/// comes back as ``HistoryDrop``s. `Step` is an execution that can be undone, `Operation` the id of
+/// an operation on the lane, `Waiter` a group that waits for its parts; in the tests all three are
+/// plain values. What is asked often is `mutating`, though it changes nothing: any other method is
+/// given a copy of the machine.
 ///
 /// Applied and undone records are two stacks with the cursor between them. So an undo takes from
 /// one and gives to the other, and dropping a branch of any size is an exchange of two words.
@@ -207,9 +207,9 @@ extension HistoryMachine {
   }
 
   /// `isInside` says that the holder itself asks, in whose hands the records are: then it takes
-  /// effect when the holder is over.
+  /// effect when the holder is over, if it is not yet.
   mutating func clear(isInside: Bool) -> Drops {
-    guard !isInside else {
+    guard !isInside || !isHolderPending else {
       clearsWhenOver = true
       return []
     }
@@ -244,11 +244,4 @@ extension HistoryMachine {
 
   /// Whether what the holder does will not be recorded.
   private var isOver: Bool { isCleared || clearsWhenOver }
-}
-
-/// What becomes of a step that is recorded right behind another.
-enum HistoryMerging<Step: Sendable>: Sendable {
-  case separate
-  case merged(Step)
-  case annul
 }

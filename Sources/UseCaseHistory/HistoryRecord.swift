@@ -126,3 +126,10 @@ struct HistoryDrop<Step: Sendable>: Sendable {
     }
   }
 }
+
+/// What becomes of a step that is recorded right behind another.
+enum HistoryMerging<Step: Sendable>: Sendable {
+  case separate
+  case merged(Step)
+  case annul
+}

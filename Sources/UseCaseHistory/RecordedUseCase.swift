@@ -42,8 +42,9 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
     case .elsewhere(let frame):
       // A wrapper on another queue has called this directly, or a task that was left behind.
       return try await HistoryFrame.local.withValue(.inside(frame)) { try await self(request) }
-    case .answered:
-      return try await base.main(request)
+    case .answered(let frame):
+      defer { frame.end() }
+      return try await HistoryFrame.local.withValue(.inside(frame)) { try await base.main(request) }
     case .recording(let frame):
       let ledger = history.ledger
       var step: RecordedStep<Base>?

@@ -5,8 +5,8 @@ extension UseCaseHistory {
   enum Entrance {
     /// It is executed first, in this frame: the code that calls it does not run on the lane.
     case elsewhere(HistoryFrame)
-    /// It only runs: whoever calls it answers for its undo too.
-    case answered
+    /// It only runs, in this frame: whoever calls it answers for its undo too.
+    case answered(HistoryFrame)
     /// It runs in this frame, and is recorded when it leaves.
     case recording(HistoryFrame)
   }
@@ -15,22 +15,25 @@ extension UseCaseHistory {
   func enter() -> Entrance {
     let here = HistoryFrame.innermost
     guard lane.isHeldHere else { return executeFirst(in: here) }
-    guard let here, here.isInside(ledger) else { return record(in: frame(.body, in: here)) }
+    guard let here else { return record(in: frame(.body, in: here)) }
     switch here.role(in: ledger) {
     case .body, .part:
-      return .answered
+      return .answered(frame(.body, in: here))
     case .group(let group) where ledger.change({ $0.openPart(in: group) }):
       return .recording(frame(.part(of: group), in: here))
     case .group, nil:
-      if here.isOf(ledger), here.begin() { return record(in: here) }
-      if ledger.change({ $0.enterFirst() }) { return .recording(frame(.body, in: here)) }
+      if here.isOf(ledger), here.beginBody() { return record(in: here, isLeftBehind: true) }
+      // Asked under the lock: the slot may go on to another, whose turn the machine then knows of.
+      if ledger.change({ lane.isHeldHere && $0.enterFirst() }) {
+        return .recording(frame(.body, in: here))
+      }
       // A task that was left behind, in a slot that is held by others, who do not wait for it.
       return executeFirst(in: here)
     }
   }
 
-  private func record(in frame: HistoryFrame) -> Entrance {
-    ledger.change { $0.enter() }
+  private func record(in frame: HistoryFrame, isLeftBehind: Bool = false) -> Entrance {
+    ledger.change { $0.enter(isLeftBehind: isLeftBehind) }
     return .recording(frame)
   }
 

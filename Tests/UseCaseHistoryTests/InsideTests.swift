@@ -149,33 +149,23 @@ struct InsideTests {
     #expect(other.history.layout == "[b |]")
   }
 
-  @Test func `what a task that was left behind calls keeps the lane until it returns`() async {
-    let wrapper = AnyUseCase<String, Void>(queue: UseCaseQueue()) { [edit = desk.edit] text in
-      _ = try await edit.main(text)
+  @Test(arguments: [false, true])
+  func `what a handler of the history executes counts like any other`(isHandler: Bool) async {
+    let gates = [page.hold("do A"), page.hold("do B")]
+    let both = AnyUseCase<Int, Void>(queue: desk.edit.queue) { [edit = desk.edit] _ in
+      async let first = edit("A")
+      async let second = edit("B")
+      _ = try await (first, second)
     }
-    let (first, second, gate) = (page.hold("do X"), page.hold("do Y"), Gate())
-    let tasks = Watched<[Task<Void, Never>]>([])
-    page.script("do A") { [page, edit = desk.edit] in
-      let x = Task { _ = try? await edit("X") }
-      let y = Task {
-        await gate.pass()
-        try? await wrapper("Y")
-      }
-      tasks.update { $0 = [x, y] }
-      await page.began("do X")
+    if isHandler {
+      await history.group("G") {}.then { both.execute(1) }.ended()
+    } else {
+      both.execute(1)
     }
-    history.execute(Edit(page: page), "A")
-    for await state in history.states() where state.undoCount == 1 { break }
-    gate.open()
-    await page.began("do Y")
-    let undo = history.undo()
-    first.open()
-    await tasks.value[0].value
-    #expect(undo.state == .waiting)
-    second.open()
-    #expect(await undo.ended().value??.title == "Y")
-    await tasks.value[1].value
-    #expect(history.layout == "[A | Y]")
+    for action in ["do A", "do B"] { await page.began(action) }
+    gates.forEach { $0.open() }
+    await desk.edit.queue.idle()
+    #expect(history.entries.count == 2)
   }
 
   @Test func `what an operation made inside does is not inside`() async {
