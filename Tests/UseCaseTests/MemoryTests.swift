@@ -254,6 +254,40 @@ struct MemoryTests {
     #expect(lifetime.alive == 0)
   }
 
+  /// Calls itself on the other of two queues, in a task that it leaves behind: when its own slot is
+  /// free, or while it holds it still.
+  private struct Chain: UseCase {
+    let queues: [UseCaseQueue]
+    let lifetime: Lifetime
+    let waits: Bool
+    let last: Log<Int>
+    var turn = 0
+
+    var queue: UseCaseQueue { queues[turn % 2] }
+
+    func main(_ request: (token: Lifetime.Token, begun: Gate)) async throws {
+      request.begun.open()
+      guard turn < 3_000 else { return last.append(lifetime.alive) }
+      var next = self
+      next.turn += 1
+      let begun = Gate()
+      Task { [self, next] in
+        while waits, queue.isHeldHere { await Task.yield() }
+        try await next((lifetime.track(), begun))
+      }
+      if !waits { await begun.pass() }
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `callers that have ended are not kept by those that they have called`(waits: Bool) async {
+    let chain = Chain(
+      queues: [UseCaseQueue(), UseCaseQueue()], lifetime: lifetime, waits: waits, last: Log())
+    chain.execute((lifetime.track(), Gate()))
+    #expect(await chain.last.elements(atLeast: 1)[0] < 100)
+    await lifetime.over()
+  }
+
   @Test func `a task that stops waiting for value leaves nothing`() async {
     let held = Held()
     let operation = held.execute(1)

@@ -179,6 +179,18 @@ struct ObserverTests {
     #expect(kinds(of: operation) == [.running, .succeeded, .ended])
   }
 
+  @Test func `who hears of the end finds nothing of the handlers that did not run`() async {
+    let (lifetime, alive, gate) = (Lifetime(), Log<Int>(), Gate())
+    let queue = UseCaseQueue { event in
+      if event.kind == .ended { alive.append(lifetime.alive) }
+    }
+    let operation = AnyUseCase(queue: queue) { (_: Int) in await gate.pass() }.execute(1)
+      .catch { [token = lifetime.track()] _ in withExtendedLifetime(token) {} }
+    gate.open()
+    await operation.ended()
+    #expect(alive.elements == [0])
+  }
+
   @Test(arguments: [
     UseCaseQueue.Policy.limit(2), .cancelPrevious, .cancelPreviousAndWait, .dropWhileBusy,
     .keepLatest, .cancelPrevious(debounce: .zero),

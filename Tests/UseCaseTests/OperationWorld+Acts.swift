@@ -13,7 +13,7 @@ extension OperationWorld {
     case .grant:
       let parked = machine.grant()
       isGranted = true
-      return tell(then: parked.map { [.resume([$0])] } ?? [])
+      return try tell(then: parked.map { [.resume([$0])] } ?? [])
     case .resume(let waiters, let next):
       try resume(waiters)
       return next
@@ -141,7 +141,7 @@ extension OperationWorld {
     try demand(
       ending.isJobCancelled == isJobCancelled, "a job is cancelled that runs the body or sleeps")
     hasJob = false
-    return tell(then: waiters.isEmpty ? next : [.resume(waiters, then: next)])
+    return try tell(then: waiters.isEmpty ? next : [.resume(waiters, then: next)])
   }
 
   // MARK: - The task of the body
@@ -174,7 +174,7 @@ extension OperationWorld {
     try demand(isNew == isFirst, "the body decides unless it is over")
     try demand((job != nil) == hasJob, "the job is handed back")
     hasJob = false
-    return tell(then: try leave(freed))
+    return try tell(then: leave(freed))
   }
 
   private mutating func leave(_ freed: Verdict.Kind?) throws -> [Act] {
@@ -207,16 +207,22 @@ extension OperationWorld {
     var rest = handlers
     let delivery = machine.next { rest.take(&handler, for: $0) }
     handlers = rest
+    return try tell(then: follow(delivery, handler.branch))
+  }
+
+  private mutating func follow(
+    _ delivery: OperationDelivery<Int, Int>, _ branch: OperationBranch
+  ) throws -> [Act] {
     switch delivery {
     case .updates(let updates):
       return [.receive(updates)]
     case .handler(let verdict):
       let fate = silence.map(Fate.cancelled) ?? fate
       try demand(Fate(verdict) == fate, "those left out are treated as cancelled, for its reason")
-      return isIsolated ? [.begin(handler.branch)] : try begin(handler.branch)
+      return isIsolated ? [.begin(branch)] : try begin(branch)
     case .tidy:
       hasEnded = true
-      return tell(then: [.forget])
+      return [.forget]
     case .marks(let told):
       hasEnded = true
       try demandEnd()
@@ -272,9 +278,9 @@ extension OperationWorld {
 
   // MARK: - The observer
 
-  /// Tells the observer what there is to tell, and goes on.
-  private func tell(then next: [Act]) -> [Act] {
-    isObserved ? [.tell(goesOn: false, then: next)] : next
+  /// Tells the observer what has changed just now, under the same lock, and goes on.
+  private mutating func tell(then next: [Act]) throws -> [Act] {
+    isObserved ? try tell(goesOn: false, then: next) : next
   }
 
   private mutating func tell(goesOn: Bool, then next: [Act]) throws -> [Act] {
@@ -285,7 +291,10 @@ extension OperationWorld {
     try demand(isAdmitted, "the one who executes tells first")
     try demand(!isTelling, "one event is told at a time")
     try demand(events.allSatisfy { $0.rank < event.rank }, "events come in order, none twice")
-    if event.rank == 2 { try demand(event.fate == fate?.inEvents, "the outcome is told") }
+    if event.rank == 2 {
+      let fate = machine.verdict.map(Fate.init)
+      try demand(event.fate == fate?.inEvents, "the outcome is told")
+    }
     isTelling = true
     events.append(event)
     return [.tell(goesOn: true, then: next)]

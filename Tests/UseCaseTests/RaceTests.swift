@@ -162,6 +162,24 @@ struct RaceTests {
     }
   }
 
+  @Test func `in races of cancel and completion cancel is heard before it returns`() async {
+    let heard = Watched(Set<UseCaseOperationID>())
+    let queue = UseCaseQueue { event in
+      if case .cancelled = event.kind { heard.update { _ = $0.insert(event.id) } }
+    }
+    for round in 0..<20_000 {
+      let isRunning = Watched(false)
+      let operation = AnyUseCase(queue: queue) { (_: Int) in
+        isRunning.update { $0 = true }
+        for _ in 0..<round % 100 { _ = isRunning.value }
+      }.execute(round)
+      while !isRunning.value { await Task.yield() }
+      operation.cancel()
+      if case .cancelled? = operation.outcome { #expect(heard.value.contains(operation.id)) }
+      await operation.ended()
+    }
+  }
+
   @Test func `a body that is cancelled as soon as it begins sees its cancellation`() async {
     let queue = UseCaseQueue()
     let useCase = AnyUseCase(queue: queue) { (_: Int) in

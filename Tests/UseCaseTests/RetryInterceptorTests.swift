@@ -51,6 +51,14 @@ struct RetryInterceptorTests {
     #expect(try await operation.value == 5)
   }
 
+  @Test func `a delay below zero is none, however often it grows`() async {
+    let delay = RetryInterceptor.Delay.exponential(.seconds(-1), cap: .seconds(5))
+    let retry = RetryInterceptor(attempts: 200, delay: delay)
+    let useCase = failing(until: 999, retry: retry)
+    await #expect(throws: Broken(attempt: 200)) { try await useCase("go") }
+    #expect(clock.sleeps.isEmpty)
+  }
+
   @Test func `a clock of its own measures the delay`() async throws {
     let other = ManualClock()
     let retry = RetryInterceptor(attempts: 2, delay: .constant(.seconds(1)), clock: other)

@@ -87,7 +87,7 @@ extension RetryInterceptor {
     /// A delay that grows by a factor each time.
     ///
     /// - Parameters:
-    ///   - first: The first delay.
+    ///   - first: The first delay. Zero or less is no delay.
     ///   - factor: By what it grows, from 0 up; below 1 it shrinks. Anything else is a programmer error
     ///     and traps.
     ///   - cap: The longest delay.
@@ -100,10 +100,11 @@ extension RetryInterceptor {
         fatalError("A delay grows by a finite factor from 0 up, not by \(factor).")
       }
       return Delay { number in
+        guard first > .zero else { return first }
         var duration = first
         for _ in 1..<number where duration < cap {
           // Compared before it is multiplied, which could be too much for a duration.
-          guard duration <= .zero || duration / cap * factor < 1 else { return cap }
+          guard duration / cap * factor < 1 else { return cap }
           duration = duration * factor
         }
         return min(duration, cap)

@@ -7,10 +7,24 @@ protocol AnyOperation: AnyObject, Sendable {
 
 /// An operation that calls another. Boxed, because the many that nobody calls keep a place for it.
 final class Caller: Sendable {
-  let operation: any AnyOperation
+  private let operation: Lock<(any AnyOperation)?>
 
   init(_ operation: any AnyOperation) {
-    self.operation = operation
+    self.operation = Lock(operation)
+  }
+
+  /// The nearest in the chain of callers that holds a slot. Those before it have ended, and never
+  /// hold one again: it lets go of them, or a chain of which each calls the next could only grow.
+  var holder: (any AnyOperation)? {
+    let caller = operation.withLock { $0 }
+    guard let caller, !caller.withCore({ $0.holdsSlot }) else { return caller }
+    let next = caller.withCore { $0.caller }
+    // Returned, to be released outside of the lock.
+    _ = operation.withLock { operation in
+      defer { operation = next }
+      return operation
+    }
+    return next
   }
 }
 

@@ -32,7 +32,7 @@ struct OperationCore: ~Copyable, Sendable {
   @usableFromInline
   init(queue: UseCaseQueue, useCase: any Any.Type, isCall: Bool) {
     self.useCase = useCase
-    callerBox = isCall ? Slot.held.map(Caller.init) : nil
+    callerBox = isCall ? Slot.holder().map(Caller.init) : nil
     isGuest = isCall && Slot.join(queue)
     isObserved = queue.isObserved
     machine = Lock(Machine(isObserved: isObserved))
@@ -40,7 +40,7 @@ struct OperationCore: ~Copyable, Sendable {
   }
 
   /// The operation that awaits this one in the call form.
-  var caller: (any AnyOperation)? { callerBox?.operation }
+  var caller: (any AnyOperation)? { callerBox?.holder }
 
   var id: UseCaseOperationID { UseCaseOperationID(number: number.load(ordering: .relaxed)) }
 
@@ -183,11 +183,14 @@ extension OperationCore {
 
   /// Ends the operation before its time.
   func end(_ verdict: Verdict) {
-    let ending = machine.withLock { $0.end(verdict, sleeps: queue.policy.debounce != nil) }
+    // It is told from here, and later: whoever hears of it finds that it has left the queue.
+    let (ending, event) = machine.withLock { machine in
+      let ending = machine.end(verdict, sleeps: queue.policy.debounce != nil)
+      return (ending, machine.tell(goesOn: false).event)
+    }
     guard ending.isNew else { return }
     if !isGuest { queue.cancel(ticket) }
-    // Whoever hears of it finds that it has left the queue.
-    change { _ in }
+    if let event { tell(event) }
     if ending.isJobCancelled { ending.job?.cancel() }
     ending.waiters.forEach { $0.resume(returning: true) }
     ending.parked?.resume(returning: true)

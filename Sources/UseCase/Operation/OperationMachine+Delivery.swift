@@ -66,10 +66,11 @@ extension OperationMachine {
     case .isolated:
       return .handler(current)
     case .none, .passed:
-      let isNew = !hasEnded
       hasEnded = true
-      if isNew { announce(.ended) }
-      if handler == .passed || isNew && isObserved { return .tidy }
+      if handler == .passed { return .tidy }
+      // When the observer hears of it, the handlers that were passed over are forgotten.
+      if !isEndAnnounced { announce(.ended) }
+      isEndAnnounced = true
     }
     if !extras.isEmpty, !extra.marks.isEmpty {
       defer { extra.marks = [] }

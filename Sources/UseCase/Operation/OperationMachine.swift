@@ -69,6 +69,7 @@ struct OperationMachine<
   var hasHandlers = false
   var isDelivering = false
   var hasEnded = false
+  var isEndAnnounced = false
 
   let isObserved: Bool
   /// What the observer is yet to hear.
@@ -106,6 +107,7 @@ extension OperationMachine {
     stage = .returned
     verdict = .cancelled(.dropped)
     hasEnded = true
+    isEndAnnounced = true
     announce(.outcome)
     announce(.ended)
   }

@@ -25,13 +25,17 @@ enum Slot {
     }
   }
 
-  /// Returns the nearest operation in the chain of callers that holds a slot of `queue`.
+  /// Returns the nearest operation in the chain of callers that holds a slot, of `queue` if one is
+  /// given.
   static func holder(
-    in queue: UseCaseQueue, from caller: (any AnyOperation)? = held
+    in queue: UseCaseQueue? = nil, from caller: (any AnyOperation)? = held
   ) -> (any AnyOperation)? {
     var next = caller
     while let operation = next {
-      if operation.withCore({ $0.queue === queue && $0.holdsSlot }) { return operation }
+      let isHolder = operation.withCore { core in
+        (queue == nil || core.queue === queue) && core.holdsSlot
+      }
+      if isHolder { return operation }
       next = operation.withCore { $0.caller }
     }
     return nil
