@@ -76,12 +76,17 @@ extension HistoryMachine {
     if let title = question.title { titles.append((operation, title)) }
     if !later.isEmpty { titles = HistoryStack(titles.sorted { $0.operation < $1.operation }) }
     enqueue(operation, question.ask)
-    for other in later.reversed() { enqueue(other.operation, other.ask) }
+    for other in later.reversed() {
+      // What was for an execution that has failed meanwhile is for nothing else.
+      enqueue(other.operation, other.ask, bound: other.target.flatMap { lost($0) })
+    }
   }
 
-  private mutating func enqueue(_ operation: Operation, _ ask: HistoryAsk) {
+  private mutating func enqueue(
+    _ operation: Operation, _ ask: HistoryAsk, bound: Target? = nil
+  ) {
     let isUnbound = unbound.map { operation <= $0 } ?? false
-    let target = isUnbound ? nil : target(for: ask)
+    let target = isUnbound ? nil : bound ?? target(for: ask)
     let newcomer = Pending(operation: operation, ask: ask, target: target)
     pending.append(newcomer)
     count(newcomer, 1)
@@ -223,6 +228,12 @@ extension HistoryMachine {
   mutating func resolve(to entry: ID) {
     guard moves > 0, let holder, let last = pending.last else { return }
     resolved.append(Resolution(operation: holder, entry: entry, until: last.operation))
+  }
+
+  /// Returns the target if it is an execution that has become nothing.
+  private mutating func lost(_ target: Target) -> Target? {
+    guard case .execution(let operation) = target, index(of: operation) == nil else { return nil }
+    return resolved(target) == target ? target : nil
   }
 
   /// Returns the target by its entry, as soon as it has one.

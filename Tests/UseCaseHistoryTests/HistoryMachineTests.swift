@@ -131,6 +131,21 @@ struct HistoryMachineTests {
     #expect(orders == 24)
   }
 
+  @Test func `what was for an execution that has failed is for nothing else`() {
+    var machine = Self.machine()
+    for operation in 1...2 { machine.run("\(operation)", as: operation) }
+    machine.admit(3, HistoryQuestion(.execution))
+    machine.start(3)
+    machine.enter()
+    machine.admit(5, HistoryQuestion(.undo))
+    _ = machine.fail()
+    machine.admit(4, HistoryQuestion(.undo))
+    machine.finish(4)
+    machine.start(5)
+    let error = machine.begin().error
+    #expect(error == .outOfTurn)
+  }
+
   @Test func `what a clear has unbound stays so when others are heard of`() {
     var machine = Self.machine()
     machine.admit(1, HistoryQuestion(.execution))

@@ -25,18 +25,20 @@ struct Report {
       contestants of a scenario take turns, at least 7 times after one turn to warm up. *× bare* is
       how many times as much the contestant costs as the bare work above it, which is done with
       `Task { }` and no library: the median of the turns, then the least and the most. It is
-      compared within a turn, so that what disturbs the machine disturbs both. The work itself is
-      next to nothing, and what is measured is what surrounds it.
+      compared within a turn, so that what disturbs the machine disturbs both. *Per operation* is
+      the median time of one, of one handler, or of one entry: a median of ratios is not the ratio
+      of two medians. The work itself is next to nothing, and what is measured is what surrounds it;
+      where a turn has one operation, that is mostly the waking of a thread.
 
       *By hand* is the least that does without a library what a single handler, or a single task
-      that awaits the value, asks for: a lock, a count of those that run, and a task-local value
-      that tells the body its slot. *Task after Task* awaits the one before it. The bare work of a
-      storm is to cancel the task before; that of a flood is a task for each, of which none is left
-      out. *2017 design* is an `Operation` with its handlers in arrays behind a dispatch queue.
+      that awaits the value, asks for: a lock, a count of those that run, a task-local value that
+      tells the body its slot, and a cancellation handler around the wait. *Task after Task* awaits
+      the one before it. In a storm the bare work cancels the task before; in a flood it runs them
+      all. *2017 design* is an `Operation` with its handlers in arrays behind a dispatch queue.
       Memory is what the allocator has given out, the task included, for each that waits or has
       finished and is still held; of an entry it is what comes on top of its request and its
-      response. [PROFILE.md](PROFILE.md) says where the instructions go, and what stands in the way
-      of the targets that are missed.
+      response. Instructions and allocations are counted apart: [PROFILE.md](PROFILE.md) says where
+      they go, and what stands in the way of the targets that are missed.
 
       \(missed(in: table))
 

@@ -108,6 +108,7 @@ enum Words {
                          begin as after `latency MS`, `fail N` or `offline`
       --seed N           make the same ids and times each time
 
-    It ends with 0; with 1 if a command has failed; with 2 if it was not understood.
+    It ends with 0; with 1 if a command has failed; with 2 if it was not understood; with 130 after
+    Ctrl-C.
     """
 }

@@ -33,10 +33,11 @@ final class NotesCache: Sendable {
     }
   }
 
-  /// Writes the file. Who cannot write it has no cache the next time.
+  /// Writes the file, for its owner alone. Who cannot write it has no cache the next time.
   func save() {
     let notes = content.withLock { $0 }
     guard let path, let notes, let data = try? JSONEncoder().encode(notes) else { return }
     try? data.write(to: URL(filePath: path), options: .atomic)
+    try? FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
   }
 }
