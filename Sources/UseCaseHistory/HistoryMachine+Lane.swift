@@ -132,9 +132,9 @@ extension HistoryMachine {
   }
 
   /// A recorded body begins in the slot of the holder, if it is that of the holder itself: nothing
-  /// else of it runs or has been recorded. Returns whether it does.
-  mutating func enterFirst() -> Bool {
-    guard isHolderPending, bodies == 0 else { return false }
+  /// else of it runs or has been recorded, and the slot has not gone on. Returns whether it does.
+  mutating func enterFirst(in slot: Operation?) -> Bool {
+    guard isHolderPending, bodies == 0, holder == slot else { return false }
     enter()
     return true
   }

@@ -23,8 +23,8 @@ extension UseCaseHistory {
       return .recording(frame(.part(of: group), in: here))
     case .group, nil:
       if here.isOf(ledger), here.beginBody() { return record(in: here, isLeftBehind: true) }
-      // Asked under the lock: the slot may go on to another, whose turn the machine then knows of.
-      if ledger.change({ lane.isHeldHere && $0.enterFirst() }) {
+      let holder = ledger.read { $0.holder }
+      if lane.isHeldHere, ledger.change({ $0.enterFirst(in: holder) }) {
         return .recording(frame(.body, in: here))
       }
       // A task that was left behind, in a slot that is held by others, who do not wait for it.

@@ -16,10 +16,13 @@ final class Caller: Sendable {
   /// The nearest in the chain of callers that holds a slot. Those before it have ended, and never
   /// hold one again: it lets go of them, or a chain of which each calls the next could only grow.
   var holder: (any AnyOperation)? {
-    let caller = operation.withLock { $0 }
-    guard let caller, !caller.withCore({ $0.holdsSlot }) else { return caller }
-    let next = caller.withCore { $0.caller }
-    // Returned, to be released outside of the lock.
+    let first = operation.withLock { $0 }
+    var next = first
+    while let caller = next, !caller.withCore({ $0.holdsSlot }) {
+      next = caller.withCore { $0.link?.operation.withLock { $0 } }
+    }
+    guard next !== first else { return first }
+    // What is let go of is returned, to be released outside of the lock.
     _ = operation.withLock { operation in
       defer { operation = next }
       return operation

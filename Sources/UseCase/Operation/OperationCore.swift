@@ -16,7 +16,8 @@ struct OperationCore: ~Copyable, Sendable {
   @usableFromInline let queue: UseCaseQueue
   @usableFromInline let useCase: any Any.Type
 
-  private let callerBox: Caller?
+  /// The way to the operation that awaits this one in the call form.
+  let link: Caller?
 
   /// These two are written once, before anybody else sees the operation.
   private let number = Atomic<UInt64>(0)
@@ -32,15 +33,15 @@ struct OperationCore: ~Copyable, Sendable {
   @usableFromInline
   init(queue: UseCaseQueue, useCase: any Any.Type, isCall: Bool) {
     self.useCase = useCase
-    callerBox = isCall ? Slot.holder().map(Caller.init) : nil
+    link = isCall ? Slot.holder().map(Caller.init) : nil
     isGuest = isCall && Slot.join(queue)
     isObserved = queue.isObserved
     machine = Lock(Machine(isObserved: isObserved))
     self.queue = queue
   }
 
-  /// The operation that awaits this one in the call form.
-  var caller: (any AnyOperation)? { callerBox?.holder }
+  /// The nearest of its callers that holds a slot.
+  var caller: (any AnyOperation)? { link?.holder }
 
   var id: UseCaseOperationID { UseCaseOperationID(number: number.load(ordering: .relaxed)) }
 
