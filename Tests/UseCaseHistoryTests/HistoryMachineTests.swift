@@ -131,6 +131,14 @@ struct HistoryMachineTests {
     #expect(orders == 24)
   }
 
+  @Test func `a body does not begin in a slot that has gone on to another`() {
+    var machine = Self.machine()
+    for operation in 1...2 { machine.admit(operation, HistoryQuestion(.execution)) }
+    machine.start(2)
+    let (stale, present) = (machine.enterFirst(in: 1), machine.enterFirst(in: 2))
+    #expect(!stale && present)
+  }
+
   @Test func `what was for an execution that has failed is for nothing else`() {
     var machine = Self.machine()
     for operation in 1...2 { machine.run("\(operation)", as: operation) }

@@ -140,12 +140,12 @@ struct LeftBehindTests {
       desk.page.script("do A") { [edit = desk.edit] in
         let task = Task {
           stage.isThere.store(true, ordering: .releasing)
-          while !stage.mayGo.load(ordering: .acquiring) {}
+          while !stage.mayGo.load(ordering: .acquiring) { await Task.yield() }
           spin(round % 1_000)
           _ = try await edit.main("Y")
         }
         stray.update { $0 = task }
-        while !stage.isThere.load(ordering: .acquiring) {}
+        while !stage.isThere.load(ordering: .acquiring) { await Task.yield() }
         stage.mayGo.store(true, ordering: .releasing)
       }
       desk.history.execute(Edit(page: desk.page), "A")
