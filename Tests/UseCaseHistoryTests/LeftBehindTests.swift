@@ -32,6 +32,16 @@ struct LeftBehindTests {
     return (x, tasks)
   }
 
+  /// Executes A, which leaves a task behind that executes X, and returns when A is recorded.
+  private func leaveX() async {
+    page.script("do A") { [page, edit = desk.edit] in
+      Task { _ = try? await edit("X") }
+      await page.began("do X")
+    }
+    history.execute(Edit(page: page), "A")
+    for await state in history.states() where state.undoCount == 1 { break }
+  }
+
   @Test func `what begins after a clear in an undo is recorded`() async {
     await history.run(page, "A")
     let gate = Gate()
@@ -79,12 +89,7 @@ struct LeftBehindTests {
       do { _ = try await history.undo().value } catch { log.append("\(error)") }
       _ = try? await edit("Z")
     }
-    page.script("do A") { [page, edit = desk.edit] in
-      Task { _ = try? await edit("X") }
-      await page.began("do X")
-    }
-    history.execute(Edit(page: page), "A")
-    for await state in history.states() where state.undoCount == 1 { break }
+    await leaveX()
     gate.open()
     #expect(await log.elements(atLeast: 1) == ["reentrant"])
     await desk.edit.queue.idle()
@@ -97,12 +102,7 @@ struct LeftBehindTests {
       await gate.pass()
       history.clear()
     }
-    page.script("do A") { [page, edit = desk.edit] in
-      Task { _ = try? await edit("X") }
-      await page.began("do X")
-    }
-    history.execute(Edit(page: page), "A")
-    for await state in history.states() where state.undoCount == 1 { break }
+    await leaveX()
     gate.open()
     await desk.edit.queue.idle()
     #expect(history.layout == "[|]")

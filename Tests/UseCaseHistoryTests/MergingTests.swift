@@ -159,17 +159,8 @@ struct MergingTests {
   }
 
   @Test func `use cases of two documents do not merge`() async {
-    struct Line: UndoableUseCase, Equatable {
+    struct Line: Joining, Equatable {
       let document: Int
-
-      func main(_ text: String) async throws {}
-      func undo(_ text: String, _: Void) async throws {}
-      func title(for text: String) -> String { text }
-      func merge(
-        _ earlier: (request: String, response: Void), _ later: (request: String, response: Void)
-      ) -> HistoryMerge<String, Void> {
-        .merged(earlier.request + later.request, ())
-      }
     }
     for (document, text) in [(1, "a"), (1, "b"), (2, "c"), (2, "d")] {
       await history.execute(Line(document: document), text).ended()
@@ -183,19 +174,10 @@ struct MergingTests {
       let blink: @Sendable () -> Void = {}
     }
     enum Place { case start, after(Cursor), inside(Cursor) }
-    struct Line: UndoableUseCase {
+    struct Line: Joining {
       let queue = UseCaseQueue(.serial)
       let place: Place
       var note: Cursor?
-
-      func main(_ text: String) async throws {}
-      func undo(_ text: String, _: Void) async throws {}
-      func title(for text: String) -> String { text }
-      func merge(
-        _ earlier: (request: String, response: Void), _ later: (request: String, response: Void)
-      ) -> HistoryMerge<String, Void> {
-        .merged(earlier.request + later.request, ())
-      }
     }
     let (one, two) = (Cursor(page: page), Cursor(page: Page()))
     let lines = [
@@ -210,10 +192,7 @@ struct MergingTests {
   }
 
   @Test func `objects merge only with themselves`() async {
-    final class Line: UndoableUseCase {
-      func main(_ text: String) async throws {}
-      func undo(_ text: String, _: Void) async throws {}
-      func title(for text: String) -> String { text }
+    final class Line: Joining {
       func merge(
         _ earlier: (request: String, response: Void), _ later: (request: String, response: Void)
       ) -> HistoryMerge<String, Void> {
@@ -232,13 +211,10 @@ struct MergingTests {
   }
 
   @Test func `what is cleared, evicted or saved while merge decides is left alone`() async {
-    struct Nosy: UndoableUseCase {
+    struct Nosy: Joining {
       let discards: Log<String>
       let onMerge: @Sendable () -> Void
 
-      func main(_ text: String) async throws {}
-      func undo(_ text: String, _: Void) async throws {}
-      func title(for text: String) -> String { text }
       func merge(
         _ earlier: (request: String, response: Void), _ later: (request: String, response: Void)
       ) -> HistoryMerge<String, Void> {
@@ -269,5 +245,20 @@ struct MergingTests {
       discards.elements.sorted() == [
         "a evicted", "b truncated", "c evicted", "d evicted", "e cleared", "f cleared",
       ])
+  }
+}
+
+/// Texts, of which the later one is put behind the earlier one.
+private protocol Joining: UndoableUseCase<String, Void> {}
+
+extension Joining {
+  fileprivate func main(_ text: String) async throws {}
+  fileprivate func undo(_ text: String, _: Void) async throws {}
+  fileprivate func title(for text: String) -> String { text }
+
+  fileprivate func merge(
+    _ earlier: (request: String, response: Void), _ later: (request: String, response: Void)
+  ) -> HistoryMerge<String, Void> {
+    .merged(earlier.request + later.request, ())
   }
 }
