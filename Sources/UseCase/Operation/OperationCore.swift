@@ -273,10 +273,9 @@ extension OperationCore {
 
   /// Tells the observer, and goes on until there is nothing left to tell.
   private func tell(_ first: UseCaseEvent.Kind) {
-    guard let observer = queue.observer else { return }
     var event = Optional(first)
     while let kind = event {
-      observer(UseCaseEvent(id: id, kind: kind, type: useCase))
+      queue.observer?(UseCaseEvent(id: id, kind: kind, type: useCase))
       let next = machine.withLock { $0.tell(goesOn: true) }
       next.ready?.resume(returning: true)
       event = next.event
