@@ -183,14 +183,18 @@ extension OperationCore {
   }
 
   /// Ends the operation before its time.
-  func end(_ verdict: Verdict) {
+  ///
+  /// - Parameters:
+  ///   - verdict: Why.
+  ///   - isFromQueue: Whether it is the queue that ends it, and knows of it already.
+  func end(_ verdict: Verdict, isFromQueue: Bool = false) {
     // It is told from here, and later: whoever hears of it finds that it has left the queue.
     let (ending, event) = machine.withLock { machine in
       let ending = machine.end(verdict, sleeps: queue.policy.debounce != nil)
       return (ending, machine.tell(goesOn: false).event)
     }
     guard ending.isNew else { return }
-    if !isGuest { queue.cancel(ticket) }
+    if !isGuest, !isFromQueue { queue.cancel(ticket) }
     if let event { tell(event) }
     if ending.isJobCancelled { ending.job?.cancel() }
     ending.waiters.forEach { $0.resume(returning: true) }

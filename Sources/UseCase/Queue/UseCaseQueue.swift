@@ -83,7 +83,9 @@ public final class UseCaseQueue: Sendable {
   /// - Complexity: O(*n*) in the number of operations.
   public func cancelAll() {
     let (operations, release) = machine.withLock { $0.cancelAll() }
-    for operation in operations { operation.withCore { $0.end(.cancelled(.requested)) } }
+    for operation in operations {
+      operation.withCore { $0.end(.cancelled(.requested), isFromQueue: true) }
+    }
     act(on: release)
   }
 
@@ -143,7 +145,7 @@ extension UseCaseQueue {
       return admission
     }
     admission.superseded.forEach { operation in
-      operation.withCore { $0.end(.cancelled(.superseded)) }
+      operation.withCore { $0.end(.cancelled(.superseded), isFromQueue: true) }
     }
     return (admission.decision, sleep)
   }
