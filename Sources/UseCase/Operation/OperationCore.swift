@@ -1,4 +1,4 @@
-import Synchronization
+public import Synchronization
 
 /// What every operation has, whatever the types of its request and response: its place in a
 /// queue, its machine, its waiters.
@@ -201,29 +201,29 @@ extension OperationCore {
     ending.parked?.resume(returning: true)
   }
 
-  /// Returns once there is an outcome and, unless it came before its time, the slot is free.
+  /// Whether to wait for the value here can never end.
+  @usableFromInline var isDeadlock: Bool {
+    queue.isSerial && state == .waiting && queue.isHeldHere
+  }
+
+  /// Resumes the waiter with true once there is an outcome and, unless it came before its time, the
+  /// slot is free; with false if `abandon` comes first.
   ///
-  /// - Parameter isCall: Whether the operation is cancelled with the task that awaits it.
-  /// - Throws: `CancellationError` when the awaiting task is cancelled, ``UseCaseDeadlock``.
+  /// At `place` is the key of the waiter, 0 before there is one, and -1 once it is to leave.
   @usableFromInline
-  func settled(isCall: Bool) async throws {
-    if queue.isSerial, state == .waiting, queue.isHeldHere { throw UseCaseDeadlock() }
-    // The key of the waiter, 0 before there is one, and -1 once it is to leave.
-    let place = Atomic<Int32>(0)
-    let isSettled = await withTaskCancellationHandler {
-      await withUnsafeContinuation { waiter in
-        guard let key = machine.withLock({ $0.hold(waiter) }) else {
-          return waiter.resume(returning: true)
-        }
-        if place.exchange(key, ordering: .sequentiallyConsistent) < 0 { abandon(key) }
-      }
-    } onCancel: {
-      if isCall { end(.cancelled(.requested)) }
-      let key = place.exchange(-1, ordering: .sequentiallyConsistent)
-      if key > 0 { abandon(key) }
+  func hold(_ waiter: UnsafeContinuation<Bool, Never>, at place: borrowing Atomic<Int32>) {
+    guard let key = machine.withLock({ $0.hold(waiter) }) else {
+      return waiter.resume(returning: true)
     }
-    // A call may be cancelled when the operation has just settled, or just before it is awaited.
-    guard isSettled, !(isCall && Task.isCancelled) else { throw CancellationError() }
+    if place.exchange(key, ordering: .sequentiallyConsistent) < 0 { abandon(key) }
+  }
+
+  /// The task that waits at `place` is cancelled, and in the call form the operation with it.
+  @usableFromInline
+  func abandon(_ place: borrowing Atomic<Int32>, isCall: Bool) {
+    if isCall { end(.cancelled(.requested)) }
+    let key = place.exchange(-1, ordering: .sequentiallyConsistent)
+    if key > 0 { abandon(key) }
   }
 
   private func abandon(_ key: Int32) {

@@ -1,3 +1,5 @@
+public import Synchronization
+
 /// One execution of a use case, once: its request, its handlers and its outcome.
 ///
 /// ```swift
@@ -72,8 +74,15 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
 
   @inlinable
   func value(isCall: Bool) async throws -> Response {
-    try await core.settled(isCall: isCall)
-    guard let outcome else { throw CancellationError() }
+    if core.isDeadlock { throw UseCaseDeadlock() }
+    let place = Atomic<Int32>(0)
+    let isSettled = await withTaskCancellationHandler {
+      await withUnsafeContinuation { core.hold($0, at: place) }
+    } onCancel: {
+      core.abandon(place, isCall: isCall)
+    }
+    // A call may be cancelled when the operation has just settled, or just before it is awaited.
+    guard isSettled, !(isCall && Task.isCancelled), let outcome else { throw CancellationError() }
     return try outcome.get()
   }
 
