@@ -48,7 +48,7 @@ extension UseCaseOperation {
     switch core.giveBack(freed) {
     case .deliver where !Slot.isHeld: await deliverHere()
     case .deliver: await deliver()
-    case .deliverApart: Task { Slot.isHeld ? await deliver() : await deliverHere() }
+    case .deliverApart: deliverApart()
     case .leave: break
     }
   }
@@ -89,6 +89,13 @@ extension UseCaseOperation {
 extension UseCaseOperation: AnyOperation {
   @usableFromInline
   func withCore<Result>(_ body: (borrowing OperationCore) -> Result) -> Result { body(core) }
+
+  /// Not inlined: where a task is made there is room for a priority, of which only the runtime
+  /// knows the size, and each body would ask it.
+  @usableFromInline
+  func deliverApart() {
+    Task { Slot.isHeld ? await deliver() : await deliverHere() }
+  }
 
   /// Runs the handlers, outside of any slot.
   @usableFromInline
