@@ -39,13 +39,13 @@ final class HistoryLedger: Sendable {
   /// Changes the machine, and then wakes those who read its states.
   @discardableResult
   func change<Value: ~Copyable & Sendable>(_ body: (inout Machine) -> Value) -> Value {
-    var readers: [Waiter] = []
+    var readers: [Waiter]?
     let value = book.withLock { book in
       let value = body(&book.machine)
       readers = book.readers.wake(for: book.machine.version)
       return value
     }
-    for reader in readers { reader.resume() }
+    if let readers { for reader in readers { reader.resume() } }
     return value
   }
 

@@ -3,6 +3,7 @@ import Synchronization
 /// Those who wait for the next change of a history.
 struct HistoryReaders<Waiter: Sendable>: Sendable {
   private var waiting: [(reader: ObjectIdentifier, waiter: Waiter)] = []
+  /// The version that they have: all wait for the next one.
   private var version: UInt64 = 0
   private(set) var isFinished = false
 
@@ -12,14 +13,13 @@ struct HistoryReaders<Waiter: Sendable>: Sendable {
   ) -> Waiter? {
     if version >= next || isFinished { return waiter }
     waiting.append((reader, waiter))
+    self.version = version
     return nil
   }
 
-  /// Returns those who have waited for this version.
-  mutating func wake(for version: UInt64) -> [Waiter] {
-    guard version != self.version else { return [] }
-    self.version = version
-    return takeAll()
+  /// Returns those who have waited for this version, nil if there are none.
+  mutating func wake(for version: UInt64) -> [Waiter]? {
+    waiting.isEmpty || version == self.version ? nil : takeAll()
   }
 
   /// Returns those of a reader that waits no longer.
@@ -35,7 +35,6 @@ struct HistoryReaders<Waiter: Sendable>: Sendable {
   }
 
   private mutating func takeAll() -> [Waiter] {
-    guard !waiting.isEmpty else { return [] }
     defer { waiting = [] }
     return waiting.map(\.waiter)
   }
