@@ -7,10 +7,11 @@ extension HistoryMachine {
     var cursor: Int
     var oldest: Int
     var kept: Int
-    var executions = HistoryStack<Operation>()
+    /// How many of the executions that are `expected` are in it.
+    var executions = 0
     var isPartial: Bool
 
-    var end: Int { kept + executions.count }
+    var end: Int { kept + executions }
   }
 
   var present: Forecast {
@@ -27,8 +28,12 @@ extension HistoryMachine {
     case .execution, .group:
       guard willBeRecorded(pending) else { return }
       forecast.kept = min(forecast.kept, forecast.cursor)
-      while forecast.end > forecast.cursor { _ = forecast.executions.popLast() }
-      forecast.executions.append(pending.operation)
+      while forecast.end > forecast.cursor {
+        forecast.executions -= 1
+        _ = expected.popLast()
+      }
+      forecast.executions += 1
+      expected.append(pending.operation)
       forecast.cursor += 1
       forecast.isPartial = false
       if let limit { forecast.oldest = max(forecast.oldest, forecast.cursor - limit) }
@@ -66,6 +71,7 @@ extension HistoryMachine {
 
   private mutating func simulate(executionsFail: Bool) -> Forecast {
     var forecast = present
+    if !executionsFail { expected = HistoryStack() }
     for pending in pending where !pending.isGone {
       if pending.isExecution, executionsFail { continue }
       advance(&forecast, by: pending)
@@ -84,7 +90,7 @@ extension HistoryMachine {
 
   private mutating func target(at position: Int, in forecast: Forecast) -> Target {
     position < forecast.kept
-      ? .entry(record(at: position).id) : .execution(forecast.executions[position - forecast.kept])
+      ? .entry(record(at: position).id) : .execution(expected[position - forecast.kept])
   }
 
   /// Returns what is meant by what is asked now.
@@ -100,8 +106,7 @@ extension HistoryMachine {
   }
 
   private mutating func nextRedo() -> Target? {
-    let forecast = ahead()
-    if let target = redoTarget(in: forecast) { return target }
+    if let target = redoTarget(in: ahead()) { return target }
     return executions > 0 ? redoTarget(in: simulate(executionsFail: true)) : nil
   }
 
@@ -109,8 +114,7 @@ extension HistoryMachine {
     if limit != 0, let last = pending.last, last.isExecution, willBeRecorded(last) {
       return .execution(last.operation)
     }
-    let forecast = ahead()
-    return undoTarget(in: forecast)
+    return undoTarget(in: ahead())
   }
 
   private mutating func willBeRecorded(_ execution: Pending) -> Bool {

@@ -163,8 +163,9 @@ extension HistoryMachine {
     count(gone, -1)
     trim()
     if gone.hasEffect { version += 1 }
-    if forecast?.executions.first == holder {
-      _ = forecast?.executions.popFirst()
+    if forecast != nil, expected.first == holder {
+      _ = expected.popFirst()
+      forecast?.executions -= 1
       forecast?.kept += 1
     }
   }

@@ -55,6 +55,8 @@ struct HistoryMachine<Step: Sendable, Operation: Comparable & Sendable, Waiter: 
   /// Whether the holder itself called clear().
   var clearsWhenOver = false
   var forecast: Forecast?
+  /// The executions in the forecast that are to become entries.
+  var expected = HistoryStack<Operation>()
   /// Up to this one, nothing that waits to undo or redo finds anything.
   var unbound: Operation?
   /// What became of executions that were bound as targets before they were recorded.
