@@ -190,12 +190,12 @@ extension HistoryLedger {
     } catch {
       failure = error
     }
-    let stopped = plan.stopped
+    plan.close()
     discard(
       change { machine in
         // At once with the move: nobody is to find the lane held and nothing running there.
         frame.end()
-        return machine.finish(plan, stopped)
+        return machine.finish(&plan)
       })
     if let failure { throw failure }
     return plan
@@ -203,9 +203,12 @@ extension HistoryLedger {
 }
 
 extension HistoryPlan<any HistoryStep> {
-  /// Returns what clients see of a record that has been undone or redone.
-  func entry(of record: HistoryRecord<any HistoryStep>) -> HistoryEntry {
-    record.entry(applied: isRedo ? record.size : 0) { $0.title }
+  /// What clients see of those that have been undone or redone.
+  var entries: [HistoryEntry] { (0..<moved).map { entry(at: $0) } }
+
+  func entry(at index: Int) -> HistoryEntry {
+    let record = records[index]
+    return record.entry(applied: isRedo ? record.size : 0) { $0.title }
   }
 }
 

@@ -4,11 +4,11 @@ struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
   typealias Record = HistoryRecord<Step>
 
   var isRedo = false
-  /// In the order in which they are to be undone or redone. None if there is nothing to do. They
-  /// stay as they were: the last reference to a step is not to go under a lock.
+  /// In the order in which they are to be undone or redone. None if there is nothing to do. Those
+  /// that have been redone are here as they are now.
   var records = HistoryBatch<Record>.none
-  /// Those that are undone or redone, as they are now.
-  var moved = HistoryBatch<Record>.none
+  /// How many of them have been undone or redone.
+  var moved = 0
   /// The steps of the next one, if it is a group that has begun.
   var steps: [Step] = []
   /// How many steps of the next one are applied.
@@ -20,41 +20,44 @@ struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
 
   /// What is to be undone or redone next. Tell the plan when it is.
   mutating func next() -> Step? {
-    guard moved.count < records.count else { return nil }
-    let record = records[moved.count]
-    if case .single(let step) = record.content { return step }
-    if steps.isEmpty { steps = record.steps }
+    guard isIncomplete else { return nil }
+    if case .single(let step) = records[moved].content { return step }
+    if steps.isEmpty { steps = records[moved].steps }
     return steps[isRedo ? applied : applied - 1]
   }
 
   mutating func undid() {
     applied -= 1
-    if applied == 0 { advance(records[moved.count]) }
+    if applied == 0 { advance() }
   }
 
   /// The step has been redone, and this is what has become of it.
   mutating func redid(_ step: Step) {
-    let record = records[moved.count]
     applied += 1
-    if case .single = record.content {
-      advance(Record(id: record.id, content: .single(step)))
+    if steps.isEmpty {
+      records[moved] = Record(id: records[moved].id, content: .single(step))
+      advance()
     } else {
       steps[applied - 1] = step
-      if applied == record.size { advance(record.replacing(steps)) }
+      guard applied == steps.count else { return }
+      records[moved] = records[moved].replacing(steps)
+      advance()
     }
   }
 
-  private mutating func advance(_ record: Record) {
-    moved.append(record)
+  private mutating func advance() {
+    moved += 1
     steps = []
-    applied = isRedo || moved.count == records.count ? 0 : records[moved.count].size
+    applied = isRedo || moved == records.count ? 0 : records[moved].size
   }
 
-  /// The record in which it has stopped, as it is now. Nil if it has not.
-  var stopped: Record? {
-    guard moved.count < records.count else { return nil }
-    return steps.isEmpty ? records[moved.count] : records[moved.count].replacing(steps)
+  /// No more is done. A group in which it has stopped becomes what it is now.
+  mutating func close() {
+    if !steps.isEmpty { records[moved] = records[moved].replacing(steps) }
   }
+
+  /// Whether there is something left to do.
+  var isIncomplete: Bool { moved < records.count }
 }
 
 extension HistoryMachine {
@@ -78,17 +81,21 @@ extension HistoryMachine {
   }
 
   private mutating func plan(for asked: Pending) -> Plan {
-    let next: Target?
+    let next: ID?
     let isRedo: Bool
     switch asked.ask {
     case .execution, .group: return Plan()
-    case .undo: (isRedo, next) = (false, undoTarget(in: present))
-    case .redo: (isRedo, next) = (true, redoTarget(in: present))
+    case .undo: (isRedo, next) = (false, Self.newest(applied))
+    case .redo: (isRedo, next) = (true, partial == nil ? Self.newest(undone) : Self.newest(applied))
     case .move(let id): return plan(to: id)
     }
     guard let target = asked.target else { return Plan() }
-    guard resolved(target) == next else { return Plan(error: .outOfTurn) }
+    guard let next, resolved(target) == .entry(next) else { return Plan(error: .outOfTurn) }
     return plan(isRedo: isRedo, count: 1)
+  }
+
+  private static func newest(_ records: borrowing HistoryStack<Record>) -> ID? {
+    records.isEmpty ? nil : records[records.count - 1].id
   }
 
   private mutating func plan(to id: ID?) -> Plan {
@@ -113,16 +120,16 @@ extension HistoryMachine {
     return Plan(isRedo: isRedo, records: records, applied: applied, appliedFirst: applied)
   }
 
-  /// The undo, redo or move has come as far as it could. `stopped` is that of the plan, which for
-  /// a group is to be built outside of the lock.
-  mutating func finish(_ plan: borrowing Plan, _ stopped: Record?) -> Drops {
+  /// The undo, redo or move has come as far as it could, and the plan is closed. What was redone is
+  /// left in the plan as it was before: the last reference to a step is not to go under a lock.
+  mutating func finish(_ plan: inout Plan) -> Drops {
     moving = nil
     var drops: Drops = []
     if isCleared {
-      drops = dropAll(of: plan, stopped)
+      drops = dropAll(of: plan)
     } else {
-      for index in plan.moved.indices { shift(plan.moved[index], isRedo: plan.isRedo) }
-      if let stopped { stop(in: stopped, at: plan.applied, isRedo: plan.isRedo) }
+      for index in 0..<plan.moved { shift(&plan, index) }
+      if plan.isIncomplete, plan.applied > 0 { stop(in: &plan) }
       if evictsWhenOver { evict(into: &drops) }
     }
     if clearsWhenOver {
@@ -130,33 +137,31 @@ extension HistoryMachine {
       drops += clear()
     }
     evictsWhenOver = false
-    leave(asForecast: stopped == nil && drops.isEmpty)
+    leave(asForecast: !plan.isIncomplete && drops.isEmpty)
     return drops
   }
 
-  private mutating func shift(_ record: Record, isRedo: Bool) {
-    if isRedo {
-      _ = partial.take() == nil ? undone.popLast() : applied.popLast()
-      applied.append(record)
-    } else {
-      _ = applied.popLast()
-      partial = nil
-      undone.append(record)
+  private mutating func shift(_ plan: inout Plan, _ index: Int) {
+    let isPartial = partial.take() != nil
+    if !plan.isRedo {
+      if let record = applied.popLast() { undone.append(record) }
+    } else if let record = isPartial ? applied.popLast() : undone.popLast() {
+      applied.append(plan.records[index])
+      plan.records[index] = record
     }
   }
 
-  private mutating func stop(in record: Record, at count: Int, isRedo: Bool) {
-    guard count > 0 else { return }
-    if isRedo { shift(record, isRedo: true) }
-    partial = count < record.size ? count : nil
+  private mutating func stop(in plan: inout Plan) {
+    let size = plan.records[plan.moved].size
+    if plan.isRedo { shift(&plan, plan.moved) }
+    partial = plan.applied < size ? plan.applied : nil
   }
 
   /// The history was cleared meanwhile: what was in the hands of the move goes as well. If it has
   /// changed anything, nobody knows any more where that is.
-  private mutating func dropAll(of plan: borrowing Plan, _ stopped: Record?) -> Drops {
-    if !plan.moved.isEmpty || plan.applied != plan.appliedFirst { bottom = newID() }
-    let done = Array(plan.moved) + [stopped].compactMap(\.self)
-    let records = HistoryStack(done + plan.records.dropFirst(done.count))
+  private mutating func dropAll(of plan: borrowing Plan) -> Drops {
+    if plan.moved > 0 || plan.applied != plan.appliedFirst { bottom = newID() }
+    let records = HistoryStack(Array(plan.records))
     return [HistoryDrop(records: records, reason: .cleared, isReversed: !plan.isRedo)]
   }
 }

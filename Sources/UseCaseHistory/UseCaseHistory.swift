@@ -71,7 +71,7 @@ extension UseCaseHistory {
   /// - Complexity: O(1), and O(*n*) in the number of parts of a group.
   @discardableResult
   public func undo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
-    ask(.undo, .undo) { OneStep(queue: lane, ledger: ledger, frame: $0) }
+    ask(.undo, .undo) { OneStep(history: self, frame: $0) }
   }
 
   /// Redoes the entry that will be the next undone one when everything asked for before has run.
@@ -81,7 +81,7 @@ extension UseCaseHistory {
   /// - Complexity: O(1), and O(*n*) in the number of parts of a group.
   @discardableResult
   public func redo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
-    ask(.redo, .redo) { OneStep(queue: lane, ledger: ledger, frame: $0) }
+    ask(.redo, .redo) { OneStep(history: self, frame: $0) }
   }
 
   /// Undoes or redoes until `entry` is the newest applied one. A step that fails stops it there.
@@ -93,7 +93,7 @@ extension UseCaseHistory {
   /// - Complexity: O(*n*) in the number of entries between here and there.
   @discardableResult
   public func move(to entry: HistoryEntry.ID?) -> UseCaseOperation<HistoryMove, [HistoryEntry]> {
-    ask(.move(entry), .move(entry)) { Jump(queue: lane, ledger: ledger, frame: $0) }
+    ask(.move(entry), .move(entry)) { Jump(history: self, frame: $0) }
   }
 
   private func ask<Base: UseCase<HistoryMove, Answer>, Answer>(
@@ -264,25 +264,27 @@ extension UseCaseHistory {
 
 /// Undoes or redoes one entry.
 private struct OneStep: UseCase {
-  let queue: UseCaseQueue
-  let ledger: HistoryLedger
+  let history: UseCaseHistory
   let frame: HistoryFrame
+
+  var queue: UseCaseQueue { history.lane }
 
   @inline(__always)
   func main(_ move: HistoryMove) async throws -> HistoryEntry? {
-    let plan = try await ledger.move(in: frame)
-    return plan.moved.first.map { plan.entry(of: $0) }
+    let plan = try await history.ledger.move(in: frame)
+    return plan.moved > 0 ? plan.entry(at: 0) : nil
   }
 }
 
 /// Undoes or redoes up to an entry.
 private struct Jump: UseCase {
-  let queue: UseCaseQueue
-  let ledger: HistoryLedger
+  let history: UseCaseHistory
   let frame: HistoryFrame
 
+  var queue: UseCaseQueue { history.lane }
+
   func main(_ move: HistoryMove) async throws -> [HistoryEntry] {
-    let plan = try await ledger.move(in: frame)
-    return plan.moved.map { plan.entry(of: $0) }
+    let plan = try await history.ledger.move(in: frame)
+    return plan.entries
   }
 }

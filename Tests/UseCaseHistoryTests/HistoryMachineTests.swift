@@ -325,7 +325,7 @@ extension HistoryMachine where Step == String, Operation == Int {
     } else {
       var plan = begin()
       while let step = plan.next() { plan.isRedo ? plan.redid(step) : plan.undid() }
-      if !plan.records.isEmpty { _ = finish(plan, plan.stopped) }
+      if !plan.records.isEmpty { _ = finish(&plan) }
     }
     settle(operation, .returned)
     settle(operation, .ended)
