@@ -1,4 +1,3 @@
-import Synchronization
 import TestSupport
 import Testing
 import UseCase
@@ -200,11 +199,11 @@ struct ClearAndDiscardTests {
   @Test func `a pair is discarded before the operation that caused it has ended`() async {
     await history.run(page, "A", "B")
     await history.back(2)
-    let seen = Mutex<[String]>([])
+    let seen = Watched<[String]>([])
     await history.execute(Edit(page: page), "C").then { [page] _ in
-      seen.withLock { $0 = page.discarded }
+      seen.update { $0 = page.discarded }
     }.ended()
-    #expect(seen.withLock { $0 } == ["A1 truncated", "B2 truncated"])
+    #expect(seen.value == ["A1 truncated", "B2 truncated"])
   }
 
   @Test func `a discard may use the history`() async {

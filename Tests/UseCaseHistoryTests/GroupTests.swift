@@ -1,4 +1,3 @@
-import Synchronization
 import TestSupport
 import Testing
 import UseCase
@@ -344,13 +343,13 @@ struct GroupTests {
   }
 
   @Test func `execute in a group waits for it, and is an entry of its own`() async {
-    let later = Mutex<UseCaseOperation<String, Answer>?>(nil)
+    let later = Watched<UseCaseOperation<String, Answer>?>(nil)
     await history.group("G") { [edit = desk.edit] in
       _ = try await edit("a")
       let operation = edit.execute("B")
-      later.withLock { $0 = operation }
+      later.update { $0 = operation }
     }.ended()
-    await later.withLock { $0 }?.ended()
+    await later.value?.ended()
     #expect(history.layout == "[G(a) B |]")
   }
 

@@ -1,4 +1,3 @@
-import Synchronization
 import TestSupport
 import Testing
 import UseCase
@@ -38,14 +37,14 @@ struct InsideTests {
   }
 
   @Test func `what is executed inside waits its turn and is an entry of its own`() async {
-    let later = Mutex<UseCaseOperation<String, Answer>?>(nil)
+    let later = Watched<UseCaseOperation<String, Answer>?>(nil)
     page.script("do A") { [edit = desk.edit] in
       let operation = edit.execute("B")
       #expect(operation.state == .waiting)
-      later.withLock { $0 = operation }
+      later.update { $0 = operation }
     }
     await history.run(page, "A")
-    await later.withLock { $0 }?.ended()
+    await later.value?.ended()
     #expect(history.layout == "[A B |]")
   }
 
@@ -169,17 +168,17 @@ struct InsideTests {
   }
 
   @Test func `what an operation made inside does is not inside`() async {
-    let made = Mutex<UseCaseOperation<Int, HistoryError?>?>(nil)
+    let made = Watched<UseCaseOperation<Int, HistoryError?>?>(nil)
     let gate = page.hold("do A")
     page.script("do A") { [history] in
       let other = AnyUseCase<Int, HistoryError?> { _ in await history.undo().ended().historyError }
       let operation = other.execute(1)
-      made.withLock { $0 = operation }
+      made.update { $0 = operation }
     }
     let operation = history.execute(Edit(page: page), "A")
     gate.open()
     await operation.ended()
-    let outcome = await made.withLock { $0 }?.ended()
+    let outcome = await made.value?.ended()
     #expect(outcome?.value == .some(nil))
     #expect(history.layout == "[| A]*")
   }

@@ -129,13 +129,13 @@ struct LeftBehindTests {
   @Test func `it never begins beside the next one in its slot`() async {
     for round in 0..<3_000 {
       let desk = Desk()
-      let bodies = Mutex((now: 0, most: 0))
+      let bodies = Watched((now: 0, most: 0))
       let (stage, stray) = (Stage(), Watched<Task<Void, any Error>?>(nil))
       desk.page.direct { action in
         guard action != "do A" else { return }
-        bodies.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+        bodies.update { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
         spin(1_000)
-        bodies.withLock { $0.now -= 1 }
+        bodies.update { $0.now -= 1 }
       }
       desk.page.script("do A") { [edit = desk.edit] in
         let task = Task {
@@ -152,7 +152,7 @@ struct LeftBehindTests {
       await desk.history.execute(Edit(page: desk.page), "B").ended()
       _ = await stray.value?.result
       // With two entries, Y was inside of A, which answers for it.
-      #expect(desk.history.entries.count == 2 || bodies.withLock { $0.most } == 1)
+      #expect(desk.history.entries.count == 2 || bodies.value.most == 1)
     }
   }
 }
