@@ -6,7 +6,6 @@ extension Scenario {
   /// What is asked of a history that has entries already, a thousand at a time.
   static let history = Scenario(
     name: "history, a thousand at a time",
-    rounds: 7,
     contestants: [
       Contestant("Task after Task", isBare: true, lines: 1_000, of: 5_000) { count, client in
         var last: Task<Void, Never>?
