@@ -228,6 +228,8 @@ extension HistoryMachine {
   /// The execution of the holder has become this entry, for which a move may wait.
   mutating func resolve(to entry: ID) {
     guard moves > 0, let holder, let last = pending.last else { return }
+    // Of two that are recorded in one slot, what waits is for the later one.
+    if resolved.last?.operation == holder { forecast = nil }
     resolved.append(Resolution(operation: holder, entry: entry, until: last.operation))
   }
 

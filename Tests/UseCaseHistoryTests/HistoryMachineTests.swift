@@ -182,17 +182,30 @@ struct HistoryMachineTests {
     #expect(machine.pending.isEmpty)
   }
 
-  @Test func `a forecast that was kept up is the one computed anew`() {
-    var machine = Self.machine(limit: 3)
+  @Test(arguments: [1, 3, nil])
+  func `a forecast that was kept up is the one computed anew`(limit: Int?) {
+    var machine = Self.machine(limit: limit)
     var random = SeededGenerator(seed: 3)
     var next = 0
+    // Has recorded one of its two bodies.
+    var half: Int?
     for _ in 1...5_000 {
       switch Int.random(in: 0..<10, using: &random) {
       case 0...2 where machine.pending.count < 20: machine.admit(next, HistoryQuestion(.execution))
       case 3, 4: machine.admit(next, HistoryQuestion(.undo))
       case 5: machine.admit(next, HistoryQuestion(.redo))
       default:
-        if let first = machine.pending.first { machine.finish(first.operation) }
+        if let operation = half.take() {
+          machine.recordLast("second", of: operation)
+        } else if let first = machine.pending.first, first.isExecution, .random(using: &random) {
+          machine.start(first.operation)
+          machine.enter()
+          machine.enter()
+          _ = machine.record("first", at: .zero)
+          half = first.operation
+        } else if let first = machine.pending.first {
+          machine.finish(first.operation)
+        }
       }
       next += 1
       let kept = machine.snapshot()
@@ -321,12 +334,21 @@ extension HistoryMachine where Step == String, Operation == Int {
     guard isHolderPending else { return }
     if case .execution? = pending.first?.ask {
       enter()
-      _ = record("\(operation)", at: .zero)
-    } else {
-      var plan = begin()
-      while let step = plan.next() { plan.isRedo ? plan.redid(step) : plan.undid() }
-      if !plan.records.isEmpty { _ = finish(&plan) }
+      return recordLast("\(operation)", of: operation)
     }
+    var plan = begin()
+    while let step = plan.next() { plan.isRedo ? plan.redid(step) : plan.undid() }
+    if !plan.records.isEmpty { _ = finish(&plan) }
+    settle(operation)
+  }
+
+  /// Records what the last body in the slot has answered.
+  fileprivate mutating func recordLast(_ step: String, of operation: Int) {
+    _ = record(step, at: .zero)
+    settle(operation)
+  }
+
+  private mutating func settle(_ operation: Int) {
     settle(operation, .returned)
     settle(operation, .ended)
   }
