@@ -48,12 +48,12 @@ extension HistoryMachine {
       forecast.cursor += forecast.isPartial ? 0 : 1
       forecast.isPartial = false
     case .move(let id):
-      if let id {
-        guard let position = position(of: id), position < forecast.kept,
-          position >= forecast.oldest
-        else { return }
+      if let id, let position = position(of: id) {
+        guard position < forecast.kept, position >= forecast.oldest else { return }
         forecast.cursor = position + 1
       } else {
+        // One that runs may have lost its goal to a lower limit, and still goes there.
+        guard id == nil || moving != nil && pending.operation == holder else { return }
         forecast.cursor = forecast.oldest
       }
       forecast.isPartial = false

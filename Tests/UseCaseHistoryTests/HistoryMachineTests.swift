@@ -218,6 +218,22 @@ struct HistoryMachineTests {
     }
   }
 
+  @Test func `a move goes where it was to, also when a lower limit has dropped that`() {
+    var machine = Self.machine()
+    for operation in 1...3 { machine.run("\(operation)", as: operation) }
+    machine.admit(4, HistoryQuestion(.move(machine.applied[0].id)))
+    machine.start(4)
+    var plan = machine.begin()
+    #expect(machine.setLimit(1).map(\.records.count) == [1])
+    // Whoever looks ahead now sees that nothing will be applied.
+    #expect(!machine.snapshot().state.canUndo && machine.snapshot().state.canRedo)
+    while plan.next() != nil { plan.undid() }
+    #expect(machine.finish(&plan).isEmpty)
+    machine.admit(5, HistoryQuestion(.undo))
+    #expect(!machine.snapshot().state.canUndo && machine.snapshot().state.canRedo)
+    #expect(machine.pending.last?.target == nil && machine.undone.count == 2)
+  }
+
   @Test func `dropping a million entries is one exchange`() {
     var machine = Self.machine()
     let records = (1...1_000_000).map { number in
