@@ -139,7 +139,8 @@ extension ReferenceHistory {
     case .move(let key):
       let all = guess.applied + guess.undone
       let index = key.map { all.firstIndex(of: .entry($0)) } ?? -1
-      guard let index else { return }
+      // One that runs goes on when a lower limit has dropped its goal.
+      guard let index = index ?? (operation.plan == nil ? nil : -1) else { return }
       guess.isPartial = false
       guess.applied = Array(all[...index])
       guess.undone = Array(all[(index + 1)...])
