@@ -3,19 +3,6 @@ enum HistoryBatch<Element> {
   case none
   case one(Element)
   case several([Element])
-
-  mutating func append(_ element: Element) {
-    switch self {
-    case .none:
-      self = .one(element)
-    case .one(let first):
-      self = .several([first, element])
-    case .several(var elements):
-      self = .none
-      elements.append(element)
-      self = .several(elements)
-    }
-  }
 }
 
 extension HistoryBatch: RandomAccessCollection, MutableCollection {
