@@ -8,7 +8,7 @@ public import Synchronization
 @usableFromInline
 struct OperationCore: ~Copyable, Sendable {
   @usableFromInline typealias Machine = OperationMachine<
-    UnsafeContinuation<Bool, Never>, Task<Void, Never>, OperationUpdate, OperationMark
+    UnsafeContinuation<Bool, Never>, Task<Void, any Error>, OperationUpdate, OperationMark
   >
   @usableFromInline typealias Branch = OperationBranch
   @usableFromInline typealias Delivery = OperationDelivery<OperationUpdate, OperationMark>
@@ -110,7 +110,7 @@ extension OperationCore {
   }
 
   @usableFromInline
-  func spawn(_ job: Task<Void, Never>) {
+  func spawn(_ job: Task<Void, any Error>) {
     machine.withLock { $0.spawn(job) }?.cancel()
   }
 

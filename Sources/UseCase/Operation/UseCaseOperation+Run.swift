@@ -5,16 +5,16 @@ extension UseCaseOperation {
     self.useCase = useCase
     switch core.submit(self) {
     case .run:
-      core.spawn(Task(priority: priority) { await run() })
+      core.spawn(Task<Void, any Error>(priority: priority) { await run() })
     case .wait:
       core.spawn(
-        Task(priority: priority) {
+        Task<Void, any Error>(priority: priority) {
           if core.mustPark { await core.park() }
           await run()
         })
     case .debounce(let sleep):
       core.spawn(
-        Task(priority: priority) {
+        Task<Void, any Error>(priority: priority) {
           await core.pass(sleep)
           await runInTurn()
         })
