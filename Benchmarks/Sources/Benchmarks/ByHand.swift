@@ -21,7 +21,7 @@ final class ByHand: Sendable {
   }
 
   private struct State {
-    var task: Task<Void, Never>?
+    var task: Task<Void, any Error>?
     var value: Int?
     var handler: Handler?
     var waiter: UnsafeContinuation<Int?, Never>?
@@ -39,7 +39,7 @@ final class ByHand: Sendable {
 
   func execute() -> Self {
     queue.counts.withLock { $0.running += 1 }
-    let task = Task {
+    let task = Task<Void, any Error> {
       let value = await Self.$slot.withValue(self) { await body() }
       queue.counts.withLock {
         $0.running -= 1

@@ -10,6 +10,13 @@ struct OperationCore: ~Copyable, Sendable {
   @usableFromInline typealias Machine = OperationMachine<
     UnsafeContinuation<Bool, Never>, Task<Void, any Error>, OperationUpdate, OperationMark
   >
+  @usableFromInline struct Life: Sendable {
+    var machine: Machine
+  }
+  @inline(__always)
+  private func withMachine<Result: Sendable>(_ body: (inout Machine) -> Result) -> Result {
+    life.withLock { body(&$0.machine) }
+  }
   @usableFromInline typealias Branch = OperationBranch
   @usableFromInline typealias Delivery = OperationDelivery<OperationUpdate, OperationMark>
 
@@ -28,7 +35,7 @@ struct OperationCore: ~Copyable, Sendable {
 
   private let isObserved: Bool
 
-  @usableFromInline let machine: Lock<Machine>
+  @usableFromInline let life: Lock<Life>
 
   @usableFromInline
   init(queue: UseCaseQueue, useCase: any Any.Type, isCall: Bool) {
@@ -36,7 +43,7 @@ struct OperationCore: ~Copyable, Sendable {
     link = isCall ? Slot.holder().map(Caller.init) : nil
     isGuest = isCall && Slot.join(queue)
     isObserved = queue.isObserved
-    machine = Lock(Machine(isObserved: isObserved))
+    life = Lock(Life(machine: Machine(isObserved: isObserved)))
     self.queue = queue
   }
 
@@ -56,15 +63,15 @@ struct OperationCore: ~Copyable, Sendable {
   /// Runs `body` under the lock of the operation.
   @inlinable @inline(__always)
   func withLock<Result: Sendable>(_ body: () -> Result) -> Result {
-    machine.withLock { _ in body() }
+    life.withLock { _ in body() }
   }
 
   /// Whether the body runs as it is, with nothing around it.
   @usableFromInline var isPlain: Bool { queue.interceptors.isEmpty }
 
-  var state: UseCaseOperationState { machine.withLock { $0.state } }
-  @usableFromInline var verdict: Verdict? { machine.withLock { $0.verdict } }
-  var holdsSlot: Bool { machine.withLock { $0.holdsSlot } }
+  var state: UseCaseOperationState { withMachine { $0.state } }
+  @usableFromInline var verdict: Verdict? { withMachine { $0.verdict } }
+  var holdsSlot: Bool { withMachine { $0.holdsSlot } }
 }
 
 // MARK: - Slot and body
@@ -111,11 +118,11 @@ extension OperationCore {
 
   @usableFromInline
   func spawn(_ job: Task<Void, any Error>) {
-    machine.withLock { $0.spawn(job) }?.cancel()
+    withMachine { $0.spawn(job) }?.cancel()
   }
 
   @usableFromInline
-  func start() -> Bool { machine.withLock { $0.start() } }
+  func start() -> Bool { withMachine { $0.start() } }
 
   /// Returns when the debounce is over.
   @usableFromInline
@@ -124,22 +131,22 @@ extension OperationCore {
     queue.ready(ticket)
   }
 
-  @usableFromInline var mustPark: Bool { machine.withLock { $0.mustPark } }
+  @usableFromInline var mustPark: Bool { withMachine { $0.mustPark } }
 
   /// Returns when there is a slot, or an end without one.
   @usableFromInline
   func park() async {
     _ = await withUnsafeContinuation { waiter in
-      machine.withLock { $0.park(waiter) }?.resume(returning: true)
+      withMachine { $0.park(waiter) }?.resume(returning: true)
     }
   }
 
-  func join() -> Bool { machine.withLock { $0.join() } }
+  func join() -> Bool { withMachine { $0.join() } }
 
   /// There is no body to run, or one that ran in the slot has returned. Returns what `giveBack`
   /// is to have.
   @usableFromInline
-  func leave() -> Verdict.Kind? { machine.withLock { $0.leave() } }
+  func leave() -> Verdict.Kind? { withMachine { $0.leave() } }
 
   /// Gives the slot back if it is free.
   @usableFromInline
@@ -150,7 +157,7 @@ extension OperationCore {
     } else {
       queue.finish(ticket, as: kind)
     }
-    let (waiters, next) = machine.withLock { $0.giveBack() }
+    let (waiters, next) = withMachine { $0.giveBack() }
     waiters.forEach { $0.resume(returning: true) }
     return next
   }
@@ -189,7 +196,7 @@ extension OperationCore {
   ///   - isFromQueue: Whether it is the queue that ends it, and knows of it already.
   func end(_ verdict: Verdict, isFromQueue: Bool = false) {
     // It is told from here, and later: whoever hears of it finds that it has left the queue.
-    let (ending, event) = machine.withLock { machine in
+    let (ending, event) = withMachine { machine in
       let ending = machine.end(verdict, sleeps: queue.policy.debounce != nil)
       return (ending, machine.tell(goesOn: false).event)
     }
@@ -212,7 +219,7 @@ extension OperationCore {
   /// At `place` is the key of the waiter, 0 before there is one, and -1 once it is to leave.
   @usableFromInline
   func hold(_ waiter: UnsafeContinuation<Bool, Never>, at place: borrowing Atomic<Int32>) {
-    guard let key = machine.withLock({ $0.hold(waiter) }) else {
+    guard let key = withMachine({ $0.hold(waiter) }) else {
       return waiter.resume(returning: true)
     }
     if place.exchange(key, ordering: .sequentiallyConsistent) < 0 { abandon(key) }
@@ -227,7 +234,7 @@ extension OperationCore {
   }
 
   private func abandon(_ key: Int32) {
-    machine.withLock { $0.abandon(key) }?.resume(returning: false)
+    withMachine { $0.abandon(key) }?.resume(returning: false)
   }
 }
 
@@ -236,16 +243,16 @@ extension OperationCore {
 extension OperationCore {
   @usableFromInline
   func attach(_ branch: Branch, store: () -> Void) -> Bool {
-    machine.withLock { machine in
+    withMachine { machine in
       store()
       return machine.attach(branch)
     }
   }
 
-  func report(_ update: OperationUpdate) -> Bool { machine.withLock { $0.report(update) } }
+  func report(_ update: OperationUpdate) -> Bool { withMachine { $0.report(update) } }
 
   @usableFromInline
-  func begin(_ branch: Branch) -> Bool { machine.withLock { $0.begin(branch) } }
+  func begin(_ branch: Branch) -> Bool { withMachine { $0.begin(branch) } }
 
   @usableFromInline
   func next(take: (Verdict.Kind) -> OperationHandler) -> Delivery {
@@ -253,7 +260,7 @@ extension OperationCore {
   }
 
   func mark(_ mark: OperationMark) {
-    machine.withLock { $0.mark(mark) }?.tell(id)
+    withMachine { $0.mark(mark) }?.tell(id)
   }
 
   @usableFromInline
@@ -266,8 +273,8 @@ extension OperationCore {
   private func change<Result: Sendable>(
     goesOn: Bool = false, _ body: (inout Machine) -> Result
   ) -> Result {
-    guard isObserved else { return machine.withLock { body(&$0) } }
-    let (result, event) = machine.withLock { machine in
+    guard isObserved else { return withMachine { body(&$0) } }
+    let (result, event) = withMachine { machine in
       let result = body(&machine)
       return (result, machine.tell(goesOn: goesOn).event)
     }
@@ -280,7 +287,7 @@ extension OperationCore {
     var event = Optional(first)
     while let kind = event {
       queue.observer?(UseCaseEvent(id: id, kind: kind, type: useCase))
-      let next = machine.withLock { $0.tell(goesOn: true) }
+      let next = withMachine { $0.tell(goesOn: true) }
       next.ready?.resume(returning: true)
       event = next.event
     }
