@@ -36,14 +36,13 @@ struct OperationParts: Hashable {
       stage: machine.stage, fate: machine.verdict.map(OperationWorld.Fate.init),
       silence: machine.silence, events: [machine.announced, machine.told],
       flags: [
-        machine.isEarly, machine.isJobCancelled, machine.hasHandlers, machine.isDelivering,
-        machine.hasEnded,
+        machine.isEarly, machine.isJobCancelled, machine.isDelivering, machine.hasEnded,
         machine.isObserved, handlers.isCancelled,
       ],
       counts: [
         machine.parked ?? -1, machine.job ?? -1, Int(machine.shares),
         Int(machine.attached.success), Int(machine.attached.failure), Int(machine.begun),
-        Int(handlers.count), Int(handlers.position),
+        Int(machine.left), Int(handlers.count), Int(handlers.position),
       ],
       lists: [machine.extra.updates, waiters.removeAll().all, machine.extra.marks],
       handlers: [handlers.first.branch] + handlers.others.map(\.branch))

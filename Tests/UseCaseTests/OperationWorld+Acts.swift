@@ -200,6 +200,7 @@ extension OperationWorld {
       return try begin(branch)
     case .forget:
       _ = handlers.forget()
+      machine.left = Int32(handlers.count)
       return [.deliver]
     default: break
     }
@@ -216,9 +217,10 @@ extension OperationWorld {
     switch delivery {
     case .updates(let updates):
       return [.receive(updates)]
-    case .handler(let verdict):
+    case .handler(let kind):
       let fate = silence.map(Fate.cancelled) ?? fate
-      try demand(Fate(verdict) == fate, "those left out are treated as cancelled, for its reason")
+      let verdict = Fate(machine.verdict(of: kind))
+      try demand(verdict == fate, "those left out are treated as cancelled, for its reason")
       return isIsolated ? [.begin(branch)] : try begin(branch)
     case .tidy:
       hasEnded = true

@@ -113,7 +113,7 @@ struct Handlers<Response: Sendable>: Sendable {
   ) -> OperationHandler {
     handler = next(for: kind)
     let branch = handler.branch
-    guard branch != .none else { return first.branch == .none && others.isEmpty ? .none : .passed }
+    guard branch != .none else { return .passed }
     return handler.isolation == nil ? .free(branch) : .isolated
   }
 

@@ -60,12 +60,6 @@ struct OperationCore: ~Copyable, Sendable {
     }
   }
 
-  /// Runs `body` under the lock of the operation.
-  @inlinable @inline(__always)
-  func withLock<Result: Sendable>(_ body: () -> Result) -> Result {
-    life.withLock { _ in body() }
-  }
-
   /// Whether the body runs as it is, with nothing around it.
   @usableFromInline var isPlain: Bool { queue.interceptors.isEmpty }
 
@@ -258,6 +252,14 @@ extension OperationCore {
   func next(take: (Verdict.Kind) -> OperationHandler) -> Delivery {
     change { $0.next(take: take) }
   }
+
+  /// The verdict of this kind that a handler is given.
+  @usableFromInline
+  func verdict(of kind: Verdict.Kind) -> Verdict { withMachine { $0.verdict(of: kind) } }
+
+  /// Forgets the handlers that were passed over. `forget` returns how many are left.
+  @usableFromInline
+  func tidy(_ forget: () -> Int) { withMachine { $0.left = Int32(forget()) } }
 
   func mark(_ mark: OperationMark) {
     withMachine { $0.mark(mark) }?.tell(id)

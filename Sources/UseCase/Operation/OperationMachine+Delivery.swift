@@ -17,7 +17,7 @@ extension OperationMachine {
 
   /// A handler was attached. Returns whether the caller is to deliver.
   mutating func attach(_ branch: OperationBranch) -> Bool {
-    hasHandlers = true
+    left += 1
     switch branch {
     case .success: attached.success += 1
     case .failure: attached.failure += 1
@@ -53,31 +53,38 @@ extension OperationMachine {
       defer { extra.updates = [] }
       return .updates(extra.updates)
     }
-    guard stage == .returned, let verdict else {
+    guard stage == .returned, let kind = verdict?.kind else {
       isDelivering = false
       return .pause
     }
-    let current = silence.map(Verdict.cancelled) ?? verdict
-    let handler = take(current.kind)
-    switch handler {
-    case .free(let branch):
-      _ = begin(branch)
+    let current = silence == nil ? kind : .cancelled
+    if left > 0 {
+      switch take(current) {
+      case .free(let branch): _ = begin(branch)
+      case .isolated: break
+      case .passed:
+        hasEnded = true
+        return .tidy
+      }
+      left -= 1
       return .handler(current)
-    case .isolated:
-      return .handler(current)
-    case .none, .passed:
-      hasEnded = true
-      if handler == .passed { return .tidy }
-      // When the observer hears of it, the handlers that were passed over are forgotten.
-      if !isEndAnnounced { announce(.ended) }
-      isEndAnnounced = true
     }
+    hasEnded = true
+    // When the observer hears of it, the handlers that were passed over are forgotten.
+    if !isEndAnnounced { announce(.ended) }
+    isEndAnnounced = true
     if !extras.isEmpty, !extra.marks.isEmpty {
       defer { extra.marks = [] }
       return .marks(extra.marks)
     }
     isDelivering = false
     return .end
+  }
+
+  /// The verdict that a handler is given: mostly that of the operation, else the silence.
+  func verdict(of kind: Verdict.Kind) -> Verdict {
+    if kind == .cancelled, let silence { return .cancelled(silence) }
+    return verdict ?? .success
   }
 
   /// A handler is about to begin on its isolation. Returns whether it may.
@@ -165,10 +172,8 @@ enum OperationHandler: Equatable, Sendable {
   case free(OperationBranch)
   /// It runs on an actor, where it asks `begin` first.
   case isolated
-  /// There is none, but others were passed over.
+  /// There is none: those that are left are passed over.
   case passed
-  /// There is none at all.
-  case none
 }
 
 /// What the one who delivers does next.
@@ -176,8 +181,8 @@ enum OperationHandler: Equatable, Sendable {
 enum OperationDelivery<Update: Sendable, Mark: Sendable>: Sendable {
   /// Deliver these, each if `begin(.update)` says so.
   case updates([Update])
-  /// Run the handler that was taken, with this verdict or the silence.
-  case handler(Verdict)
+  /// Run the handler that was taken, with the verdict of this kind.
+  case handler(Verdict.Kind)
   /// Everything has run. Forget the handlers that were passed over, then ask again.
   case tidy
   /// All is delivered and forgotten: tell these.

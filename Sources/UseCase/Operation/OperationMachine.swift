@@ -54,6 +54,8 @@ struct OperationMachine<
 
   /// How many bodies run in the slot: the operation's own and those called inside it.
   var shares: Int32 = 0
+  /// How many handlers have not been taken, or forgotten.
+  var left: Int32 = 0
   /// How many handlers are for each of these verdicts, and how many have begun.
   var attached: (success: Int32, failure: Int32) = (0, 0)
   var begun: Int32 = 0
@@ -66,7 +68,6 @@ struct OperationMachine<
   /// Why the handlers that have not begun yet are treated as those of a cancelled operation.
   var silence: UseCaseCancellation?
 
-  var hasHandlers = false
   var isDelivering = false
   var hasEnded = false
   var isEndAnnounced = false
@@ -172,7 +173,7 @@ extension OperationMachine {
   mutating func giveBack() -> (waiters: WaiterLine<Waiter>, next: OperationReturn) {
     stage = .returned
     // Mostly somebody waits for the value, and there is nothing to deliver.
-    hasEnded = !(hasHandlers || isObserved || isDelivering) && extras.isEmpty
+    hasEnded = !(left > 0 || isObserved || isDelivering) && extras.isEmpty
     let delivery = isJobCancelled ? OperationReturn.deliverApart : .deliver
     return (waiters.removeAll(), !hasEnded && beginDelivery() ? delivery : .leave)
   }

@@ -110,7 +110,8 @@ extension UseCaseOperation: AnyOperation {
       switch core.next(take: { handlers.take(&handler, for: $0) }) {
       case .updates(let updates):
         await receive(updates)
-      case .handler(let verdict):
+      case .handler(let kind):
+        let verdict = kind == .success ? .success : core.verdict(of: kind)
         guard let outcome = outcome(of: verdict) else { return }
         if let isolation = handler.isolation {
           await run(handler, with: outcome, on: isolation)
@@ -118,7 +119,13 @@ extension UseCaseOperation: AnyOperation {
           await handler.call(with: outcome)
         }
       case .tidy:
-        _ = core.withLock { handlers.forget() }
+        var passed = Handlers<Response>()
+        core.tidy {
+          passed = handlers.forget()
+          return handlers.count
+        }
+        // They are not to go under the lock.
+        withExtendedLifetime(passed) {}
       case .marks(let marks):
         for mark in marks { mark.tell(id) }
       case .end, .pause:
