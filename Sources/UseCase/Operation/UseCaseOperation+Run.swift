@@ -34,9 +34,11 @@ extension UseCaseOperation {
   func run() async {
     // What the body leaves is let go before anybody can see the end.
     let freed: Verdict.Kind?
+    var atHand: Response?
     if core.start() {
       do {
         let response = try await body()
+        atHand = response
         freed = core.succeed { self.response = SomeResponse(response) }
       } catch {
         freed = core.fail(error)
@@ -46,7 +48,7 @@ extension UseCaseOperation {
       freed = core.leave()
     }
     switch core.giveBack(freed) {
-    case .deliver where !Slot.isHeld: await deliverHere()
+    case .deliver where !Slot.isHeld: await deliverHere(atHand)
     case .deliver: await deliver()
     case .deliverApart: deliverApart()
     case .leave: break
@@ -104,15 +106,19 @@ extension UseCaseOperation: AnyOperation {
   }
 
   @inlinable @inline(__always)
-  func deliverHere() async {
+  func deliverHere(_ atHand: Response? = nil) async {
     while true {
       var handler = Handler<Response>.none
       switch core.next(take: { handlers.take(&handler, for: $0) }) {
       case .updates(let updates):
         await receive(updates)
       case .handler(let kind):
+        let outcome: UseCaseOutcome<Response>
+        if kind == .success, let atHand { outcome = .success(atHand) } else {
         let verdict = kind == .success ? .success : core.verdict(of: kind)
-        guard let outcome = outcome(of: verdict) else { return }
+        guard let some = self.outcome(of: verdict) else { return }
+        outcome = some
+        }
         if let isolation = handler.isolation {
           await run(handler, with: outcome, on: isolation)
         } else {

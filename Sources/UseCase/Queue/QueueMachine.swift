@@ -127,17 +127,17 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
   }
 
   /// The operation has an outcome before its time. If it waits it leaves, else it unwinds.
-  mutating func cancel(_ ticket: Ticket) -> Release {
-    guard holds(ticket) else { return Release() }
+  mutating func cancel(_ ticket: Ticket) -> Release? {
+    guard holds(ticket) else { return nil }
     if case .live = seats[ticket.seat].stage { _ = unwind(ticket.seat) }
-    guard case .waiting = seats[ticket.seat].stage else { return Release() }
+    guard case .waiting = seats[ticket.seat].stage else { return nil }
     _ = leave(ticket.seat)
     return release()
   }
 
   /// The operation's debounce is over.
-  mutating func ready(_ ticket: Ticket) -> Release {
-    guard holds(ticket), case .waiting = seats[ticket.seat].stage else { return Release() }
+  mutating func ready(_ ticket: Ticket) -> Release? {
+    guard holds(ticket), case .waiting = seats[ticket.seat].stage else { return nil }
     seats[ticket.seat].stage = .waiting(isReady: true)
     return release()
   }
@@ -145,8 +145,8 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
   /// The operation gives its slot back.
   ///
   /// One that still waits may have been ended, and its task gone, before `cancel` is heard.
-  mutating func finish(_ ticket: Ticket, as kind: Verdict.Kind) -> Release {
-    guard holds(ticket) else { return Release() }
+  mutating func finish(_ ticket: Ticket, as kind: Verdict.Kind) -> Release? {
+    guard holds(ticket) else { return nil }
     if case .waiting = seats[ticket.seat].stage { return cancel(ticket) }
     if case .live = seats[ticket.seat].stage { live.remove(ticket.seat, in: &seats) }
     vacate(ticket.seat)
@@ -160,7 +160,7 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
   }
 
   /// Returns all that have no outcome yet, those that run before those that wait.
-  mutating func cancelAll() -> (operations: [Operation], release: Release) {
+  mutating func cancelAll() -> (operations: [Operation], release: Release?) {
     var operations: [Operation] = []
     operations.reserveCapacity(live.count + waiting.count)
     while live.count > 0 {
@@ -174,7 +174,7 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
 
   mutating func suspend() { isSuspended = true }
 
-  mutating func resume() -> Release {
+  mutating func resume() -> Release? {
     isSuspended = false
     return release()
   }
@@ -186,7 +186,8 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
     return nil
   }
 
-  private mutating func release() -> Release {
+  private mutating func release() -> Release? {
+    if waiting.count == 0, holding > 0 { return nil }
     var release = Release()
     while !isSuspended, waiting.count > 0, policy.mayStart(holding: holding),
       case .waiting(isReady: true) = seats[waiting.first].stage

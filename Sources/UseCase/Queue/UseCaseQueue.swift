@@ -165,7 +165,8 @@ extension UseCaseQueue {
   /// Whether what waits for a slot of this queue waits for one body alone.
   var isSerial: Bool { policy.limit == 1 && policy.whenBusy != .cancelPrevious }
 
-  private func act(on release: consuming Machine.Release) {
+  private func act(on release: consuming Machine.Release?) {
+    guard let release = consume release else { return }
     release.started.forEach { operation in operation.withCore { $0.grant() } }
     release.idle.forEach { $0.resume() }
   }
