@@ -34,12 +34,12 @@ extension UseCaseOperation {
   func run() async {
     // What the body leaves is let go before anybody can see the end.
     let freed: Verdict.Kind?
-    var atHand: Response?
+    var returned: Response?
     if core.start() {
       do {
         let response = try await body()
-        atHand = response
-        freed = core.succeed { self.response = SomeResponse(response) }
+        returned = response
+        freed = succeed(with: response)
       } catch {
         freed = core.fail(error)
       }
@@ -48,7 +48,7 @@ extension UseCaseOperation {
       freed = core.leave()
     }
     switch core.giveBack(freed) {
-    case .deliver where !Slot.isHeld: await deliverHere(atHand)
+    case .deliver where !Slot.isHeld: await deliverHere(returned)
     case .deliver: await deliver()
     case .deliverApart: deliverApart()
     case .leave: break
@@ -63,6 +63,11 @@ extension UseCaseOperation {
       core.isPlain && useCase.timeout == nil
         ? try await useCase.main(request) : try await workAround(useCase)
     }
+  }
+
+  @inlinable @inline(never)
+  func succeed(with response: Response) -> Verdict.Kind? {
+    core.succeed { self.response = SomeResponse(response) }
   }
 
   /// Runs the body with the interceptors of the queue around it, all of it under the time-out.
@@ -106,7 +111,7 @@ extension UseCaseOperation: AnyOperation {
   }
 
   @inlinable @inline(__always)
-  func deliverHere(_ atHand: Response? = nil) async {
+  func deliverHere(_ response: Response? = nil) async {
     while true {
       var handler = Handler<Response>.none
       switch core.next(take: { handlers.take(&handler, for: $0) }) {
@@ -114,30 +119,38 @@ extension UseCaseOperation: AnyOperation {
         await receive(updates)
       case .handler(let kind):
         let outcome: UseCaseOutcome<Response>
-        if kind == .success, let atHand { outcome = .success(atHand) } else {
-        let verdict = kind == .success ? .success : core.verdict(of: kind)
-        guard let some = self.outcome(of: verdict) else { return }
-        outcome = some
-        }
+        if kind == .success, let response { outcome = .success(response) }
+        else { outcome = self.outcome(of: kind) }
         if let isolation = handler.isolation {
           await run(handler, with: outcome, on: isolation)
         } else {
           await handler.call(with: outcome)
         }
       case .tidy:
-        var passed = Handlers<Response>()
-        core.tidy {
-          passed = handlers.forget()
-          return handlers.count
-        }
-        // They are not to go under the lock.
-        withExtendedLifetime(passed) {}
+        tidy()
       case .marks(let marks):
         for mark in marks { mark.tell(id) }
       case .end, .pause:
         return
       }
     }
+  }
+
+  /// Not inlined, so that what it needs for a moment takes no room in the frame of the task.
+  @inlinable @inline(never)
+  func outcome(of kind: Verdict.Kind) -> UseCaseOutcome<Response> {
+    outcome(of: kind == .success ? .success : core.verdict(of: kind)) ?? .cancelled(.requested)
+  }
+
+  @inlinable @inline(never)
+  func tidy() {
+    var passed = Handlers<Response>()
+    core.tidy {
+      passed = handlers.forget()
+      return handlers.count
+    }
+    // They are not to go under the lock.
+    withExtendedLifetime(passed) {}
   }
 
   /// Asks on the handler's own isolation whether it may begin, and begins: nothing that runs
