@@ -205,8 +205,8 @@ struct QueuePair {
 
   private mutating func machine(_ event: Event, as verdict: Verdict?) -> Effect {
     func ticket(_ id: UInt64) -> Machine.Ticket { tickets[Int(id) - 1] }
-    func effect(_ release: Machine.Release) -> Effect {
-      Effect(started: release.started.all, idle: release.idle.all)
+    func effect(_ release: Machine.Release?) -> Effect {
+      Effect(started: release?.started.all ?? [], idle: release?.idle.all ?? [])
     }
     switch event {
     case .submit:

@@ -181,7 +181,8 @@ struct QueueWorld: ActedWorld {
     ids.isEmpty ? next : [.end(ids, reason, then: next)]
   }
 
-  private mutating func release(_ release: Queue.Release, then next: [Act]) -> [Act] {
+  private mutating func release(_ release: Queue.Release?, then next: [Act]) -> [Act] {
+    guard let release else { return next }
     if !release.idle.all.isEmpty { isIdle = true }
     let started = release.started.all
     return started.isEmpty ? next : [.grant(started, then: next)]
@@ -193,9 +194,9 @@ struct QueueWorld: ActedWorld {
   }
 
   private mutating func change(
-    _ id: Int, _ body: (inout Queue, Queue.Ticket) -> Queue.Release
-  ) -> Queue.Release {
-    tickets[id].map { ticket in change { body(&$0, ticket) } } ?? Queue.Release()
+    _ id: Int, _ body: (inout Queue, Queue.Ticket) -> Queue.Release?
+  ) -> Queue.Release? {
+    tickets[id].flatMap { ticket in change { body(&$0, ticket) } }
   }
 
   /// Calls the machine of an operation, and looks at what must always be so.

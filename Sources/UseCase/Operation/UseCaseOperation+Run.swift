@@ -1,5 +1,8 @@
 extension UseCaseOperation {
   /// Asks the queue for a slot and makes the task of the body.
+  ///
+  /// The tasks may throw, though none does: around the closure of one that may not the runtime
+  /// makes another that may.
   @inlinable
   func submit(_ useCase: some UseCase<Request, Response>, priority: TaskPriority?) {
     self.useCase = useCase
@@ -65,6 +68,7 @@ extension UseCaseOperation {
     }
   }
 
+  /// Not inlined, so that what it needs for a moment takes no room in the frame of the task.
   @inlinable @inline(never)
   func succeed(with response: Response) -> Verdict.Kind? {
     core.succeed { self.response = SomeResponse(response) }
@@ -110,6 +114,8 @@ extension UseCaseOperation: AnyOperation {
     await Slot.local.withValue(Slot.Holder.nobody) { await deliverHere() }
   }
 
+  /// - Parameter response: What the body has returned, if it is at hand: to read it again from where
+  ///   it is kept takes longer.
   @inlinable @inline(__always)
   func deliverHere(_ response: Response? = nil) async {
     while true {
@@ -119,8 +125,11 @@ extension UseCaseOperation: AnyOperation {
         await receive(updates)
       case .handler(let kind):
         let outcome: UseCaseOutcome<Response>
-        if kind == .success, let response { outcome = .success(response) }
-        else { outcome = self.outcome(of: kind) }
+        if kind == .success, let response {
+          outcome = .success(response)
+        } else {
+          outcome = self.outcome(of: kind)
+        }
         if let isolation = handler.isolation {
           await run(handler, with: outcome, on: isolation)
         } else {
@@ -136,12 +145,13 @@ extension UseCaseOperation: AnyOperation {
     }
   }
 
-  /// Not inlined, so that what it needs for a moment takes no room in the frame of the task.
+  /// Not inlined, as `succeed`.
   @inlinable @inline(never)
   func outcome(of kind: Verdict.Kind) -> UseCaseOutcome<Response> {
     outcome(of: kind == .success ? .success : core.verdict(of: kind)) ?? .cancelled(.requested)
   }
 
+  /// Not inlined, as `succeed`.
   @inlinable @inline(never)
   func tidy() {
     var passed = Handlers<Response>()

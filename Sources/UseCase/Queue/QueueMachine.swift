@@ -186,8 +186,9 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
     return nil
   }
 
+  /// Mostly nobody waits, neither for a slot nor for the queue to be idle.
   private mutating func release() -> Release? {
-    if waiting.count == 0, holding > 0 { return nil }
+    if waiting.count == 0, case .none = waiters { return nil }
     var release = Release()
     while !isSuspended, waiting.count > 0, policy.mayStart(holding: holding),
       case .waiting(isReady: true) = seats[waiting.first].stage
