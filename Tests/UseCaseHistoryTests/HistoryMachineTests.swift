@@ -182,42 +182,6 @@ struct HistoryMachineTests {
     #expect(machine.pending.isEmpty)
   }
 
-  @Test(arguments: [1, 3, nil])
-  func `a forecast that was kept up is the one computed anew`(limit: Int?) {
-    var machine = Self.machine(limit: limit)
-    var random = SeededGenerator(seed: 3)
-    var next = 0
-    // Has recorded one of its two bodies.
-    var half: Int?
-    for _ in 1...5_000 {
-      switch Int.random(in: 0..<10, using: &random) {
-      case 0...2 where machine.pending.count < 20: machine.admit(next, HistoryQuestion(.execution))
-      case 3, 4: machine.admit(next, HistoryQuestion(.undo))
-      case 5: machine.admit(next, HistoryQuestion(.redo))
-      default:
-        if let operation = half.take() {
-          machine.recordLast("second", of: operation)
-        } else if let first = machine.pending.first, first.isExecution, .random(using: &random) {
-          machine.start(first.operation)
-          machine.enter()
-          machine.enter()
-          _ = machine.record("first", at: .zero)
-          half = first.operation
-        } else if let first = machine.pending.first {
-          machine.finish(first.operation)
-        }
-      }
-      next += 1
-      let kept = machine.snapshot()
-      machine.forecast = nil
-      let anew = machine.snapshot()
-      guard kept.state == anew.state else {
-        Issue.record("\(kept.state), but anew: \(anew.state)")
-        return
-      }
-    }
-  }
-
   @Test func `a move goes where it was to, also when a lower limit has dropped that`() {
     var machine = Self.machine()
     for operation in 1...3 { machine.run("\(operation)", as: operation) }
