@@ -146,7 +146,6 @@ extension HistoryMachine {
   mutating func fail() -> Drops {
     breakMerging()
     let drops = endHolder()
-    forecast = nil
     leave(asForecast: false)
     return drops
   }
@@ -163,7 +162,6 @@ extension HistoryMachine {
       let (kept, rest) = newest.split(at: count, place: newID())
       if let kept { applied.append(kept) }
       if let rest { drops.append(drop([rest], .truncated)) }
-      forecast = nil
     }
     if !undone.isEmpty {
       drops.append(HistoryDrop(records: undone, reason: .truncated, isReversed: true))

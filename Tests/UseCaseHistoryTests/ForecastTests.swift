@@ -177,6 +177,12 @@ private struct Session: ~Copyable {
     holder = .none
     guard let operation = machine.holder else { return }
     machine.settle(operation, .returned)
-    machine.settle(operation, .ended)
+    if chance(12) {
+      // Something that was left behind in the slot, or a second body of a wrapper.
+      machine.enter(isLeftBehind: chance(2))
+      holder = .bodies(1)
+    } else {
+      machine.settle(operation, .ended)
+    }
   }
 }
