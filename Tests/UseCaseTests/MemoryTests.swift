@@ -1,6 +1,6 @@
 import TestSupport
 import Testing
-import UseCase
+@testable import UseCase
 
 @Suite(.mustEnd)
 struct MemoryTests {
@@ -151,6 +151,35 @@ struct MemoryTests {
     gate.open()
     await operation.ended()
     #expect(lifetime.alive == 0)
+  }
+
+  @Test func `a late response is let go before the slot is free`() async {
+    let (gate, entered) = (Gate(), Gate())
+    let seen = Watched<[Int]>([])
+    let queue = UseCaseQueue(.serial) { [lifetime] event in
+      if case .running = event.kind { seen.update { $0.append(lifetime.alive) } }
+    }
+    let useCase = AnyUseCase(queue: queue) { [lifetime] (number: Int) in
+      entered.open()
+      await gate.pass()
+      return lifetime.track()
+    }
+    let late = useCase.execute(1).finally {}
+    let next = useCase.execute(2)
+    await entered.pass()
+    late.cancel()
+    gate.open()
+    await next.ended()
+    #expect(seen.value == [0, 0])
+  }
+
+  @Test func `an operation that is asked again and again does not grow`() async {
+    let operation = AnyUseCase { (number: Int) in number }.execute(1)
+    for _ in 1...1_000 {
+      operation.then { _ in }.finally {}
+      await operation.ended()
+    }
+    #expect(operation.handlers.others.capacity == 0)
   }
 
   @Test func `a queue goes away with its last operation`() async {

@@ -200,13 +200,13 @@ extension OperationWorld {
       return try begin(branch)
     case .forget:
       _ = handlers.forget()
-      machine.left = Int32(handlers.count)
+      machine.forgot(left: handlers.count)
       return [.deliver]
     default: break
     }
     var handler = Handler<Int>.none
     var rest = handlers
-    let delivery = machine.next { rest.take(&handler, for: $0) }
+    let delivery = machine.next { rest.take(&handler, for: $0, isLast: $1) }
     handlers = rest
     return try tell(then: follow(delivery, handler.branch))
   }
@@ -219,7 +219,7 @@ extension OperationWorld {
       return [.receive(updates)]
     case .handler(let kind):
       let fate = silence.map(Fate.cancelled) ?? fate
-      let verdict = Fate(machine.verdict(of: kind))
+      let verdict = machine.verdict(of: kind).map(Fate.init)
       try demand(verdict == fate, "those left out are treated as cancelled, for its reason")
       return isIsolated ? [.begin(branch)] : try begin(branch)
     case .tidy:

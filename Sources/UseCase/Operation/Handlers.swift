@@ -107,13 +107,20 @@ struct Handlers<Response: Sendable>: Sendable {
   }
 
   /// Takes the next handler for a verdict, and returns what the machine wants to know of it.
+  ///
+  /// With the last one that is left go the places of those before it.
   @inlinable
   mutating func take(
-    _ handler: inout Handler<Response>, for kind: Verdict.Kind
+    _ handler: inout Handler<Response>, for kind: Verdict.Kind, isLast: Bool
   ) -> OperationHandler {
     handler = next(for: kind)
     let branch = handler.branch
     guard branch != .none else { return .passed }
+    if isLast, !others.isEmpty {
+      others = []
+      hasFirst = false
+      position = 0
+    }
     return handler.isolation == nil ? .free(branch) : .isolated
   }
 

@@ -7,16 +7,9 @@ public import Synchronization
 /// way of an operation costs one allocation and no generic metadata.
 @usableFromInline
 struct OperationCore: ~Copyable, Sendable {
-  @usableFromInline typealias Machine = OperationMachine<
+  typealias Machine = OperationMachine<
     UnsafeContinuation<Bool, Never>, Task<Void, any Error>, OperationUpdate, OperationMark
   >
-  @usableFromInline struct Life: Sendable {
-    var machine: Machine
-  }
-  @inline(__always)
-  private func withMachine<Result: Sendable>(_ body: (inout Machine) -> Result) -> Result {
-    life.withLock { body(&$0.machine) }
-  }
   @usableFromInline typealias Branch = OperationBranch
   @usableFromInline typealias Delivery = OperationDelivery<OperationUpdate, OperationMark>
 
@@ -35,7 +28,13 @@ struct OperationCore: ~Copyable, Sendable {
 
   private let isObserved: Bool
 
-  @usableFromInline let life: Lock<Life>
+  /// A struct that is not generic: when an operation goes, a generic machine would be taken apart
+  /// by way of its metadata.
+  struct Guarded: Sendable {
+    var machine: Machine
+  }
+
+  let guarded: Lock<Guarded>
 
   @usableFromInline
   init(queue: UseCaseQueue, useCase: any Any.Type, isCall: Bool) {
@@ -43,7 +42,7 @@ struct OperationCore: ~Copyable, Sendable {
     link = isCall ? Slot.holder().map(Caller.init) : nil
     isGuest = isCall && Slot.join(queue)
     isObserved = queue.isObserved
-    life = Lock(Life(machine: Machine(isObserved: isObserved)))
+    guarded = Lock(Guarded(machine: Machine(isObserved: isObserved)))
     self.queue = queue
   }
 
@@ -58,6 +57,11 @@ struct OperationCore: ~Copyable, Sendable {
       seat.store(Int32(newValue.seat), ordering: .relaxed)
       number.store(newValue.id, ordering: .relaxed)
     }
+  }
+
+  @inline(__always)
+  private func withMachine<Result: Sendable>(_ body: (inout Machine) -> Result) -> Result {
+    guarded.withLock { body(&$0.machine) }
   }
 
   /// Whether the body runs as it is, with nothing around it.
@@ -249,17 +253,17 @@ extension OperationCore {
   func begin(_ branch: Branch) -> Bool { withMachine { $0.begin(branch) } }
 
   @usableFromInline
-  func next(take: (Verdict.Kind) -> OperationHandler) -> Delivery {
+  func next(take: (Verdict.Kind, _ isLast: Bool) -> OperationHandler) -> Delivery {
     change { $0.next(take: take) }
   }
 
   /// The verdict of this kind that a handler is given.
   @usableFromInline
-  func verdict(of kind: Verdict.Kind) -> Verdict { withMachine { $0.verdict(of: kind) } }
+  func verdict(of kind: Verdict.Kind) -> Verdict? { withMachine { $0.verdict(of: kind) } }
 
   /// Forgets the handlers that were passed over. `forget` returns how many are left.
   @usableFromInline
-  func tidy(_ forget: () -> Int) { withMachine { $0.left = Int32(forget()) } }
+  func tidy(_ forget: () -> Int) { withMachine { $0.forgot(left: forget()) } }
 
   func mark(_ mark: OperationMark) {
     withMachine { $0.mark(mark) }?.tell(id)

@@ -47,7 +47,7 @@ extension OperationMachine {
   /// - Parameter take: Takes the next handler for a verdict.
   /// - Returns: What to do.
   mutating func next(
-    take: (Verdict.Kind) -> OperationHandler
+    take: (Verdict.Kind, _ isLast: Bool) -> OperationHandler
   ) -> OperationDelivery<Update, Mark> {
     if !extras.isEmpty, !extra.updates.isEmpty {
       defer { extra.updates = [] }
@@ -59,7 +59,7 @@ extension OperationMachine {
     }
     let current = silence == nil ? kind : .cancelled
     if left > 0 {
-      switch take(current) {
+      switch take(current, left == 1) {
       case .free(let branch): _ = begin(branch)
       case .isolated: break
       case .passed:
@@ -81,10 +81,16 @@ extension OperationMachine {
     return .end
   }
 
-  /// The verdict that a handler is given: mostly that of the operation, else the silence.
-  func verdict(of kind: Verdict.Kind) -> Verdict {
+  /// Those that were passed over are forgotten.
+  mutating func forgot(left: Int) {
+    self.left = Int32(left)
+  }
+
+  /// The verdict that a handler is given: the silence for those that are treated as cancelled, else
+  /// that of the operation, which there is as soon as a handler was taken.
+  func verdict(of kind: Verdict.Kind) -> Verdict? {
     if kind == .cancelled, let silence { return .cancelled(silence) }
-    return verdict ?? .success
+    return verdict
   }
 
   /// A handler is about to begin on its isolation. Returns whether it may.

@@ -54,7 +54,7 @@ struct OperationMachine<
 
   /// How many bodies run in the slot: the operation's own and those called inside it.
   var shares: Int32 = 0
-  /// How many handlers have not been taken, or forgotten.
+  /// How many handlers have been neither taken nor forgotten.
   var left: Int32 = 0
   /// How many handlers are for each of these verdicts, and how many have begun.
   var attached: (success: Int32, failure: Int32) = (0, 0)

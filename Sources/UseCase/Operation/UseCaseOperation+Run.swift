@@ -1,8 +1,8 @@
 extension UseCaseOperation {
   /// Asks the queue for a slot and makes the task of the body.
   ///
-  /// The tasks may throw, though none does: around the closure of one that may not the runtime
-  /// makes another that may.
+  /// The tasks may throw, though none does. A task always runs a closure that may: for a task that
+  /// may not, a second closure is made around the first, one allocation more.
   @inlinable
   func submit(_ useCase: some UseCase<Request, Response>, priority: TaskPriority?) {
     self.useCase = useCase
@@ -41,8 +41,9 @@ extension UseCaseOperation {
     if core.start() {
       do {
         let response = try await body()
-        returned = response
         freed = succeed(with: response)
+        // One that comes too late goes with the body.
+        if freed == .success { returned = response }
       } catch {
         freed = core.fail(error)
       }
@@ -120,7 +121,7 @@ extension UseCaseOperation: AnyOperation {
   func deliverHere(_ response: Response? = nil) async {
     while true {
       var handler = Handler<Response>.none
-      switch core.next(take: { handlers.take(&handler, for: $0) }) {
+      switch core.next(take: { handlers.take(&handler, for: $0, isLast: $1) }) {
       case .updates(let updates):
         await receive(updates)
       case .handler(let kind):
@@ -145,13 +146,17 @@ extension UseCaseOperation: AnyOperation {
     }
   }
 
-  /// Not inlined, as `succeed`.
+  /// Not inlined, for the same reason as `succeed`.
   @inlinable @inline(never)
   func outcome(of kind: Verdict.Kind) -> UseCaseOutcome<Response> {
-    outcome(of: kind == .success ? .success : core.verdict(of: kind)) ?? .cancelled(.requested)
+    let verdict = kind == .success ? .success : core.verdict(of: kind)
+    guard let verdict, let outcome = outcome(of: verdict) else {
+      fatalError("A handler is taken when there is an outcome.")
+    }
+    return outcome
   }
 
-  /// Not inlined, as `succeed`.
+  /// Not inlined, for the same reason as `succeed`.
   @inlinable @inline(never)
   func tidy() {
     var passed = Handlers<Response>()

@@ -24,7 +24,7 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
     var superseded: Few<Operation>
   }
 
-  /// What the end of an operation allows.
+  /// What the end of an operation allows. Mostly there is none, because nobody waits.
   struct Release: Sendable {
     /// These hold a slot now.
     var started = Few<Operation>.none
@@ -186,7 +186,7 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
     return nil
   }
 
-  /// Mostly nobody waits, neither for a slot nor for the queue to be idle.
+  /// Returns what may go on now, nil if nobody waits for a slot or for an idle queue.
   private mutating func release() -> Release? {
     if waiting.count == 0, case .none = waiters { return nil }
     var release = Release()
