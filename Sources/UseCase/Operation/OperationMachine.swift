@@ -170,6 +170,7 @@ extension OperationMachine {
   }
 
   /// The queue has the slot back. Returns those who wait for the value, and what the caller does.
+  @inline(__always)
   mutating func giveBack() -> (waiters: WaiterLine<Waiter>, next: OperationReturn) {
     stage = .returned
     // Mostly somebody waits for the value, and there is nothing to deliver.
@@ -184,6 +185,7 @@ extension OperationMachine {
 extension OperationMachine {
   /// The body has returned or thrown: what `leave` does, with a verdict unless there was one
   /// before. Returns the job to let go.
+  @inline(__always)
   mutating func settle(_ verdict: Verdict) -> (isNew: Bool, job: Job?, freed: Verdict.Kind?) {
     let isNew = self.verdict == nil
     if isNew {

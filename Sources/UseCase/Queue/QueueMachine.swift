@@ -10,7 +10,7 @@
 /// Live operations hold a slot and have no outcome yet, unwinding ones hold a slot although they
 /// have one. Seats are reused, so a seat is named together with the id of who sits there. The
 /// lists are linked through the seats, the oldest first: every event costs O(1) for each
-/// operation that it moves.
+/// operation that it moves. What is called once, or does less than its call costs, is inlined.
 struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
   struct Ticket: Hashable, Sendable {
     var seat: Int
@@ -64,13 +64,13 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
     var count = 0
 
     /// Puts a seat last whose `previous` is the last one already.
-    mutating func append(_ seat: Int, in seats: inout [Seat]) {
+    @inline(__always) mutating func append(_ seat: Int, in seats: inout [Seat]) {
       if last >= 0 { seats[last].next = seat } else { first = seat }
       last = seat
       count += 1
     }
 
-    mutating func remove(_ seat: Int, in seats: inout [Seat]) {
+    @inline(__always) mutating func remove(_ seat: Int, in seats: inout [Seat]) {
       let (previous, next) = (seats[seat].previous, seats[seat].next)
       if previous >= 0 { seats[previous].next = next } else { first = next }
       if next >= 0 { seats[next].previous = previous } else { last = previous }
@@ -100,7 +100,7 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
   }
 
   /// Admits `operation`. `id` is higher than that of any operation admitted before.
-  mutating func submit(_ operation: Operation, id: UInt64) -> Admission {
+  @inline(__always) mutating func submit(_ operation: Operation, id: UInt64) -> Admission {
     let decision = policy.decision(
       holding: holding, live: live.count, waiting: waiting.count, isSuspended: isSuspended)
     var superseded = Few<Operation>.none
@@ -145,7 +145,7 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
   /// The operation gives its slot back.
   ///
   /// One that still waits may have been ended, and its task gone, before `cancel` is heard.
-  mutating func finish(_ ticket: Ticket, as kind: Verdict.Kind) -> Release? {
+  @inline(__always) mutating func finish(_ ticket: Ticket, as kind: Verdict.Kind) -> Release? {
     guard holds(ticket) else { return nil }
     if case .waiting = seats[ticket.seat].stage { return cancel(ticket) }
     if case .live = seats[ticket.seat].stage { live.remove(ticket.seat, in: &seats) }
@@ -187,7 +187,7 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
   }
 
   /// Returns what may go on now, nil if nobody waits for a slot or for an idle queue.
-  private mutating func release() -> Release? {
+  @inline(__always) private mutating func release() -> Release? {
     if waiting.count == 0, case .none = waiters { return nil }
     var release = Release()
     while !isSuspended, waiting.count > 0, policy.mayStart(holding: holding),
@@ -216,7 +216,7 @@ extension QueueMachine {
     return seats[ticket.seat].id == UInt32(truncatingIfNeeded: ticket.id)
   }
 
-  private mutating func take(_ seat: consuming Seat) -> Int {
+  @inline(__always) private mutating func take(_ seat: consuming Seat) -> Int {
     guard free >= 0 else {
       // By half, not to the double: empty seats weigh on each operation.
       if seats.count == seats.capacity { seats.reserveCapacity(seats.count * 3 / 2 + 4) }
@@ -229,7 +229,7 @@ extension QueueMachine {
     return index
   }
 
-  private mutating func vacate(_ seat: Int) {
+  @inline(__always) private mutating func vacate(_ seat: Int) {
     seats[seat] = Seat(nil, id: 0, stage: .free, next: free)
     free = seat
   }

@@ -132,6 +132,7 @@ extension UseCaseQueue {
   /// Admits the operation, gives it its ticket, and cancels those that give way to it.
   ///
   /// - Returns: What becomes of the operation, and the sleep of its debounce.
+  @inline(__always)
   func admit(
     _ operation: any AnyOperation, _ core: borrowing OperationCore
   ) -> (Policy.Decision.Admission, sleep: (@Sendable () async -> Void)?) {
@@ -165,6 +166,7 @@ extension UseCaseQueue {
   /// Whether what waits for a slot of this queue waits for one body alone.
   var isSerial: Bool { policy.limit == 1 && policy.whenBusy != .cancelPrevious }
 
+  @inline(__always)
   private func act(on release: consuming Machine.Release?) {
     guard let release = consume release else { return }
     release.started.forEach { operation in operation.withCore { $0.grant() } }
