@@ -39,6 +39,7 @@ final class ByHand: Sendable {
 
   func execute() -> Self {
     queue.counts.withLock { $0.running += 1 }
+    // One that may throw: around the closure of another, a second one would be made.
     let task = Task<Void, any Error> {
       let value = await Self.$slot.withValue(self) { await body() }
       queue.counts.withLock {
