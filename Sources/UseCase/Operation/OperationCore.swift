@@ -141,8 +141,7 @@ extension OperationCore {
 
   func join() -> Bool { withMachine { $0.join() } }
 
-  /// There is no body to run, or one that ran in the slot has returned. Returns what `giveBack`
-  /// is to have.
+  /// No body is to run, or one in the slot has returned. Returns what `giveBack` is to have.
   @usableFromInline
   func leave() -> Verdict.Kind? { withMachine { $0.leave() } }
 

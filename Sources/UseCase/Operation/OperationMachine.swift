@@ -10,7 +10,6 @@
 /// the body has returned and the slot is free. The machine decides and its owner acts once the
 /// lock is released. `Waiter` is a suspended task, `Job` the task of the body, `Update` an update
 /// on its way and `Mark` what wants to be told of the end.
-@usableFromInline
 struct OperationMachine<
   Waiter: Sendable, Job: Sendable, Update: Sendable, Mark: Sendable
 >: Sendable {
