@@ -4,8 +4,10 @@ import UseCase
 /// Where the running code is, as a task-local value: in a recorded body, an undo or a redo, or in
 /// the body of a group. Tasks made there inherit it and may outlive it.
 ///
-/// What is asked of the lane has its frame from then on: the observer of the lane, which is called
-/// on the thread that asks, learns from it what is asked, and the body finds itself in it.
+/// A jump, a group and what is executed by a wrapper have a frame when they are asked of the lane,
+/// too: the observer of the lane, which is called on the thread that asks, learns from it what is
+/// asked. Undo and redo, which it knows by their types, do without: a task is made with a copy of
+/// every task-local value.
 final class HistoryFrame: Sendable {
   enum Role {
     case body
@@ -95,17 +97,11 @@ final class HistoryFrame: Sendable {
 
   func isOf(_ ledger: HistoryLedger) -> Bool { self.ledger == ObjectIdentifier(ledger) }
 
-  /// What was asked with this frame begins. Returns false if it was not, or has begun before.
-  @discardableResult
-  func begin() -> Bool {
-    stage.compareExchange(expected: .asked, desired: .running, ordering: .relaxed).exchanged
-  }
-
-  /// The body that was executed first, and for which this frame was made, begins. Handlers and what
-  /// they execute inherit the frames of other questions, which begin elsewhere or never.
+  /// The body that was executed first, and for which this frame was made, begins. Returns false if
+  /// it has begun before, or the frame is that of another question, in which no code runs.
   func beginBody() -> Bool {
     guard case .execution = question.ask else { return false }
-    return begin()
+    return stage.compareExchange(expected: .asked, desired: .running, ordering: .relaxed).exchanged
   }
 
   func end() { stage.store(.over, ordering: .relaxed) }

@@ -117,13 +117,13 @@ extension HistoryLedger {
     let id = event.id
     switch event.kind {
     case .waiting:
-      let question = HistoryFrame.hear()
+      let question = question(of: event)
       change { $0.admit(id, question) }
     case .running:
       if change({ $0.startIfPending(id) }) { return }
       // Who is called by a body runs in its slot, and was not admitted.
       guard lane.withLock({ $0.queue })?.isHeldHere != true else { return }
-      let question = HistoryFrame.hear()
+      let question = question(of: event)
       change { machine in
         machine.admit(id, question)
         machine.start(id)
@@ -135,6 +135,12 @@ extension HistoryLedger {
       change { $0.settle(id, .cancelled) }
     case .ended: change { $0.settle(id, .ended) }
     }
+  }
+
+  private func question(of event: UseCaseEvent) -> HistoryQuestion {
+    if event.type == UndoStep.self { return HistoryQuestion(.undo) }
+    if event.type == RedoStep.self { return HistoryQuestion(.redo) }
+    return HistoryFrame.hear()
   }
 }
 
@@ -167,24 +173,26 @@ extension HistoryLedger {
 // MARK: - Undo and redo
 
 extension HistoryLedger {
-  /// Does what was asked for with `frame`, as far as it goes. Returns the plan when it is done.
+  /// Does the move that has its turn, as far as it goes. Returns the plan when it is done.
   ///
   /// It is inlined into its two callers, as its parts are into it: each function that waits costs
   /// a frame on the stack of the task.
   @inline(__always)
-  func move(in frame: HistoryFrame) async throws -> Machine.Plan {
+  func move() async throws -> Machine.Plan {
     var plan = change { $0.begin() }
     if let error = plan.error { throw error }
     if plan.records.isEmpty { return plan }
-    frame.begin()
+    let frame = HistoryFrame(.body, of: self, in: nil)
     var failure: (any Error)?
     do {
-      while let step = plan.next() {
-        if plan.isRedo {
-          plan.redid(try await step.redo())
-        } else {
-          try await step.undo()
-          plan.undid()
+      try await HistoryFrame.local.withValue(.inside(frame)) {
+        while let step = plan.next() {
+          if plan.isRedo {
+            plan.redid(try await step.redo())
+          } else {
+            try await step.undo()
+            plan.undid()
+          }
         }
       }
     } catch {

@@ -71,7 +71,7 @@ extension UseCaseHistory {
   /// - Complexity: O(1), and O(*n*) in the number of parts of a group.
   @discardableResult
   public func undo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
-    ask(.undo, .undo) { OneStep(history: self, frame: $0) }
+    role == nil ? UndoStep(history: self).execute(.undo) : Self.refuse(.undo)
   }
 
   /// Redoes the entry that will be the next undone one when everything asked for before has run.
@@ -81,7 +81,7 @@ extension UseCaseHistory {
   /// - Complexity: O(1), and O(*n*) in the number of parts of a group.
   @discardableResult
   public func redo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
-    ask(.redo, .redo) { OneStep(history: self, frame: $0) }
+    role == nil ? RedoStep(history: self).execute(.redo) : Self.refuse(.redo)
   }
 
   /// Undoes or redoes until `entry` is the newest applied one. A step that fails stops it there.
@@ -93,15 +93,11 @@ extension UseCaseHistory {
   /// - Complexity: O(*n*) in the number of entries between here and there.
   @discardableResult
   public func move(to entry: HistoryEntry.ID?) -> UseCaseOperation<HistoryMove, [HistoryEntry]> {
-    ask(.move(entry), .move(entry)) { Jump(history: self, frame: $0) }
-  }
-
-  private func ask<Base: UseCase<HistoryMove, Answer>, Answer>(
-    _ move: HistoryMove, _ ask: HistoryAsk, _ useCase: (HistoryFrame) -> Base
-  ) -> UseCaseOperation<HistoryMove, Answer> {
-    guard role == nil else { return Self.refuse(move) }
-    let frame = HistoryFrame(HistoryQuestion(ask), of: ledger)
-    return HistoryFrame.local.withValue(.inside(frame)) { useCase(frame).execute(move) }
+    guard role == nil else { return Self.refuse(.move(entry)) }
+    let frame = HistoryFrame(HistoryQuestion(.move(entry)), of: ledger)
+    return HistoryFrame.local.withValue(.inside(frame)) {
+      Jump(history: self).execute(.move(entry))
+    }
   }
 
   /// What waits for the lane in a body on the lane would wait for itself.
@@ -262,16 +258,28 @@ extension UseCaseHistory {
   }
 }
 
-/// Undoes or redoes one entry.
-private struct OneStep: UseCase {
+/// Undoes one entry. The observer of the lane knows an undo, and a redo, by its type.
+struct UndoStep: UseCase {
   let history: UseCaseHistory
-  let frame: HistoryFrame
 
   var queue: UseCaseQueue { history.lane }
 
   @inline(__always)
   func main(_ move: HistoryMove) async throws -> HistoryEntry? {
-    let plan = try await history.ledger.move(in: frame)
+    let plan = try await history.ledger.move()
+    return plan.moved > 0 ? plan.entry(at: 0) : nil
+  }
+}
+
+/// Redoes one entry.
+struct RedoStep: UseCase {
+  let history: UseCaseHistory
+
+  var queue: UseCaseQueue { history.lane }
+
+  @inline(__always)
+  func main(_ move: HistoryMove) async throws -> HistoryEntry? {
+    let plan = try await history.ledger.move()
     return plan.moved > 0 ? plan.entry(at: 0) : nil
   }
 }
@@ -279,12 +287,11 @@ private struct OneStep: UseCase {
 /// Undoes or redoes up to an entry.
 private struct Jump: UseCase {
   let history: UseCaseHistory
-  let frame: HistoryFrame
 
   var queue: UseCaseQueue { history.lane }
 
   func main(_ move: HistoryMove) async throws -> [HistoryEntry] {
-    let plan = try await history.ledger.move(in: frame)
+    let plan = try await history.ledger.move()
     return plan.entries
   }
 }

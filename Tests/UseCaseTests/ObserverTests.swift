@@ -44,6 +44,7 @@ struct ObserverTests {
     held.open(1)
     await held.execute(1).ended()
     #expect(Set(events.elements.map(\.useCase)) == ["Held"])
+    #expect(events.elements.allSatisfy { $0.type == Held.self })
   }
 
   @Test func `what execute decides is told before it returns`() async {

@@ -291,7 +291,7 @@ extension OperationCore {
   private func tell(_ first: UseCaseEvent.Kind) {
     var event = Optional(first)
     while let kind = event {
-      queue.observer?(UseCaseEvent(id: id, kind: kind, type: useCase))
+      queue.observer?(UseCaseEvent(id: id, type: useCase, kind: kind))
       let next = withMachine { $0.tell(goesOn: true) }
       next.ready?.resume(returning: true)
       event = next.event

@@ -11,7 +11,12 @@ public struct UseCaseEvent: Sendable {
   /// - Complexity: O(1).
   public let id: UseCaseOperationID
 
-  /// The name of the type of its use case.
+  /// The type of its use case, to tell use cases apart without their names.
+  ///
+  /// - Complexity: O(1).
+  public let type: any Any.Type
+
+  /// The name of ``type``.
   ///
   /// - Complexity: The name is made at each call.
   public var useCase: String { String(describing: type) }
@@ -20,8 +25,6 @@ public struct UseCaseEvent: Sendable {
   ///
   /// - Complexity: O(1).
   public let kind: Kind
-
-  let type: any Any.Type
 
   /// What can happen to an operation, in this order: it may wait and run, it has one outcome, and
   /// it ends.
