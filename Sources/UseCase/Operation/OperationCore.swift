@@ -168,18 +168,15 @@ extension OperationCore {
 // MARK: - Verdict
 
 extension OperationCore {
-  /// The body has returned. Stores the response if there was no verdict before, and returns what
-  /// `giveBack` is to have once the caller has let go of it.
+  /// The body has returned. Returns whether there was no verdict before, and what `giveBack` is to
+  /// have once the caller has let go of the response.
   @usableFromInline
-  func succeed(store: () -> Void) -> Verdict.Kind? {
-    change { machine in
-      let settlement = machine.settle(.success)
-      if settlement.isNew { store() }
-      return settlement
-    }.freed
+  func succeed() -> (isNew: Bool, freed: Verdict.Kind?) {
+    let settlement = change { $0.settle(.success) }
+    return (settlement.isNew, settlement.freed)
   }
 
-  /// The body has thrown. Returns the same as `succeed`.
+  /// The body has thrown. Returns what `giveBack` is to have.
   @usableFromInline
   func fail(_ error: any Error) -> Verdict.Kind? {
     let verdict: Verdict = error is CancellationError ? .cancelled(.thrown) : .failure(error)

@@ -72,7 +72,10 @@ extension UseCaseOperation {
   /// Not inlined, so that what it needs for a moment takes no room in the frame of the task.
   @inlinable @inline(never)
   func succeed(with response: Response) -> Verdict.Kind? {
-    core.succeed { self.response = SomeResponse(response) }
+    self.response = SomeResponse(response)
+    let (isNew, freed) = core.succeed()
+    if !isNew { self.response = nil }
+    return freed
   }
 
   /// Runs the body with the interceptors of the queue around it, all of it under the time-out.

@@ -26,8 +26,8 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   // runs under its lock, which makes it as safe as a `Mutex` would; the difference is that a
   // `Mutex` of a generic type costs three metadata look-ups at the end of every operation. Two
   // things need no lock: the use case is set before anybody else sees the operation, and taken by
-  // the task of the body; the response, set together with the verdict, is read by those alone who
-  // have seen the verdict.
+  // the task of the body; the response is set by that task before the verdict of success, and read
+  // by those alone who have seen this verdict.
   @exclusivity(unchecked) @usableFromInline
   nonisolated(unsafe) var useCase: (any UseCase<Request, Response>)?
   @exclusivity(unchecked) @usableFromInline
