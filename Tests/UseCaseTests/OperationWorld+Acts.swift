@@ -204,6 +204,10 @@ extension OperationWorld {
       return [.deliver]
     default: break
     }
+    if isLastTaken {
+      isLastTaken = false
+      return machine.finish() ? try follow(.end, .none) : [.deliver]
+    }
     var handler = Handler<Int>.none
     var rest = handlers
     let delivery = machine.next { rest.take(&handler, for: $0, isLast: $1) }
@@ -217,7 +221,8 @@ extension OperationWorld {
     switch delivery {
     case .updates(let updates):
       return [.receive(updates)]
-    case .handler(let kind):
+    case .handler(let kind, let isLast):
+      isLastTaken = isLast
       let fate = silence.map(Fate.cancelled) ?? fate
       let verdict = machine.verdict(of: kind).map(Fate.init)
       try demand(verdict == fate, "those left out are treated as cancelled, for its reason")

@@ -68,6 +68,8 @@ struct OperationWorld: ActedWorld {
   var resumed: Set<Int> = []
 
   var isDelivering = false
+  /// The last handler has been taken, so that `finish` is asked before `next`.
+  var isLastTaken = false
   var attached = Tally()
   var begun = Tally()
   var reported = 0

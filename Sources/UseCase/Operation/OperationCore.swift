@@ -253,6 +253,10 @@ extension OperationCore {
     change { $0.next(take: take) }
   }
 
+  /// The last handler has run. Returns whether that was all.
+  @usableFromInline
+  func finish() -> Bool { withMachine { $0.finish() } }
+
   /// The verdict of this kind that a handler is given.
   @usableFromInline
   func verdict(of kind: Verdict.Kind) -> Verdict? { withMachine { $0.verdict(of: kind) } }

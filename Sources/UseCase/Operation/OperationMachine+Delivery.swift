@@ -67,7 +67,7 @@ extension OperationMachine {
         return .tidy
       }
       left -= 1
-      return .handler(current)
+      return .handler(current, isLast: left == 0)
     }
     hasEnded = true
     // When the observer hears of it, the handlers that were passed over are forgotten.
@@ -79,6 +79,14 @@ extension OperationMachine {
     }
     isDelivering = false
     return .end
+  }
+
+  /// The last handler has run. Returns whether that was all: else `next` says what is left to do.
+  mutating func finish() -> Bool {
+    guard left == 0, extras.isEmpty, !isObserved else { return false }
+    hasEnded = true
+    isDelivering = false
+    return true
   }
 
   /// Those that were passed over are forgotten.
@@ -187,8 +195,9 @@ enum OperationHandler: Equatable, Sendable {
 enum OperationDelivery<Update: Sendable, Mark: Sendable>: Sendable {
   /// Deliver these, each if `begin(.update)` says so.
   case updates([Update])
-  /// Run the handler that was taken, with the verdict of this kind.
-  case handler(Verdict.Kind)
+  /// Run the handler that was taken, with the verdict of this kind. After the last one, ask `finish`
+  /// first.
+  case handler(Verdict.Kind, isLast: Bool)
   /// Everything has run. Forget the handlers that were passed over, then ask again.
   case tidy
   /// All is delivered and forgotten: tell these.

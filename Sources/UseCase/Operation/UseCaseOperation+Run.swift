@@ -122,23 +122,28 @@ extension UseCaseOperation: AnyOperation {
   ///   it is kept takes longer.
   @inlinable @inline(__always)
   func deliverHere(_ response: Response? = nil) async {
+    var handler = Handler<Response>.none
     while true {
-      var handler = Handler<Response>.none
       switch core.next(take: { handlers.take(&handler, for: $0, isLast: $1) }) {
       case .updates(let updates):
         await receive(updates)
-      case .handler(let kind):
+      case .handler(let kind, let isLast):
         let outcome: UseCaseOutcome<Response>
         if kind == .success, let response {
           outcome = .success(response)
         } else {
           outcome = self.outcome(of: kind)
         }
-        if let isolation = handler.isolation {
-          await run(handler, with: outcome, on: isolation)
-        } else {
-          await handler.call(with: outcome)
+        // A scope of its own: the handler is let go of before anybody can see the end.
+        do {
+          let handler = handler.take()
+          if let isolation = handler.isolation {
+            await run(handler, with: outcome, on: isolation)
+          } else {
+            await handler.call(with: outcome)
+          }
         }
+        if isLast, core.finish() { return }
       case .tidy:
         tidy()
       case .marks(let marks):
