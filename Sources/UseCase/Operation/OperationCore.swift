@@ -86,13 +86,13 @@ extension OperationCore {
       if isObserved { grant(isAdmission: true) }
       return .run
     }
-    let (decision, sleep) = queue.admit(operation, self)
-    switch decision {
+    switch queue.admit(operation, self) {
     case .start:
       // Only an observer wants to know.
       if isObserved { grant(isAdmission: true) }
       return .run
     case .wait:
+      let sleep = queue.sleep()
       wait()
       return sleep.map(UseCaseQueue.Admission.debounce) ?? .wait
     case .refuse:

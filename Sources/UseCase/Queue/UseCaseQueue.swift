@@ -130,16 +130,10 @@ extension UseCaseQueue {
   }
 
   /// Admits the operation, gives it its ticket, and cancels those that give way to it.
-  ///
-  /// - Returns: What becomes of the operation, and the sleep of its debounce.
   @inline(__always)
   func admit(
     _ operation: any AnyOperation, _ core: borrowing OperationCore
-  ) -> (Policy.Decision.Admission, sleep: (@Sendable () async -> Void)?) {
-    let sleep = policy.debounce.map { duration in
-      let sleep = clock.sleep(for: duration)
-      return { @Sendable () async -> Void in try? await sleep() }
-    }
+  ) -> Policy.Decision.Admission {
     let admission = machine.withLock { machine in
       let admission = machine.submit(operation, id: Self.nextID())
       core.ticket = admission.ticket
@@ -148,7 +142,15 @@ extension UseCaseQueue {
     admission.superseded.forEach { operation in
       operation.withCore { $0.end(.cancelled(.superseded), isFromQueue: true) }
     }
-    return (admission.decision, sleep)
+    return admission.decision
+  }
+
+  /// The debounce of an operation that has just been admitted to wait, counted from now.
+  func sleep() -> (@Sendable () async -> Void)? {
+    policy.debounce.map { duration in
+      let sleep = clock.sleep(for: duration)
+      return { @Sendable () async -> Void in try? await sleep() }
+    }
   }
 
   func ready(_ ticket: Machine.Ticket) {
@@ -159,6 +161,7 @@ extension UseCaseQueue {
     act(on: machine.withLock { $0.cancel(ticket) })
   }
 
+  @inline(__always)
   func finish(_ ticket: Machine.Ticket, as kind: Verdict.Kind) {
     act(on: machine.withLock { $0.finish(ticket, as: kind) })
   }
