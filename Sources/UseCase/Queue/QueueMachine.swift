@@ -218,8 +218,6 @@ extension QueueMachine {
 
   @inline(__always) private mutating func take(_ seat: consuming Seat) -> Int {
     guard free >= 0 else {
-      // By half, not to the double: empty seats weigh on each operation.
-      if seats.count == seats.capacity { seats.reserveCapacity(seats.count * 3 / 2 + 4) }
       seats.append(seat)
       return seats.count - 1
     }
