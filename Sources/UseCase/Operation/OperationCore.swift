@@ -64,9 +64,6 @@ struct OperationCore: ~Copyable, Sendable {
     guarded.withLock { body(&$0.machine) }
   }
 
-  /// Whether the body runs as it is, with nothing around it.
-  @usableFromInline var isPlain: Bool { queue.interceptors.isEmpty }
-
   var state: UseCaseOperationState { withMachine { $0.state } }
   @usableFromInline var verdict: Verdict? { withMachine { $0.verdict } }
   var holdsSlot: Bool { withMachine { $0.holdsSlot } }
@@ -115,7 +112,7 @@ extension OperationCore {
   }
 
   @usableFromInline
-  func spawn(_ job: Task<Void, any Error>) {
+  func spawn(_ job: consuming Task<Void, any Error>) {
     withMachine { $0.spawn(job) }?.cancel()
   }
 

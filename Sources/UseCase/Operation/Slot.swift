@@ -11,7 +11,7 @@ enum Slot {
   /// The operation whose body runs here. Its callers are a chain behind it.
   @usableFromInline static let local = TaskLocal(wrappedValue: Holder.nobody)
 
-  @usableFromInline static var isHeld: Bool {
+  @inlinable static var isHeld: Bool {
     switch local.get() {
     case .nobody: false
     case .operation: true

@@ -64,7 +64,7 @@ extension UseCaseOperation {
   func body() async throws -> Response {
     guard let useCase = useCase.take() else { fatalError("The body of an operation runs once.") }
     return try await Slot.local.withValue(Slot.Holder.operation(self)) {
-      core.isPlain && useCase.timeout == nil
+      core.queue.isPlain && useCase.timeout == nil
         ? try await useCase.main(request) : try await workAround(useCase)
     }
   }

@@ -29,6 +29,8 @@ public final class UseCaseQueue: Sendable {
   let interceptors: [any UseCaseInterceptor]
   let observer: (@Sendable (UseCaseEvent) -> Void)?
   let isObserved: Bool
+  /// Whether bodies run as they are, with nothing around them.
+  @usableFromInline let isPlain: Bool
   private let machine: Lock<Machine>
 
   /// Creates a queue.
@@ -52,6 +54,7 @@ public final class UseCaseQueue: Sendable {
     self.interceptors = interceptors
     self.observer = observer
     isObserved = observer != nil
+    isPlain = interceptors.isEmpty
     machine = Lock(Machine(policy: policy))
   }
 
