@@ -49,6 +49,20 @@ final class HistoryLedger: Sendable {
     return value
   }
 
+  /// The lane is still held by the body whose frame is over: what `discard` starts finds that it is
+  /// not inside of it.
+  private func discard(
+    _ drops: consuming [HistoryDrop<any HistoryStep>], in frame: HistoryFrame
+  ) {
+    if drops.isEmpty { return }
+    HistoryFrame.local.withValue(.inside(frame)) {
+      // Handed over: a copy would be one of every entry.
+      let all = drops
+      drops = []
+      discard(consume all)
+    }
+  }
+
   func discard(_ drops: consuming [HistoryDrop<any HistoryStep>]) {
     for index in drops.indices {
       let reason = drops[index].reason
@@ -152,21 +166,21 @@ extension HistoryLedger {
     frame.end()
     switch (frame.role, step) {
     case (.part(let group), _): change { $0.closePart(step, in: group) }?.resume()
-    case (_, let step?): record(step)
-    case (_, nil): discard(change { $0.fail() })
+    case (_, let step?): record(step, in: frame)
+    case (_, nil): discard(change { $0.fail() }, in: frame)
     }
   }
 
-  private func record(_ step: any HistoryStep) {
+  private func record(_ step: any HistoryStep, in frame: HistoryFrame) {
     let now = elapsed()
     guard let (earlier, barrier) = read({ $0.mergeCandidate(at: now) }) else {
-      return discard(change { $0.record(step, at: now) })
+      return discard(change { $0.record(step, at: now) }, in: frame)
     }
     let merge = earlier.merging(step)
     let drops = change { $0.record(step, merge: merge, barrier: barrier, at: now) }
     // Its last reference is not to go under the lock.
     withExtendedLifetime(earlier) {}
-    discard(drops)
+    discard(drops, in: frame)
   }
 }
 
@@ -175,7 +189,7 @@ extension HistoryLedger {
 extension HistoryLedger {
   /// Does the move that has its turn, as far as it goes. Returns the plan when it is done.
   ///
-  /// It is inlined into its two callers, as its parts are into it: each function that waits costs
+  /// It is inlined into its three callers, as its parts are into it: each function that waits costs
   /// a frame on the stack of the task.
   @inline(__always)
   func move() async throws -> Machine.Plan {
@@ -199,12 +213,12 @@ extension HistoryLedger {
       failure = error
     }
     plan.close()
-    discard(
-      change { machine in
-        // At once with the move: nobody is to find the lane held and nothing running there.
-        frame.end()
-        return machine.finish(&plan)
-      })
+    let drops = change { machine in
+      // At once with the move: nobody is to find the lane held and nothing running there.
+      frame.end()
+      return machine.finish(&plan)
+    }
+    discard(drops, in: frame)
     if let failure { throw failure }
     return plan
   }

@@ -71,7 +71,7 @@ extension UseCaseHistory {
   /// - Complexity: O(1), and O(*n*) in the number of parts of a group.
   @discardableResult
   public func undo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
-    role == nil ? UndoStep(history: self).execute(.undo) : Self.refuse(.undo)
+    execute(UndoStep(history: self), .undo)
   }
 
   /// Redoes the entry that will be the next undone one when everything asked for before has run.
@@ -81,7 +81,16 @@ extension UseCaseHistory {
   /// - Complexity: O(1), and O(*n*) in the number of parts of a group.
   @discardableResult
   public func redo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
-    role == nil ? RedoStep(history: self).execute(.redo) : Self.refuse(.redo)
+    execute(RedoStep(history: self), .redo)
+  }
+
+  private func execute(
+    _ step: some UseCase<HistoryMove, HistoryEntry?>, _ move: HistoryMove
+  ) -> UseCaseOperation<HistoryMove, HistoryEntry?> {
+    guard HistoryFrame.innermost != nil else { return step.execute(move) }
+    guard role == nil else { return Self.refuse(move) }
+    // Who asks may run in a frame, but holds no slot any more: that is not for handlers to inherit.
+    return HistoryFrame.local.withValue(.nowhere) { step.execute(move) }
   }
 
   /// Undoes or redoes until `entry` is the newest applied one. A step that fails stops it there.
@@ -255,43 +264,5 @@ extension UseCaseHistory {
         "A save point belongs to the history that it was taken from: mark it as saved there.")
     }
     ledger.change { $0.markSaved(point.place) }
-  }
-}
-
-/// Undoes one entry. The observer of the lane knows an undo, and a redo, by its type.
-struct UndoStep: UseCase {
-  let history: UseCaseHistory
-
-  var queue: UseCaseQueue { history.lane }
-
-  @inline(__always)
-  func main(_ move: HistoryMove) async throws -> HistoryEntry? {
-    let plan = try await history.ledger.move()
-    return plan.moved > 0 ? plan.entry(at: 0) : nil
-  }
-}
-
-/// Redoes one entry.
-struct RedoStep: UseCase {
-  let history: UseCaseHistory
-
-  var queue: UseCaseQueue { history.lane }
-
-  @inline(__always)
-  func main(_ move: HistoryMove) async throws -> HistoryEntry? {
-    let plan = try await history.ledger.move()
-    return plan.moved > 0 ? plan.entry(at: 0) : nil
-  }
-}
-
-/// Undoes or redoes up to an entry.
-private struct Jump: UseCase {
-  let history: UseCaseHistory
-
-  var queue: UseCaseQueue { history.lane }
-
-  func main(_ move: HistoryMove) async throws -> [HistoryEntry] {
-    let plan = try await history.ledger.move()
-    return plan.entries
   }
 }

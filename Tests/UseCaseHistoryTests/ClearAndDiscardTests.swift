@@ -1,7 +1,8 @@
 import TestSupport
 import Testing
 import UseCase
-import UseCaseHistory
+
+@testable import UseCaseHistory
 
 @Suite(.mustEnd)
 struct ClearAndDiscardTests {
@@ -134,6 +135,15 @@ struct ClearAndDiscardTests {
     #expect(await undo.ended().failure == Failure("undo A1"))
     #expect(page.discarded == ["A1 cleared"])
     #expect(history.layout == "[|]*")
+  }
+
+  @Test(arguments: [0, nil])
+  func `what the end of a body discards is no longer inside of it`(limit: Int?) async {
+    let history = UseCaseHistory(limit: limit)
+    let places = Log<Bool>()
+    await history.execute(Placed(history: history, places: places), ()).ended()
+    await history.undo().ended()
+    #expect(places.elements == [true])
   }
 
   @Test func `a clear inside of a body takes effect when the body is over`() async {
@@ -300,5 +310,17 @@ struct ClearAndDiscardTests {
     history.limit = 1
     history.clear()
     await keeper.lifetime.over()
+  }
+}
+
+/// Clears its history when it is undone, and tells whether it is discarded in a place that is over.
+private struct Placed: UndoableUseCase {
+  let history: UseCaseHistory
+  let places: Log<Bool>
+
+  func main(_ request: Void) async throws {}
+  func undo(_ request: Void, _ response: Void) async throws { history.clear() }
+  func discard(_ request: Void, _ response: Void, _ reason: HistoryDiscardReason) {
+    places.append(HistoryFrame.innermost != nil && HistoryFrame.current == nil)
   }
 }

@@ -155,6 +155,29 @@ struct LeftBehindTests {
       #expect(desk.history.entries.count == 2 || bodies.value.most == 1)
     }
   }
+
+  @Test func `what a handler of an undo executes is recorded, whoever asked for the undo`() async {
+    await history.run(page, "Q")
+    let gate = Gate()
+    let later = Watched<UseCaseOperation<String, Answer>?>(nil)
+    let asked = Gate()
+    page.script("do Y") { [page, history] in
+      await gate.pass()
+      await history.undo().then { _ in
+        later.update { $0 = history.execute(Edit(page: page), "Z") }
+      }.ended()
+      asked.open()
+    }
+    page.script("do A") { [page, edit = desk.edit] in
+      Task { _ = try? await edit.main("Y") }
+      await page.began("do Y")
+    }
+    await history.run(page, "A")
+    gate.open()
+    await asked.pass()
+    await later.value?.ended()
+    #expect(history.layout == "[Q Z |]")
+  }
 }
 
 private final class Stage: Sendable {

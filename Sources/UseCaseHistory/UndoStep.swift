@@ -1,0 +1,39 @@
+import UseCase
+
+/// Undoes one entry. The observer of the lane knows an undo, and a redo, by its type.
+struct UndoStep: UseCase {
+  let history: UseCaseHistory
+
+  var queue: UseCaseQueue { history.lane }
+
+  @inline(__always)
+  func main(_ move: HistoryMove) async throws -> HistoryEntry? {
+    let plan = try await history.ledger.move()
+    return plan.moved > 0 ? plan.entry(at: 0) : nil
+  }
+}
+
+/// Redoes one entry.
+struct RedoStep: UseCase {
+  let history: UseCaseHistory
+
+  var queue: UseCaseQueue { history.lane }
+
+  @inline(__always)
+  func main(_ move: HistoryMove) async throws -> HistoryEntry? {
+    let plan = try await history.ledger.move()
+    return plan.moved > 0 ? plan.entry(at: 0) : nil
+  }
+}
+
+/// Undoes or redoes up to an entry.
+struct Jump: UseCase {
+  let history: UseCaseHistory
+
+  var queue: UseCaseQueue { history.lane }
+
+  func main(_ move: HistoryMove) async throws -> [HistoryEntry] {
+    let plan = try await history.ledger.move()
+    return plan.entries
+  }
+}
