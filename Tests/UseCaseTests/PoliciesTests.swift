@@ -121,6 +121,18 @@ struct DebounceTests {
     #expect(fates([operation]) == "+")
   }
 
+  @Test func `the debounce counts from execute, whatever those do that hear of it`() async {
+    let debounce = Duration.seconds(1)
+    let queue = UseCaseQueue(.cancelPrevious(debounce: debounce), clock: clock) { [clock] event in
+      if event.kind == .cancelled(.superseded) { clock.advance(by: debounce) }
+    }
+    let useCase = AnyUseCase<Int, Int>(queue: queue) { $0 }
+    useCase.execute(1)
+    let second = useCase.execute(2)
+    await second.ended()
+    #expect(fates([second]) == "+")
+  }
+
   @Test func `of five quick ones only the last ever starts`() async {
     let operations = held.executeFirst(5)
     #expect(fates(operations) == "SSSSW")

@@ -72,10 +72,8 @@ struct OperationCore: ~Copyable, Sendable {
 // MARK: - Slot and body
 
 extension OperationCore {
-  /// Asks for a slot: one of its own, unless the body runs in that of a caller.
-  ///
-  /// - Parameter operation: The operation that this is the core of.
-  /// - Returns: What the caller does about a task.
+  /// Asks for a slot for `operation`, unless the body runs in that of a caller. Returns what the
+  /// caller does about a task.
   @usableFromInline
   func submit(_ operation: any AnyOperation) -> UseCaseQueue.Admission {
     guard !isGuest else {
@@ -83,29 +81,33 @@ extension OperationCore {
       if isObserved { grant(isAdmission: true) }
       return .run
     }
+    if queue.policy.debounce != nil { return sleepFirst(operation) }
     switch queue.admit(operation, self) {
     case .start:
       // Only an observer wants to know.
       if isObserved { grant(isAdmission: true) }
       return .run
     case .wait:
-      let sleep = queue.sleep()
       wait()
-      return sleep.map(UseCaseQueue.Admission.debounce) ?? .wait
+      return .wait
     case .refuse:
       refuse()
       return .refuse
     }
   }
 
-  /// The queue lets the operation wait.
-  func wait() {
-    change(goesOn: true) { $0.wait() }
+  /// The debounce is counted from before those give way, and who hears of it, that have to.
+  @inline(never)
+  private func sleepFirst(_ operation: any AnyOperation) -> UseCaseQueue.Admission {
+    let sleep = queue.sleep()
+    if case .wait = queue.admit(operation, self) { wait() }
+    return .debounce(sleep)
   }
 
-  func refuse() {
-    change(goesOn: true) { $0.refuse() }
-  }
+  /// The queue lets the operation wait.
+  func wait() { change(goesOn: true) { $0.wait() } }
+
+  func refuse() { change(goesOn: true) { $0.refuse() } }
 
   func grant(isAdmission: Bool = false) {
     change(goesOn: isAdmission) { $0.grant() }?.resume(returning: true)

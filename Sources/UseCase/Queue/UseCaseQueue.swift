@@ -148,12 +148,10 @@ extension UseCaseQueue {
     return admission.decision
   }
 
-  /// The debounce of an operation that has just been admitted to wait, counted from now.
-  func sleep() -> (@Sendable () async -> Void)? {
-    policy.debounce.map { duration in
-      let sleep = clock.sleep(for: duration)
-      return { @Sendable () async -> Void in try? await sleep() }
-    }
+  /// Returns a sleep of the debounce, counted from now.
+  func sleep() -> @Sendable () async -> Void {
+    let sleep = clock.sleep(for: policy.debounce ?? .zero)
+    return { try? await sleep() }
   }
 
   func ready(_ ticket: Machine.Ticket) {
