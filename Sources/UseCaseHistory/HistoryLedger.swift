@@ -228,7 +228,9 @@ extension HistoryPlan<any HistoryStep> {
   /// What clients see of those that have been undone or redone.
   var entries: [HistoryEntry] { (0..<moved).map { entry(at: $0) } }
 
-  func entry(at index: Int) -> HistoryEntry {
+  var entry: HistoryEntry? { moved > 0 ? entry(at: 0) : nil }
+
+  private func entry(at index: Int) -> HistoryEntry {
     let record = records[index]
     return record.entry(applied: isRedo ? record.size : 0) { $0.title }
   }

@@ -8,8 +8,7 @@ struct UndoStep: UseCase {
 
   @inline(__always)
   func main(_ move: HistoryMove) async throws -> HistoryEntry? {
-    let plan = try await history.ledger.move()
-    return plan.moved > 0 ? plan.entry(at: 0) : nil
+    try await history.ledger.move().entry
   }
 }
 
@@ -21,8 +20,7 @@ struct RedoStep: UseCase {
 
   @inline(__always)
   func main(_ move: HistoryMove) async throws -> HistoryEntry? {
-    let plan = try await history.ledger.move()
-    return plan.moved > 0 ? plan.entry(at: 0) : nil
+    try await history.ledger.move().entry
   }
 }
 
@@ -33,7 +31,6 @@ struct Jump: UseCase {
   var queue: UseCaseQueue { history.lane }
 
   func main(_ move: HistoryMove) async throws -> [HistoryEntry] {
-    let plan = try await history.ledger.move()
-    return plan.entries
+    try await history.ledger.move().entries
   }
 }
