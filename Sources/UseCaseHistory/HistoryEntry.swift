@@ -1,3 +1,5 @@
+import Synchronization
+
 /// One recorded execution, or one group of them, as the history shows it.
 ///
 /// ```swift
@@ -6,9 +8,14 @@
 /// }
 /// ```
 public struct HistoryEntry: Identifiable, Hashable, Sendable {
-  /// The identity of an entry: higher for each later recording, and never used again.
+  /// The identity of an entry: higher for each later recording, and never used again, in whatever
+  /// history.
   public struct ID: Hashable, Comparable, Sendable {
+    private static let last = Atomic<UInt64>(0)
+
     let number: UInt64
+
+    static func next() -> Self { Self(number: last.add(1, ordering: .relaxed).newValue) }
 
     /// Returns whether the first was recorded before the second.
     ///

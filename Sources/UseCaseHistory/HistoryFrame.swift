@@ -29,7 +29,7 @@ final class HistoryFrame: Sendable {
   static let local = TaskLocal(wrappedValue: Place.nowhere)
 
   /// Only named, not kept: a task that was made in here may live longer than the history.
-  private let ledger: ObjectIdentifier
+  private let history: HistoryEntry.ID
   let role: Role
   /// A body may call the recorded use cases of another history.
   private let outer: HistoryFrame?
@@ -42,7 +42,7 @@ final class HistoryFrame: Sendable {
     hasBegun: Bool
   ) {
     self.role = role
-    self.ledger = ObjectIdentifier(ledger)
+    history = ledger.beginning
     self.outer = outer
     self.question = question
     isHeard = Atomic(hasBegun)
@@ -95,7 +95,7 @@ final class HistoryFrame: Sendable {
     return nil
   }
 
-  func isOf(_ ledger: HistoryLedger) -> Bool { self.ledger == ObjectIdentifier(ledger) }
+  func isOf(_ ledger: HistoryLedger) -> Bool { history == ledger.beginning }
 
   /// The body that was executed first, and for which this frame was made, begins. Returns false if
   /// it has begun before, or the frame is that of another question, in which no code runs.

@@ -14,6 +14,8 @@ final class HistoryLedger: Sendable {
     unowned var queue: UseCaseQueue?
   }
 
+  /// The place before all entries. No other history has it, also later, at the same address.
+  let beginning = HistoryEntry.ID.next()
   private let book: Lock<Book>
   /// The lane calls the ledger, so the ledger does not keep it, and it is there when it calls. Not
   /// weak, because each retain of what a weak reference knows takes a longer way.
@@ -21,7 +23,8 @@ final class HistoryLedger: Sendable {
   private let elapsed: @Sendable () -> Duration
 
   init(limit: Int?, mergeWindow: Duration, clock: any Clock<Duration>) {
-    book = Lock(Book(machine: Machine(limit: limit, mergeWindow: mergeWindow)))
+    let machine = Machine(limit: limit, mergeWindow: mergeWindow, beginning: beginning)
+    book = Lock(Book(machine: machine))
     elapsed = clock.stopwatch()
   }
 

@@ -41,7 +41,7 @@ extension HistoryMachine {
 
   /// The part has ended: with a response, or without.
   mutating func closePart(_ step: Step?, in group: Int) -> Waiter? {
-    close(step.map { Record(id: newID(), content: .single($0)) }, in: group)
+    close(step.map { Record(id: .next(), content: .single($0)) }, in: group)
   }
 
   private mutating func close(_ part: Record?, in group: Int) -> Waiter? {
@@ -69,7 +69,7 @@ extension HistoryMachine {
     var end = GroupEnd()
     var kept: Record?
     if !group.parts.isEmpty {
-      let id = newID()
+      let id = ID.next()
       let parts = HistoryGroup(title: group.title, parts: group.parts, place: id)
       let record = Record(id: id, content: .group(parts))
       let (applied, rest) = record.split(at: count ?? record.size, place: id)

@@ -160,7 +160,7 @@ extension HistoryMachine {
   /// The history was cleared meanwhile: what was in the hands of the move goes as well. If it has
   /// changed anything, nobody knows any more where that is.
   private mutating func dropAll(of plan: borrowing Plan) -> Drops {
-    if plan.moved > 0 || plan.applied != plan.appliedFirst { bottom = newID() }
+    if plan.moved > 0 || plan.applied != plan.appliedFirst { bottom = .next() }
     let records = HistoryStack(Array(plan.records))
     return [HistoryDrop(records: records, reason: .cleared, isReversed: !plan.isRedo)]
   }

@@ -22,12 +22,11 @@ struct HistoryMachine<Step: Sendable, Operation: Comparable & Sendable, Waiter: 
   /// How many records have left at the front, so that positions stay what they are.
   var evicted = 0
   var limit: Int?
-  private var lastID = ID(number: 0)
 
   // Clean point
   /// The place before the oldest record that is kept.
-  var bottom = ID(number: 0)
-  private var saved: ID? = ID(number: 0)
+  var bottom: ID
+  private var saved: ID?
 
   // Merging
   private let mergeWindow: Duration
@@ -68,14 +67,11 @@ struct HistoryMachine<Step: Sendable, Operation: Comparable & Sendable, Waiter: 
 
   var version: UInt64 = 0
 
-  init(limit: Int?, mergeWindow: Duration) {
+  init(limit: Int?, mergeWindow: Duration, beginning: ID = .next()) {
+    bottom = beginning
+    saved = beginning
     self.limit = limit
     self.mergeWindow = mergeWindow
-  }
-
-  mutating func newID() -> ID {
-    lastID = ID(number: lastID.number + 1)
-    return lastID
   }
 
   /// Where the history is. Nil inside of a group that is half undone.
@@ -112,9 +108,10 @@ extension HistoryMachine {
     _ step: Step, merge: HistoryMerging<Step> = .separate, barrier: Int = -1, at now: Duration
   ) -> Drops {
     var drops = endHolder()
+    let later = Record(id: .next(), content: .single(step))
     if isCleared {
-      drops.append(drop([Record(id: newID(), content: .single(step))], .cleared))
-      bottom = lastID
+      drops.append(drop([later], .cleared))
+      bottom = later.id
     } else {
       let mayMerge = barrier == self.barrier
       truncate(into: &drops)
@@ -122,17 +119,16 @@ extension HistoryMachine {
       case .merged(let merged) where mayMerge:
         if let earlier = applied.popLast() {
           applied.append(Record(id: earlier.id, content: .single(merged)))
-          drops.append(drop([Record(id: newID(), content: .single(step))], .merged))
+          drops.append(drop([later], .merged))
           resolve(to: earlier.id)
         }
         forecast = nil
       case .annul where mayMerge:
-        let later = Record(id: newID(), content: .single(step))
         drops.append(drop([applied.popLast(), later].compactMap(\.self), .annulled))
         forecast = nil
       case .separate, .merged, .annul:
-        append(Record(id: newID(), content: .single(step)), dropping: &drops)
-        resolve(to: lastID)
+        append(later, dropping: &drops)
+        resolve(to: later.id)
       }
       lastRecording = now
       self.barrier += 1
@@ -159,7 +155,7 @@ extension HistoryMachine {
   /// Drops the undone records, and the undone steps of a record that is half undone.
   mutating func truncate(into drops: inout Drops) {
     if let count = partial.take(), let newest = applied.popLast() {
-      let (kept, rest) = newest.split(at: count, place: newID())
+      let (kept, rest) = newest.split(at: count, place: .next())
       if let kept { applied.append(kept) }
       if let rest { drops.append(drop([rest], .truncated)) }
     }
@@ -193,7 +189,7 @@ extension HistoryMachine {
     var count = applied.count - limit
     if let moving { count = min(count, applied.firstIndex(behind: { $0.id >= moving.lowerBound })) }
     guard count > 0 else { return }
-    bottom = applied[count - 1].place
+    bottom = count == applied.count ? place ?? .next() : applied[count - 1].place
     evicted += count
     if count == applied.count {
       partial = nil
@@ -218,7 +214,7 @@ extension HistoryMachine {
   }
 
   mutating func clear() -> Drops {
-    bottom = place ?? newID()
+    bottom = place ?? .next()
     var applied = HistoryDrop(records: applied, reason: .cleared)
     var undone = HistoryDrop(records: undone, reason: .cleared, isReversed: true)
     applied.spared = moving

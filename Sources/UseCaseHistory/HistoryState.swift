@@ -56,7 +56,8 @@ public struct HistoryState: Hashable, Sendable {
 
 /// A place in a history, taken with ``UseCaseHistory/savePoint()`` when saving begins.
 public struct HistorySavePoint: Hashable, Sendable {
-  let history: ObjectIdentifier
+  /// The beginning of its history.
+  let history: HistoryEntry.ID
 
   /// Nil inside of a group that is half undone: such a place is never clean.
   let place: HistoryEntry.ID?

@@ -66,26 +66,38 @@ final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
   /// Two use cases of one type may work on two documents. Mostly they are copies of one value, of
   /// which all bits are the same: to go through its parts costs a hundred times as much.
   private func isOfSameUseCase(as other: RecordedStep) -> Bool {
-    let isCopy = withUnsafeBytes(of: useCase) { bytes in
-      withUnsafeBytes(of: other.useCase) { bytes.elementsEqual($0) }
-    }
-    return isCopy && !(useCase is any Equatable) || isSame(useCase, other.useCase)
+    isCopy(useCase, of: other.useCase) && !(useCase is any Equatable)
+      || isSame(useCase, other.useCase)
   }
 }
 
-/// Two values are the same if they are equal, the same object, or made of what is the same. What
-/// tells nothing of itself, as a closure, and a queue, which has no part in a history, makes no
-/// difference.
+/// Two values are the same if they are equal, the same object, or made of what is the same. A queue,
+/// which has no part in a history, makes no difference.
 private func isSame(_ value: Any, _ other: Any) -> Bool {
   guard type(of: value) == type(of: other) else { return false }
   if value is UseCaseQueue { return true }
   if type(of: value) is AnyObject.Type { return value as AnyObject === other as AnyObject }
   if let value = value as? any Equatable { return isEqual(value, other) }
-  let (parts, others) = (Mirror(reflecting: value).children, Mirror(reflecting: other).children)
+  let mirror = Mirror(reflecting: value)
+  let (parts, others) = (mirror.children, Mirror(reflecting: other).children)
+  // A function, for one, tells nothing of itself: a copy of it is the same.
+  if mirror.displayStyle == nil { return isCopy(value, of: other) }
+  // An enum tells its case beside a payload only.
+  if mirror.displayStyle == .enum, parts.isEmpty, others.isEmpty {
+    return String(describing: value) == String(describing: other)
+  }
   return parts.count == others.count
     && zip(parts, others).allSatisfy { $0.label == $1.label && isSame($0.value, $1.value) }
 }
 
 private func isEqual<Value: Equatable>(_ value: Value, _ other: Any) -> Bool {
   value == other as? Value
+}
+
+/// Whether all bits are the same.
+private func isCopy<Value>(_ value: Value, of other: Any) -> Bool {
+  guard let other = other as? Value else { return false }
+  return withUnsafeBytes(of: value) { bytes in
+    withUnsafeBytes(of: other) { bytes.elementsEqual($0) }
+  }
 }

@@ -55,8 +55,8 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   /// typed. The default is ``HistoryMerge/separate``. It is called on no actor.
   ///
   /// Only executions of the same use case merge: of the same object, of equal values, or, if the
-  /// type is not `Equatable`, of values whose properties are the same. Two that write to two
-  /// documents stay separate.
+  /// type is not `Equatable`, of values whose properties are the same; of a closure only copies
+  /// are. Two that write to two documents stay separate.
   ///
   /// The idea is that of `QUndoCommand::mergeWith` in Qt.
   ///

@@ -250,7 +250,7 @@ extension UseCaseHistory {
       machine.breakMerging()
       return machine.place
     }
-    return HistorySavePoint(history: ObjectIdentifier(ledger), place: place)
+    return HistorySavePoint(history: ledger.beginning, place: place)
   }
 
   /// Makes the place where `point` was taken the clean one.
@@ -259,7 +259,7 @@ extension UseCaseHistory {
   ///   error and traps.
   /// - Complexity: O(1).
   public func markSaved(_ point: HistorySavePoint) {
-    guard point.history == ObjectIdentifier(ledger) else {
+    guard point.history == ledger.beginning else {
       fatalError(
         "A save point belongs to the history that it was taken from: mark it as saved there.")
     }

@@ -62,6 +62,24 @@ struct CleanPointTests {
     #expect(desk.history.layout == "[| C D]")
   }
 
+  @Test func `a half undone group that was evicted leaves the history dirty`() async {
+    await desk.group("G", "a", "b")
+    history.save()
+    page.fail("undo a1")
+    await history.back(1)
+    history.limit = 0
+    #expect(history.layout == "[|]")
+  }
+
+  @Test func `a group that is evicted once its undo has stopped half-way leaves it dirty`() async {
+    await desk.group("G", "a", "b")
+    history.save()
+    page.script("undo a1") { [history] in history.limit = 0 }
+    page.fail("undo a1")
+    await history.back(1)
+    #expect(history.layout == "[|]")
+  }
+
   @Test func `the place right below the oldest entry kept can be clean`() async {
     let desk = Desk(limit: 1)
     await desk.history.run(desk.page, "A")
@@ -197,6 +215,11 @@ struct CleanPointTests {
     #expect(history.layout == "[G(a b) |]*")
     history.markSaved(point)
     #expect(history.layout == "[G(a b) |]")
+  }
+
+  @Test func `no history has the save point of one that has gone`() {
+    let points = (1...100).map { _ in UseCaseHistory().savePoint() }
+    #expect(Set(points).count == 100)
   }
 
   #if os(Linux) || os(macOS)

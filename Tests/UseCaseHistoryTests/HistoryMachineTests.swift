@@ -20,10 +20,10 @@ struct HistoryMachineTests {
     let asks: [(Int, HistoryAsk)] = [
       (1, .execution), (2, .undo), (3, .execution), (4, .undo), (5, .undo), (6, .redo),
     ]
-    var inOrder = Self.machine()
-    inOrder.run("A", as: 0)
+    let start = Self.machine(running: "A")
+    var inOrder = start
     for (operation, ask) in asks { inOrder.admit(operation, HistoryQuestion(ask)) }
-    let first = inOrder.applied[0].id
+    let first = start.applied[0].id
     let expected: [Machine.Target?] = [
       nil, .execution(1), nil, .execution(3), .entry(first), .entry(first),
     ]
@@ -34,7 +34,7 @@ struct HistoryMachineTests {
           machine.admit(operation, HistoryQuestion(ask))
           return []
         }
-      }, in: Self.machine(running: "A")
+      }, in: start
     ) { machine in
       if Self.targets(machine) != expected { throw Failure("\(Self.targets(machine))") }
     }

@@ -191,6 +191,35 @@ struct MergingTests {
     #expect(history.layout == "[ab ab ab ab ab |]")
   }
 
+  @Test func `use cases that write by two closures do not merge`() async {
+    struct Line: Joining {
+      let queue = UseCaseQueue(.serial)
+      let write: @Sendable (String) async -> Void
+    }
+    func line(_ page: Page) -> Line { Line { text in page.fail(text) } }
+    let (one, two) = (line(page), line(Page()))
+    for (line, text) in [(one, "a"), (Line(write: one.write), "b"), (two, "c"), (two, "d")] {
+      await history.execute(line, text).ended()
+    }
+    #expect(history.layout == "[ab cd |]")
+  }
+
+  @Test func `use cases with two cases of an enum do not merge`() async {
+    enum Part {
+      case body, title
+      case note(@Sendable () -> Void)
+    }
+    struct Line: Joining {
+      let queue = UseCaseQueue(.serial)
+      let part: Part
+    }
+    let parts = [(Part.body, "a"), (.body, "b"), (.title, "c"), (.title, "d"), (.note {}, "e")]
+    for (part, text) in parts {
+      await history.execute(Line(part: part), text).ended()
+    }
+    #expect(history.layout == "[ab cd e |]")
+  }
+
   @Test func `objects merge only with themselves`() async {
     final class Line: Joining {
       func merge(
