@@ -108,10 +108,10 @@ extension HistoryMachine {
     _ step: Step, merge: HistoryMerging<Step> = .separate, barrier: Int = -1, at now: Duration
   ) -> Drops {
     var drops = endHolder()
-    let later = Record(id: .next(), content: .single(step))
+    let id = ID.next()
     if isCleared {
-      drops.append(drop([later], .cleared))
-      bottom = later.id
+      drops.append(drop([Record(id: id, content: .single(step))], .cleared))
+      bottom = id
     } else {
       let mayMerge = barrier == self.barrier
       truncate(into: &drops)
@@ -119,16 +119,17 @@ extension HistoryMachine {
       case .merged(let merged) where mayMerge:
         if let earlier = applied.popLast() {
           applied.append(Record(id: earlier.id, content: .single(merged)))
-          drops.append(drop([later], .merged))
+          drops.append(drop([Record(id: id, content: .single(step))], .merged))
           resolve(to: earlier.id)
         }
         forecast = nil
       case .annul where mayMerge:
+        let later = Record(id: id, content: .single(step))
         drops.append(drop([applied.popLast(), later].compactMap(\.self), .annulled))
         forecast = nil
       case .separate, .merged, .annul:
-        append(later, dropping: &drops)
-        resolve(to: later.id)
+        append(Record(id: id, content: .single(step)), dropping: &drops)
+        resolve(to: id)
       }
       lastRecording = now
       self.barrier += 1
