@@ -80,11 +80,14 @@ private func isSame(_ value: Any, _ other: Any) -> Bool {
   if let value = value as? any Equatable { return isEqual(value, other) }
   let mirror = Mirror(reflecting: value)
   let (parts, others) = (mirror.children, Mirror(reflecting: other).children)
-  // A function, for one, tells nothing of itself: a copy of it is the same.
-  if mirror.displayStyle == nil { return isCopy(value, of: other) }
-  // An enum tells its case beside a payload only.
-  if mirror.displayStyle == .enum, parts.isEmpty, others.isEmpty {
-    return String(describing: value) == String(describing: other)
+  if parts.isEmpty, others.isEmpty {
+    switch mirror.displayStyle {
+    // An enum tells its case beside a payload only.
+    case .enum: return String(describing: value) == String(describing: other)
+    // A closure tells nothing of itself.
+    case nil: return isCopy(value, of: other)
+    default: return true
+    }
   }
   return parts.count == others.count
     && zip(parts, others).allSatisfy { $0.label == $1.label && isSame($0.value, $1.value) }
