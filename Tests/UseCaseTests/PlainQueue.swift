@@ -28,6 +28,7 @@ struct PlainQueue {
 
   let policy: UseCaseQueue.Policy
   var isSuspended = false
+  /// Those that unwind, in the order in which they ended, then those that are live.
   var holding: [Place] = []
   var waiting: [Place] = []
   var activity = UseCaseActivity()
@@ -68,7 +69,7 @@ struct PlainQueue {
     case .ready(let id):
       if let index = waiting.firstIndex(where: { $0.id == id }) { waiting[index].isReady = true }
     case .cancelAll:
-      effect.cancelled = open
+      effect.cancelled = (holding + waiting).map(\.id)
       for id in open { end(id) }
     case .suspend: isSuspended = true
     case .resume: isSuspended = false
@@ -119,7 +120,10 @@ struct PlainQueue {
       waiting.remove(at: index)
       activity.cancelled += 1
     }
-    if let index = holding.firstIndex(where: { $0.id == id }) { holding[index].isLive = false }
+    if let index = holding.firstIndex(where: { $0.id == id && $0.isLive }) {
+      holding.remove(at: index)
+      holding.insert(Place(id: id, isLive: false), at: holding.count { !$0.isLive })
+    }
   }
 
   private mutating func fill() -> [UInt64] {

@@ -173,6 +173,7 @@ struct QueueMachineTests {
     var queue = Named(Policy(limit: 2, whenBusy: .cancelPrevious), "abc")
     #expect(queue.finish("c") == "")
     #expect(queue.submit("d") == "d")
+    #expect(queue.finish("a") == "")
     #expect(queue.machine.cancelAll().operations == ["b", "d"])
   }
 
@@ -219,6 +220,16 @@ struct QueueMachineTests {
     var queue = Named(.limit(2), "abcde")
     _ = queue.finish("a")
     #expect(queue.machine.cancelAll().operations == ["b", "c", "d", "e"])
+  }
+
+  @Test func `cancelAll takes those again whose bodies have not returned`() {
+    var queue = Named(.limit(3), "abcd")
+    #expect(queue.cancel("b") == "")
+    #expect(queue.machine.cancelAll().operations == ["b", "a", "c", "d"])
+    #expect(queue.finish("a") == "")
+    #expect(queue.machine.cancelAll().operations == ["b", "c"])
+    #expect(queue.finish("c") == "")
+    #expect(queue.finish("b") == "")
     #expect(queue.machine.cancelAll().operations.isEmpty)
   }
 

@@ -98,14 +98,17 @@ struct TimeoutTests {
     #expect(log.elements == ["onCancel requested", "finally"])
   }
 
-  @Test func `a cancellation after the time has passed leaves out what has not begun`() async {
+  @Test(arguments: [true, false])
+  func `a cancellation after the time has passed leaves out what has not begun`(
+    ofAll: Bool
+  ) async {
     let held = held()
     let operation = held.execute(1).record(in: log)
     await held.begun.elements(atLeast: 1)
     await clock.sleepers(atLeast: 1)
     clock.advance(by: .seconds(1))
     _ = try? await operation.value
-    operation.cancel()
+    if ofAll { held.queue.cancelAll() } else { operation.cancel() }
     held.open(1)
     await operation.ended()
     #expect(operation.fate == "F")

@@ -40,21 +40,17 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
     var operation: Operation?
     /// The lower half of its id, which tells it from who sat there a moment ago.
     let id: UInt32
-    private var links: (Int32, Int32)
+    var links: (previous: Int32, next: Int32)
     var stage: Stage
 
-    init(_ operation: Operation?, id: UInt64, stage: Stage, previous: Int = -1, next: Int = -1) {
+    init(_ operation: Operation?, id: UInt64, stage: Stage, next: Int = -1) {
       (self.operation, self.id, self.stage) = (operation, UInt32(truncatingIfNeeded: id), stage)
-      links = (Int32(previous), Int32(next))
+      links = (-1, Int32(next))
     }
 
-    var previous: Int {
-      get { Int(links.0) }
-      set { links.0 = Int32(newValue) }
-    }
     var next: Int {
-      get { Int(links.1) }
-      set { links.1 = Int32(newValue) }
+      get { Int(links.next) }
+      set { links.next = Int32(newValue) }
     }
   }
 
@@ -63,17 +59,17 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
     var last = -1
     var count = 0
 
-    /// Puts a seat last whose `previous` is the last one already.
     @inline(__always) mutating func append(_ seat: Int, in seats: inout [Seat]) {
+      seats[seat].links = (Int32(last), -1)
       if last >= 0 { seats[last].next = seat } else { first = seat }
       last = seat
       count += 1
     }
 
     @inline(__always) mutating func remove(_ seat: Int, in seats: inout [Seat]) {
-      let (previous, next) = (seats[seat].previous, seats[seat].next)
+      let (previous, next) = (Int(seats[seat].links.previous), seats[seat].next)
       if previous >= 0 { seats[previous].next = next } else { first = next }
-      if next >= 0 { seats[next].previous = previous } else { last = previous }
+      if next >= 0 { seats[next].links.previous = Int32(previous) } else { last = previous }
       count -= 1
     }
   }
@@ -85,13 +81,15 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
   private var free = -1
   private var waiting = Line()
   private var live = Line()
-  private var holding = 0
+  private var unwinding = Line()
   private var (succeeded, failed, cancelled) = (0, 0, 0)
   private var waiters = Few<Waiter>.none
 
   init(policy: UseCaseQueue.Policy) {
     self.policy = policy
   }
+
+  private var holding: Int { live.count + unwinding.count }
 
   var activity: UseCaseActivity {
     UseCaseActivity(
@@ -113,12 +111,11 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
     var ticket = Ticket(seat: -1, id: id)
     switch decision.admission {
     case .start:
-      ticket.seat = take(Seat(operation, id: id, stage: .live, previous: live.last))
+      ticket.seat = take(Seat(operation, id: id, stage: .live))
       live.append(ticket.seat, in: &seats)
-      holding += 1
     case .wait:
       let stage = Stage.waiting(isReady: policy.debounce == nil)
-      ticket.seat = take(Seat(operation, id: id, stage: stage, previous: waiting.last))
+      ticket.seat = take(Seat(operation, id: id, stage: stage))
       waiting.append(ticket.seat, in: &seats)
     case .refuse:
       cancelled += 1
@@ -148,9 +145,12 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
   @inline(__always) mutating func finish(_ ticket: Ticket, as kind: Verdict.Kind) -> Release? {
     guard holds(ticket) else { return nil }
     if case .waiting = seats[ticket.seat].stage { return cancel(ticket) }
-    if case .live = seats[ticket.seat].stage { live.remove(ticket.seat, in: &seats) }
+    if case .live = seats[ticket.seat].stage {
+      live.remove(ticket.seat, in: &seats)
+    } else {
+      unwinding.remove(ticket.seat, in: &seats)
+    }
     vacate(ticket.seat)
-    holding -= 1
     switch kind {
     case .success: succeeded += 1
     case .failure: failed += 1
@@ -159,12 +159,15 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
     return release()
   }
 
-  /// Returns all that have no outcome yet, those that run before those that wait.
+  /// Returns all, those that run before those that wait.
   mutating func cancelAll() -> (operations: [Operation], release: Release?) {
     var operations: [Operation] = []
-    operations.reserveCapacity(live.count + waiting.count)
-    while live.count > 0 {
-      if let operation = unwind(live.first) { operations.append(operation) }
+    operations.reserveCapacity(holding + waiting.count)
+    while live.count > 0 { _ = unwind(live.first) }
+    var seat = unwinding.first
+    while seat >= 0 {
+      if let operation = seats[seat].operation { operations.append(operation) }
+      seat = seats[seat].next
     }
     while waiting.count > 0 {
       if let operation = leave(waiting.first) { operations.append(operation) }
@@ -196,10 +199,7 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
       let seat = waiting.first
       waiting.remove(seat, in: &seats)
       seats[seat].stage = .live
-      seats[seat].previous = live.last
-      seats[seat].next = -1
       live.append(seat, in: &seats)
-      holding += 1
       if let operation = seats[seat].operation { release.started.append(operation) }
     }
     if holding == 0, waiting.count == 0 { swap(&release.idle, &waiters) }
@@ -243,6 +243,7 @@ extension QueueMachine {
   private mutating func unwind(_ seat: Int) -> Operation? {
     live.remove(seat, in: &seats)
     seats[seat].stage = .unwinding
+    unwinding.append(seat, in: &seats)
     return seats[seat].operation
   }
 }
