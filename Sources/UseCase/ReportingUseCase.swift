@@ -65,8 +65,8 @@ extension ReportingUseCase {
   ) -> UseCaseOperation<Request, Response> {
     let operation = UseCaseOperation<Request, Response>(
       request, queue: queue, useCase: Self.self, isCall: false)
-    operation.submit(
-      Reporting(base: self, onUpdate: onUpdate, operation: operation), priority: priority)
+    let reporting = Reporting(base: self, onUpdate: onUpdate, operation: operation)
+    operation.submit(reporting, priority: priority, isCall: false)
     return operation
   }
 }

@@ -14,7 +14,7 @@ extension UseCase {
   ) -> UseCaseOperation<Request, Response> {
     let operation = UseCaseOperation<Request, Response>(
       request, queue: queue, useCase: Self.self, isCall: false)
-    operation.submit(self, priority: priority)
+    operation.submit(self, priority: priority, isCall: false)
     return operation
   }
 
@@ -36,7 +36,7 @@ extension UseCase {
     try Task.checkCancellation()
     let operation = UseCaseOperation<Request, Response>(
       request, queue: queue, useCase: Self.self, isCall: true)
-    operation.submit(self, priority: nil)
+    operation.submit(self, isCall: true)
     return try await operation.value(isCall: true)
   }
 }

@@ -68,6 +68,18 @@ struct HeldSlotTests {
     #expect(log.elements == ["false true"])
   }
 
+  @Test func `what becomes of what a body executes is told outside of the slot of the maker`()
+    async
+  {
+    let (queue, log) = (queue, log)
+    let observed = UseCaseQueue { log.append("\($0.kind) \(queue.isHeldHere)") }
+    let other = AnyUseCase(queue: observed) { (_: Int) in }
+    let maker = AnyUseCase(queue: queue) { (_: Int) in await other.execute(1).ended() }
+    await maker.execute(1).ended()
+    // That it runs is told before `execute` returns, by the maker.
+    #expect(log.elements == ["running true", "succeeded false", "ended false"])
+  }
+
   @Test func `a task that outlives its body no longer holds the slot`() async {
     let (queue, log, gate) = (queue, log, Gate())
     let inner = AnyUseCase(queue: queue) { (_: Int) in }

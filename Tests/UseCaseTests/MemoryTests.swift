@@ -139,6 +139,21 @@ struct MemoryTests {
     await lifetime.over()
   }
 
+  @Test func `what a body executes does not keep the operation of the body`() async {
+    let queue = UseCaseQueue(.serial)
+    queue.suspend()
+    let other = AnyUseCase(queue: queue) { (_: Int) in }
+    let maker = AnyUseCase { (token: Lifetime.Token) in
+      other.execute(1)
+      return token
+    }
+    await maker.execute(lifetime.track()).ended()
+    await lifetime.over()
+    #expect(queue.activity.waiting == 1)
+    queue.cancelAll()
+    await queue.idle()
+  }
+
   @Test func `the late response of a cancelled operation is let go at once`() async {
     let (gate, entered) = (Gate(), Gate())
     let operation = AnyUseCase { [lifetime] (_: Int) in

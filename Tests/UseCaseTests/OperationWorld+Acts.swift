@@ -221,7 +221,8 @@ extension OperationWorld {
     switch delivery {
     case .updates(let updates):
       return [.receive(updates)]
-    case .handler(let kind, let isLast):
+    case .handler(let kind, let hasIsolation, let isLast):
+      try demand(hasIsolation == isIsolated, "it is said where the handler runs")
       isLastTaken = isLast
       let fate = silence.map(Fate.cancelled) ?? fate
       let verdict = machine.verdict(of: kind).map(Fate.init)

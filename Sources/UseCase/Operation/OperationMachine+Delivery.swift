@@ -59,15 +59,18 @@ extension OperationMachine {
     }
     let current = silence == nil ? kind : .cancelled
     if left > 0 {
+      let isIsolated: Bool
       switch take(current, left == 1) {
-      case .free(let branch): _ = begin(branch)
-      case .isolated: break
+      case .free(let branch):
+        isIsolated = false
+        _ = begin(branch)
+      case .isolated: isIsolated = true
       case .passed:
         hasEnded = true
         return .tidy
       }
       left -= 1
-      return .handler(current, isLast: left == 0)
+      return .handler(current, isIsolated: isIsolated, isLast: left == 0)
     }
     hasEnded = true
     // When the observer hears of it, the handlers that were passed over are forgotten.
@@ -195,9 +198,9 @@ enum OperationHandler: Equatable, Sendable {
 enum OperationDelivery<Update: Sendable, Mark: Sendable>: Sendable {
   /// Deliver these, each if `begin(.update)` says so.
   case updates([Update])
-  /// Run the handler that was taken, with the verdict of this kind. After the last one, ask `finish`
-  /// first.
-  case handler(Verdict.Kind, isLast: Bool)
+  /// Run the handler that was taken, with the verdict of this kind, on its isolation if it has one.
+  /// After the last one, ask `finish` first.
+  case handler(Verdict.Kind, isIsolated: Bool, isLast: Bool)
   /// Everything has run. Forget the handlers that were passed over, then ask again.
   case tidy
   /// All is delivered and forgotten: tell these.

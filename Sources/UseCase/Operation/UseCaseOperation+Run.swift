@@ -4,9 +4,19 @@ extension UseCaseOperation {
   /// The tasks may throw, though none does. A task always runs a closure that may: for a task that
   /// may not, a second closure is made around the first, one allocation more.
   @inlinable
-  func submit(_ useCase: some UseCase<Request, Response>, priority: TaskPriority?) {
+  func submit(
+    _ useCase: some UseCase<Request, Response>, priority: TaskPriority? = nil, isCall: Bool
+  ) {
     self.useCase = useCase
-    switch core.submit(self) {
+    let admission = core.submit(self)
+    guard !isCall, Slot.isHeld else { return spawn(admission, priority: priority) }
+    // What a body executes is no part of it, and its task does not inherit the slot.
+    Slot.local.withValue(Slot.Holder.nobody) { spawn(admission, priority: priority) }
+  }
+
+  @inlinable
+  func spawn(_ admission: UseCaseQueue.Admission, priority: TaskPriority?) {
+    switch admission {
     case .run:
       core.spawn(Task<Void, any Error>(priority: priority) { await run() })
     case .wait:
@@ -22,7 +32,7 @@ extension UseCaseOperation {
           await runInTurn()
         })
     case .refuse:
-      self.useCase = nil
+      useCase = nil
     }
   }
 
@@ -52,8 +62,7 @@ extension UseCaseOperation {
       freed = core.leave()
     }
     switch core.giveBack(freed) {
-    case .deliver where !Slot.isHeld: await deliverHere(returned)
-    case .deliver: await deliver()
+    case .deliver: await deliverHere(returned)
     case .deliverApart: deliverApart()
     case .leave: break
     }
@@ -127,7 +136,7 @@ extension UseCaseOperation: AnyOperation {
       switch core.next(take: { handlers.take(&handler, for: $0, isLast: $1) }) {
       case .updates(let updates):
         await receive(updates)
-      case .handler(let kind, let isLast):
+      case .handler(let kind, let isIsolated, let isLast):
         let outcome: UseCaseOutcome<Response>
         if kind == .success, let response {
           outcome = .success(response)
@@ -137,7 +146,7 @@ extension UseCaseOperation: AnyOperation {
         // A scope of its own: the handler is let go of before anybody can see the end.
         do {
           let handler = handler.take()
-          if let isolation = handler.isolation {
+          if isIsolated, let isolation = handler.isolation {
             await run(handler, with: outcome, on: isolation)
           } else {
             await handler.call(with: outcome)
