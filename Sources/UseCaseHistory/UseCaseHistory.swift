@@ -109,11 +109,15 @@ extension UseCaseHistory {
     }
   }
 
+  /// Runs what waits for no lane. A queue of its own: what becomes of the default one is no concern
+  /// of a history.
+  private static let aside = UseCaseQueue()
+
   /// What waits for the lane in a body on the lane would wait for itself.
   private static func refuse<Request, Response>(
     _ request: Request
   ) -> UseCaseOperation<Request, Response> {
-    AnyUseCase { _ in throw HistoryError.reentrant }.execute(request)
+    AnyUseCase(queue: aside) { _ in throw HistoryError.reentrant }.execute(request)
   }
 
   /// Runs `body` in one occupation of the lane, and records what it executes in the call form
@@ -169,7 +173,7 @@ extension UseCaseHistory {
         return try await body()
       }
     }
-    let useCase = AnyUseCase<String, Value> { _ in
+    let useCase = AnyUseCase<String, Value>(queue: Self.aside) { _ in
       call.yield()
       call.finish()
       return try await withTaskCancellationHandler {

@@ -365,4 +365,19 @@ struct GroupTests {
     #expect(other.history.layout == "[H(b) C |]")
     #expect(history.layout == "[G(a) |]")
   }
+
+  #if os(Linux) || os(macOS)
+    @Test func `what becomes of the default queue is no concern of a history`() async {
+      // A process of its own, since everybody may use the default queue of this one.
+      await #expect(processExitsWith: .success) {
+        let desk = Desk()
+        desk.page.script("do a") { _ = await desk.history.undo().ended() }
+        await desk.history.group("G") {
+          try await desk.history.group("H") { _ = try await desk.edit("a") }.value
+        }.ended()
+        precondition(desk.history.layout == "[G(H(a)) |]")
+        precondition(UseCaseQueue.default.activity.executed == 0)
+      }
+    }
+  #endif
 }
