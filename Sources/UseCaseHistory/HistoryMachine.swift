@@ -175,12 +175,15 @@ extension HistoryMachine {
 
 extension HistoryMachine {
   mutating func setLimit(_ limit: Int?) -> Drops {
+    var drops: Drops = []
+    let isLower = limit.map { $0 < self.limit ?? .max } ?? false
     self.limit = limit
-    evictsWhenOver = moving != nil
     forecast = nil
     version += 1
-    var drops: Drops = []
-    evict(into: &drops)
+    if isLower {
+      evictsWhenOver = moving != nil
+      evict(into: &drops)
+    }
     return drops
   }
 

@@ -46,6 +46,20 @@ struct LimitTests {
     #expect(desk.history.layout == "[C D E |]")
   }
 
+  @Test func `raising the limit, or setting it again, drops nothing`() async {
+    let desk = Desk()
+    await desk.history.run(desk.page, "A", "B", "C")
+    await desk.history.back(3)
+    desk.history.limit = 1
+    await desk.history.forth(3)
+    for limit in [1, 2, nil] {
+      desk.history.limit = limit
+      #expect(desk.history.layout == "[A B C |]")
+    }
+    desk.history.limit = 2
+    #expect(desk.history.layout == "[B C |]")
+  }
+
   @Test func `undone entries do not count`() async {
     let desk = Desk()
     await desk.history.run(desk.page, "A", "B", "C")
