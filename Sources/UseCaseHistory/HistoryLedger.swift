@@ -145,12 +145,11 @@ extension HistoryLedger {
         machine.admit(id, question)
         machine.start(id)
       }
-    case .succeeded, .failed: change { $0.settle(id, .returned) }
+    case .succeeded, .failed, .ended: change { $0.settle(id) }
     case .cancelled:
       // The first that is heard of what was cancelled just when it was admitted.
       _ = HistoryFrame.hear()
-      change { $0.settle(id, .cancelled) }
-    case .ended: change { $0.settle(id, .ended) }
+      change { $0.settle(id) }
     }
   }
 

@@ -139,17 +139,10 @@ extension HistoryMachine {
     return true
   }
 
-  enum Settlement { case returned, cancelled, ended }
-
-  /// The operation has an outcome, or is over. What runs leaves by itself.
-  mutating func settle(_ operation: Operation, _ settlement: Settlement) {
-    let isRunning =
-      switch settlement {
-      case .returned: bodies > 0
-      case .cancelled: true
-      case .ended: false
-      }
-    if operation == holder, isRunning { return }
+  /// The operation has an outcome, or is over. What runs leaves by itself; one that was cancelled
+  /// before its body began never does.
+  mutating func settle(_ operation: Operation) {
+    if operation == holder, bodies > 0 || moving != nil { return }
     withdraw(operation)
   }
 

@@ -98,8 +98,7 @@ private struct Session: ~Copyable {
     guard let index = waiting.indices.randomElement(using: &random) else { return }
     let operation = waiting.remove(at: index)
     log.append("cancel \(operation)")
-    machine.settle(operation, .cancelled)
-    machine.settle(operation, .ended)
+    machine.settle(operation)
   }
 
   private mutating func setLimit() {
@@ -176,13 +175,11 @@ private struct Session: ~Copyable {
   private mutating func end() {
     holder = .none
     guard let operation = machine.holder else { return }
-    machine.settle(operation, .returned)
+    machine.settle(operation)
     if chance(12) {
       // Something that was left behind in the slot, or a second body of a wrapper.
       machine.enter(isLeftBehind: chance(2))
       holder = .bodies(1)
-    } else {
-      machine.settle(operation, .ended)
     }
   }
 }

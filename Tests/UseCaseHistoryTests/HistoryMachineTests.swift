@@ -58,17 +58,19 @@ struct HistoryMachineTests {
   @Test func `who leaves without having run takes nothing along`() {
     var machine = Self.machine()
     for operation in 1...4 { machine.admit(operation, HistoryQuestion(.execution)) }
-    machine.settle(2, .cancelled)
-    machine.settle(4, .cancelled)
-    machine.settle(4, .ended)
+    machine.settle(2)
+    machine.settle(4)
     #expect(machine.isBusy)
     machine.start(1)
-    machine.settle(1, .cancelled)
-    #expect(machine.executions == 2)
+    machine.settle(1)
+    #expect(machine.executions == 1)
     machine.enter()
+    #expect(machine.executions == 2)
+    machine.settle(1)
+    #expect(machine.executions == 2)
     _ = machine.record("A", at: .zero)
     machine.start(3)
-    machine.settle(3, .ended)
+    machine.settle(3)
     #expect(!machine.isBusy && machine.pending.isEmpty)
     #expect(machine.applied.count == 1)
   }
@@ -100,7 +102,7 @@ struct HistoryMachineTests {
       Issue.record("it has no title")
       return
     }
-    machine.settle(3, .cancelled)
+    machine.settle(3)
     #expect(machine.titles.map(\.operation) == [1, 2])
     machine.start(2)
     #expect(machine.titles.map(\.operation) == [2])
@@ -124,8 +126,8 @@ struct HistoryMachineTests {
       var machine = world
       let titles = machine.titles.map(\.title)
       if titles != ["1", "2", "3", "4"] { throw Failure("\(titles)") }
-      machine.settle(4, .cancelled)
-      machine.settle(3, .cancelled)
+      machine.settle(4)
+      machine.settle(3)
       guard case .text("2")? = machine.snapshot().undo else { throw Failure("it has no title") }
     }
     #expect(orders == 24)
@@ -175,10 +177,10 @@ struct HistoryMachineTests {
     machine.start(1)
     let rest = operations.dropFirst()
     for operation in fromFront ? Array(rest) : rest.reversed() {
-      machine.settle(operation, .cancelled)
+      machine.settle(operation)
     }
     #expect(machine.executions == 1 && machine.pending.count <= operations.count)
-    machine.settle(1, .ended)
+    machine.settle(1)
     #expect(machine.pending.isEmpty)
   }
 
@@ -326,11 +328,6 @@ extension HistoryMachine where Step == String, Operation == Int {
   fileprivate mutating func recordLast(_ step: String, of operation: Int) {
     _ = record(step, at: .zero)
     settle(operation)
-  }
-
-  private mutating func settle(_ operation: Int) {
-    settle(operation, .returned)
-    settle(operation, .ended)
   }
 }
 
