@@ -143,6 +143,10 @@ extension UndoableUseCase {
   /// Returns a use case that does the same and is recorded in `history`: hand it to whoever
   /// executes.
   ///
+  /// It keeps the history, and an entry keeps its use case. So one that has another, recorded in
+  /// the same history, as a part keeps that history through its entries: make the other when
+  /// `main` needs it, or ``UseCaseHistory/clear()`` the history when it is no longer needed.
+  ///
   /// - Parameter history: Where its executions become entries.
   /// - Returns: The recorded use case.
   /// - Complexity: O(1).

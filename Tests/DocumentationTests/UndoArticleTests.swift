@@ -76,6 +76,18 @@ struct UndoArticleTests {
     #expect(await shelf.all == ["a"])
   }
 
+  @Test func `what is hidden again can be brought back again`() async {
+    let delete = Delete(shelf: shelf).recorded(in: history)
+    await shelf.add(["a", "b"])
+    await delete.execute("a").ended()
+    await history.undo().ended()
+    await delete.execute("a").ended()
+    await shelf.asked.elements(atLeast: 1)
+    #expect(await shelf.visible == ["b"])
+    await history.undo().ended()
+    #expect(await shelf.visible == ["a", "b"])
+  }
+
   @Test func `letters merge into words`() async throws {
     let history = UseCaseHistory(clock: ManualClock())
     let type = TypeText(shelf: shelf).recorded(in: history)
@@ -105,16 +117,16 @@ private struct Renaming: UndoableUseCase {
 struct Delete: UndoableUseCase {
   let shelf: Shelf
 
-  func main(_ title: String) async throws {
+  func main(_ title: String) async throws -> Int {
     try await shelf.hide(title)
   }
 
-  func undo(_ title: String, _: Void) async throws {
+  func undo(_ title: String, _: Int) async throws {
     try await shelf.show(title)
   }
 
-  func discard(_ title: String, _: Void, _ reason: HistoryDiscardReason) {
-    Task { await shelf.deleteIfHidden(title) }
+  func discard(_ title: String, _ number: Int, _: HistoryDiscardReason) {
+    Task { await shelf.delete(title, ifHiddenBy: number) }
   }
 }
 
@@ -142,11 +154,12 @@ actor Shelf {
   private(set) var title = "Untitled"
   private(set) var text = ""
   private(set) var all: Set<String> = []
-  private var hidden: Set<String> = []
+  private var hidden: [String: Int] = [:]
+  private var lastNumber = 0
   private var refused: Set<String> = []
   nonisolated let asked = Log<String>()
 
-  var visible: Set<String> { all.subtracting(hidden) }
+  var visible: Set<String> { all.subtracting(hidden.keys) }
 
   func refuse(_ titles: Set<String>) { refused = titles }
 
@@ -157,10 +170,14 @@ actor Shelf {
   }
 
   func add(_ titles: Set<String>) { all = titles }
-  func hide(_ title: String) throws { hidden.insert(title) }
-  func show(_ title: String) throws { hidden.remove(title) }
-  func deleteIfHidden(_ title: String) {
-    if hidden.contains(title) { all.remove(title) }
+  func hide(_ title: String) throws -> Int {
+    lastNumber += 1
+    hidden[title] = lastNumber
+    return lastNumber
+  }
+  func show(_ title: String) throws { hidden[title] = nil }
+  func delete(_ title: String, ifHiddenBy number: Int) {
+    if hidden[title] == number { all.remove(title) }
     asked.append(title)
   }
 
