@@ -116,6 +116,14 @@ extension Scenario {
           }
         }
       },
+      Contestant("by hand", count: 10_000) { count, client in
+        onMainActor(client) { screen in
+          let queue = ByHand.Queue()
+          for number in 0..<count {
+            ByHand(number, in: queue).execute().then { @MainActor value in screen.show(value) }
+          }
+        }
+      },
       Contestant("UseCase", count: 10_000) { count, client in
         onMainActor(client) { screen in
           let useCase = Twice()

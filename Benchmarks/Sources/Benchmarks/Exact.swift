@@ -40,9 +40,35 @@ struct Path: Sendable {
       let useCase = Twice()
       for number in 0..<count { client.take(try await useCase(number)) }
     },
+    Path(name: "taskAfterTask") { count, client in
+      var last: Task<Void, Never>?
+      for number in 0..<count {
+        last = Task { [previous = last] in
+          await previous?.value
+          client.take(twice(number))
+        }
+      }
+    },
     Path(name: "serial") { count, client in
       let useCase = Twice(queue: UseCaseQueue(.serial))
       for number in 0..<count { useCase.execute(number).then { client.take($0) } }
+    },
+    Path(name: "cancelTask") { count, client in
+      var last: Task<Void, Never>?
+      for number in 0..<count {
+        last?.cancel()
+        last = Task { client.take(Task.isCancelled ? 0 : twice(number)) }
+      }
+    },
+    Path(name: "cancelByHand") { count, client in
+      let queue = ByHand.Queue()
+      var last: ByHand?
+      for number in 0..<count {
+        last?.cancel()
+        let operation = ByHand(number, in: queue).execute()
+        operation.then { client.take($0) }
+        last = operation
+      }
     },
     Path(name: "cancelPrevious") { count, client in
       let useCase = Twice(queue: UseCaseQueue(.cancelPrevious))

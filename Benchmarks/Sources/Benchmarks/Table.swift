@@ -25,9 +25,11 @@ struct Table {
     }
     missed = results.flatMap { samples in
       samples.scenario.contestants.enumerated().compactMap { index, contestant in
-        guard let verdict = contestant.target?.verdict(on: index, in: samples), !verdict.isMet
-        else { return nil }
-        return "\(samples.scenario.name), \(contestant.name): \(verdict.text)"
+        guard let target = contestant.target else { return nil }
+        let verdict = target.verdict(on: index, in: samples)
+        guard !verdict.isMet else { return nil }
+        let line = "\(samples.scenario.name), \(contestant.name): \(verdict.text)"
+        return line + target.demand(on: index, in: samples)
       }
     }
   }
@@ -63,6 +65,14 @@ extension Target {
       let cost = samples.cost(of: contestant).median
       return verdict("≤ \(unit.text(limit))", unit.text(cost), cost <= limit)
     }
+  }
+
+  /// Says what a target that asks to be so many times as fast as a rival leaves in times the bare
+  /// work.
+  func demand(on contestant: Int, in samples: Samples) -> String {
+    guard case .atLeast(let limit, let other) = self else { return "" }
+    let most = samples.ratio(of: contestant).median / limit
+    return ", where \(other) may take \(most.short) × bare"
   }
 
   private func verdict(_ text: String, _ value: String, _ isMet: Bool) -> (String, Bool) {
