@@ -96,3 +96,17 @@ final class ByHand: Sendable {
     }
   }
 }
+
+extension ByHand {
+  /// Each cancels the one before.
+  @Sendable static func storm(_ count: Int, _ client: Client) {
+    let queue = Queue()
+    var last: ByHand?
+    for number in 0..<count {
+      last?.cancel()
+      let operation = ByHand(number, in: queue).execute()
+      operation.then { client.take($0) }
+      last = operation
+    }
+  }
+}

@@ -60,16 +60,7 @@ struct Path: Sendable {
         last = Task { client.take(Task.isCancelled ? 0 : twice(number)) }
       }
     },
-    Path(name: "cancelByHand") { count, client in
-      let queue = ByHand.Queue()
-      var last: ByHand?
-      for number in 0..<count {
-        last?.cancel()
-        let operation = ByHand(number, in: queue).execute()
-        operation.then { client.take($0) }
-        last = operation
-      }
-    },
+    Path(name: "cancelByHand") { ByHand.storm($0, $1) },
     Path(name: "cancelPrevious") { count, client in
       let useCase = Twice(queue: UseCaseQueue(.cancelPrevious))
       for number in 0..<count { useCase.execute(number).finally { client.take(number) } }

@@ -42,16 +42,7 @@ extension Scenario {
           last = Task { client.take(Task.isCancelled ? 0 : twice(number)) }
         }
       },
-      Contestant("by hand, with a handler", count: 5_000) { count, client in
-        let queue = ByHand.Queue()
-        var last: ByHand?
-        for number in 0..<count {
-          last?.cancel()
-          let operation = ByHand(number, in: queue).execute()
-          operation.then { client.take($0) }
-          last = operation
-        }
-      },
+      Contestant("by hand, with a handler", count: 5_000, start: ByHand.storm),
       Contestant("UseCase", .atMost(1.2, of: "Task.cancel by hand"), count: 5_000) {
         count, client in
         let useCase = Twice(queue: UseCaseQueue(.cancelPrevious))
