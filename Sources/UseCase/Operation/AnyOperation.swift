@@ -6,6 +6,7 @@ protocol AnyOperation: AnyObject, Sendable {
 }
 
 /// An operation that calls another. Boxed, because the many that nobody calls keep a place for it.
+@usableFromInline
 final class Caller: Sendable {
   private let operation: Lock<(any AnyOperation)?>
 

@@ -17,7 +17,7 @@ struct OperationCore: ~Copyable, Sendable {
   @usableFromInline let useCase: any Any.Type
 
   /// The way to the operation that awaits this one in the call form.
-  let link: Caller?
+  @usableFromInline let link: Caller?
 
   /// These two are written once, before anybody else sees the operation.
   private let number = Atomic<UInt64>(0)

@@ -62,7 +62,9 @@ extension UseCaseOperation {
       freed = core.leave()
     }
     switch core.giveBack(freed) {
-    case .deliver: await deliverHere(returned)
+    case .deliver where core.link == nil: await deliverHere(returned)
+    // The task of a call has inherited the slot of its caller.
+    case .deliver: await deliver()
     case .deliverApart: deliverApart()
     case .leave: break
     }
