@@ -142,14 +142,17 @@ extension HistoryLedger {
       guard lane.withLock({ $0.queue })?.isHeldHere != true else { return }
       let question = question(of: event)
       change { machine in
+        // The lane was free: what was cancelled before its body began is not to be waited for.
+        machine.withdraw(before: id)
         machine.admit(id, question)
         machine.start(id)
       }
-    case .succeeded, .failed, .ended: change { $0.settle(id) }
+    case .succeeded, .failed: change { $0.settle(id, .returned) }
     case .cancelled:
       // The first that is heard of what was cancelled just when it was admitted.
       _ = HistoryFrame.hear()
-      change { $0.settle(id) }
+      change { $0.settle(id, .cancelled) }
+    case .ended: change { $0.settle(id, .ended) }
     }
   }
 

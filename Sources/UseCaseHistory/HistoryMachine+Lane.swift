@@ -73,6 +73,7 @@ extension HistoryMachine {
       count(last, -1)
       forecast = nil
     }
+    while pending.last?.isGone == true { _ = pending.popLast() }
     if let title = question.title { titles.append((operation, title)) }
     if !later.isEmpty { titles = HistoryStack(titles.sorted { $0.operation < $1.operation }) }
     enqueue(operation, question.ask)
@@ -106,7 +107,7 @@ extension HistoryMachine {
 
   /// The lane is the operation's. What came before it and is still here will never run.
   mutating func start(_ operation: Operation) {
-    while let first = pending.first, first.operation < operation { withdraw(first.operation) }
+    withdraw(before: operation)
     while let first = resolved.first, first.until < operation { _ = resolved.popFirst() }
     while let first = titles.first, first.operation < operation { _ = titles.popFirst() }
     holder = operation
@@ -139,10 +140,12 @@ extension HistoryMachine {
     return true
   }
 
-  /// The operation has an outcome, or is over. What runs leaves by itself; one that was cancelled
-  /// before its body began never does.
-  mutating func settle(_ operation: Operation) {
-    if operation == holder, bodies > 0 || moving != nil { return }
+  enum Settlement { case returned, cancelled, ended }
+
+  /// The operation has an outcome, or is over. What runs leaves by itself.
+  mutating func settle(_ operation: Operation, _ settlement: Settlement) {
+    let mayRun = settlement == .cancelled || settlement == .returned && bodies > 0
+    if operation == holder, mayRun { return }
     withdraw(operation)
   }
 
@@ -161,6 +164,11 @@ extension HistoryMachine {
       forecast?.executions -= 1
       forecast?.kept += 1
     }
+  }
+
+  /// The lane has gone on to the operation: what came before it is over.
+  mutating func withdraw(before operation: Operation) {
+    while let first = pending.first, first.operation < operation { withdraw(first.operation) }
   }
 
   /// The operation will not do what it was asked for.

@@ -61,6 +61,27 @@ struct ClearAndDiscardTests {
     #expect(page.discarded == ["A1 cleared", "B2 cleared"])
   }
 
+  @Test(arguments: [true, false])
+  func `what runs when the history is cleared, and is cancelled, is not recorded`(
+    isClearedFirst: Bool
+  ) async {
+    await history.run(page, "A")
+    let (begun, gate) = (Gate(), Gate())
+    // A wrapper, of which nothing that is recorded runs yet.
+    let operation = AnyUseCase(queue: desk.edit.queue) { [edit = desk.edit] (text: String) in
+      begun.open()
+      await gate.pass()
+      return try await edit.main(text)
+    }.execute("B")
+    await begun.pass()
+    if isClearedFirst { history.clear() }
+    operation.cancel()
+    if !isClearedFirst { history.clear() }
+    gate.open()
+    await operation.ended()
+    #expect(history.layout == "[|]")
+  }
+
   @Test func `a group that runs when the history is cleared is not recorded`() async {
     let gate = page.hold("do b")
     let group = history.group("G") { [edit = desk.edit] in

@@ -98,7 +98,8 @@ private struct Session: ~Copyable {
     guard let index = waiting.indices.randomElement(using: &random) else { return }
     let operation = waiting.remove(at: index)
     log.append("cancel \(operation)")
-    machine.settle(operation)
+    machine.settle(operation, .cancelled)
+    machine.settle(operation, .ended)
   }
 
   private mutating func setLimit() {
@@ -175,11 +176,13 @@ private struct Session: ~Copyable {
   private mutating func end() {
     holder = .none
     guard let operation = machine.holder else { return }
-    machine.settle(operation)
+    machine.settle(operation, .returned)
     if chance(12) {
       // Something that was left behind in the slot, or a second body of a wrapper.
       machine.enter(isLeftBehind: chance(2))
       holder = .bodies(1)
+    } else {
+      machine.settle(operation, .ended)
     }
   }
 }

@@ -58,19 +58,17 @@ struct HistoryMachineTests {
   @Test func `who leaves without having run takes nothing along`() {
     var machine = Self.machine()
     for operation in 1...4 { machine.admit(operation, HistoryQuestion(.execution)) }
-    machine.settle(2)
-    machine.settle(4)
+    machine.settle(2, .cancelled)
+    machine.settle(4, .cancelled)
+    machine.settle(4, .ended)
     #expect(machine.isBusy)
     machine.start(1)
-    machine.settle(1)
-    #expect(machine.executions == 1)
+    machine.settle(1, .cancelled)
+    #expect(machine.executions == 2)
     machine.enter()
-    #expect(machine.executions == 2)
-    machine.settle(1)
-    #expect(machine.executions == 2)
     _ = machine.record("A", at: .zero)
     machine.start(3)
-    machine.settle(3)
+    machine.settle(3, .ended)
     #expect(!machine.isBusy && machine.pending.isEmpty)
     #expect(machine.applied.count == 1)
   }
@@ -80,6 +78,16 @@ struct HistoryMachineTests {
     for operation in 1...3 { machine.admit(operation, HistoryQuestion(.execution)) }
     machine.start(3)
     #expect(machine.pending.map(\.operation) == [3] && machine.executions == 1)
+  }
+
+  @Test func `an undo that is heard late is not for what has been cancelled`() {
+    var machine = Self.machine()
+    for operation in [1, 2, 4] { machine.admit(operation, HistoryQuestion(.execution)) }
+    machine.start(1)
+    machine.settle(2, .cancelled)
+    machine.admit(3, HistoryQuestion(.undo))
+    #expect(machine.pending.map(\.operation) == [1, 3, 4])
+    #expect(machine.pending[1].target == .execution(1))
   }
 
   @Test func `what targets have become is forgotten when nobody can ask for it`() {
@@ -102,7 +110,7 @@ struct HistoryMachineTests {
       Issue.record("it has no title")
       return
     }
-    machine.settle(3)
+    machine.settle(3, .cancelled)
     #expect(machine.titles.map(\.operation) == [1, 2])
     machine.start(2)
     #expect(machine.titles.map(\.operation) == [2])
@@ -126,8 +134,8 @@ struct HistoryMachineTests {
       var machine = world
       let titles = machine.titles.map(\.title)
       if titles != ["1", "2", "3", "4"] { throw Failure("\(titles)") }
-      machine.settle(4)
-      machine.settle(3)
+      machine.settle(4, .cancelled)
+      machine.settle(3, .cancelled)
       guard case .text("2")? = machine.snapshot().undo else { throw Failure("it has no title") }
     }
     #expect(orders == 24)
@@ -177,10 +185,10 @@ struct HistoryMachineTests {
     machine.start(1)
     let rest = operations.dropFirst()
     for operation in fromFront ? Array(rest) : rest.reversed() {
-      machine.settle(operation)
+      machine.settle(operation, .cancelled)
     }
     #expect(machine.executions == 1 && machine.pending.count <= operations.count)
-    machine.settle(1)
+    machine.settle(1, .ended)
     #expect(machine.pending.isEmpty)
   }
 
@@ -328,6 +336,11 @@ extension HistoryMachine where Step == String, Operation == Int {
   fileprivate mutating func recordLast(_ step: String, of operation: Int) {
     _ = record(step, at: .zero)
     settle(operation)
+  }
+
+  private mutating func settle(_ operation: Int) {
+    settle(operation, .returned)
+    settle(operation, .ended)
   }
 }
 

@@ -163,26 +163,6 @@ struct StateTests {
     #expect(seen.elements == [false, false, false, false])
   }
 
-  @Test func `nothing is busy any more when a handler of what never began runs`() async {
-    let seen = Log<Bool>()
-    func cancel<Request, Response>(_ operation: UseCaseOperation<Request, Response>) async {
-      let undo = Watched<UseCaseOperation<HistoryMove, HistoryEntry?>?>(nil)
-      operation.onCancel { [history] _ in
-        seen.append(history.state.isBusy)
-        undo.update { $0 = history.undo() }
-      }.cancel()
-      await operation.ended()
-      #expect(await undo.value?.ended().historyError == nil)
-    }
-    for _ in 0..<20 {
-      await history.run(page, "A", "B", "C", "D", "E", "F", "G")
-      await cancel(history.execute(Edit(page: page), "H"))
-      await cancel(history.undo())
-      await cancel(history.group("I") {})
-    }
-    #expect(seen.elements == Array(repeating: false, count: 60))
-  }
-
   @Test func `a reader may ask for anything`() async {
     let reader = Task { [history, page, states = history.states()] in
       for await state in states where !state.isBusy {

@@ -193,6 +193,22 @@ struct UndoAndRedoTests {
     #expect(history.layout == "[A B C |]" && !history.state.isBusy)
   }
 
+  @Test func `an undo asked for by a handler of what was cancelled is in its turn`() async {
+    // Mostly the body has not begun when it is cancelled, and never does.
+    func cancel<Request, Response>(_ operation: UseCaseOperation<Request, Response>) async {
+      let undo = Watched<UseCaseOperation<HistoryMove, HistoryEntry?>?>(nil)
+      operation.onCancel { [history] _ in undo.update { $0 = history.undo() } }.cancel()
+      await operation.ended()
+      #expect(await undo.value?.ended().historyError == nil)
+    }
+    for _ in 0..<20 {
+      await history.run(page, "A", "B", "C", "D", "E", "F", "G")
+      await cancel(history.execute(Edit(page: page), "H"))
+      await cancel(history.undo())
+      await cancel(history.group("I") {})
+    }
+  }
+
   @Test func `an undo that is cancelled while it runs counts if its body returns`() async {
     await history.run(page, "A")
     let gate = page.hold("undo A1")
