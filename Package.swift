@@ -9,8 +9,9 @@ let package = Package(
     .library(name: "UseCaseHistory", targets: ["UseCaseHistory"]),
   ],
   targets: [
-    .target(name: "UseCase"),
-    .target(name: "UseCaseHistory", dependencies: ["UseCase"]),
+    .target(name: "UseCaseInternals"),
+    .target(name: "UseCase", dependencies: ["UseCaseInternals"]),
+    .target(name: "UseCaseHistory", dependencies: ["UseCase", "UseCaseInternals"]),
     .target(name: "TestSupport", path: "Tests/TestSupport"),
     .testTarget(name: "UseCaseTests", dependencies: ["UseCase", "TestSupport"]),
     .testTarget(
@@ -50,7 +51,6 @@ for target in package.targets where target.swiftSettings == nil {
     .enableUpcomingFeature("InferIsolatedConformances"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
-    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     .treatAllWarnings(as: .error),
   ]
 }

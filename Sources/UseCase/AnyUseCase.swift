@@ -6,13 +6,9 @@
 /// ```
 public struct AnyUseCase<Request: Sendable, Response: Sendable>: UseCase {
   /// Where its operations run.
-  ///
-  /// - Complexity: O(1).
   public let queue: UseCaseQueue
 
   /// How long a body may take, nil for as long as it likes.
-  ///
-  /// - Complexity: O(1).
   public let timeout: Duration?
 
   private let body: @Sendable (Request) async throws -> Response
@@ -23,7 +19,6 @@ public struct AnyUseCase<Request: Sendable, Response: Sendable>: UseCase {
   ///   - queue: Where its operations run.
   ///   - timeout: How long a body may take, nil for as long as it likes.
   ///   - main: Answers one request, on no actor. What it throws is the failure of the operation.
-  /// - Complexity: O(1).
   public init(
     queue: UseCaseQueue = .default, timeout: Duration? = nil,
     main: @escaping @Sendable (Request) async throws -> Response
@@ -36,7 +31,6 @@ public struct AnyUseCase<Request: Sendable, Response: Sendable>: UseCase {
   /// Creates a use case that does what `base` does, on the same queue.
   ///
   /// - Parameter base: The use case whose type is not to be seen.
-  /// - Complexity: O(1).
   public init(_ base: some UseCase<Request, Response>) {
     self.init(queue: base.queue, timeout: base.timeout) { try await base.main($0) }
   }

@@ -64,7 +64,7 @@ extension ReportingUseCase {
     @_inheritActorContext onUpdate: @escaping @isolated(any) @Sendable (Update) -> Void
   ) -> UseCaseOperation<Request, Response> {
     let operation = UseCaseOperation<Request, Response>(
-      request, queue: queue, useCase: Self.self, isCall: false)
+      request, queue: queue, useCaseType: Self.self, isCall: false)
     let reporting = Reporting(base: self, onUpdate: onUpdate, operation: operation)
     operation.submit(reporting, priority: priority, isCall: false)
     return operation
@@ -98,11 +98,5 @@ private struct Reporting<Base: ReportingUseCase>: UseCase {
     try await base.main(request) { [operation, onUpdate] update in
       operation.report(OperationUpdate(isolation: onUpdate.isolation) { await onUpdate(update) })
     }
-  }
-}
-
-extension UseCaseOperation {
-  func report(_ update: OperationUpdate) {
-    if core.report(update) { Task { await deliver() } }
   }
 }

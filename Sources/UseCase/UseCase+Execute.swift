@@ -13,7 +13,7 @@ extension UseCase {
     _ request: Request, priority: TaskPriority? = nil
   ) -> UseCaseOperation<Request, Response> {
     let operation = UseCaseOperation<Request, Response>(
-      request, queue: queue, useCase: Self.self, isCall: false)
+      request, queue: queue, useCaseType: Self.self, isCall: false)
     operation.submit(self, priority: priority, isCall: false)
     return operation
   }
@@ -30,12 +30,11 @@ extension UseCase {
   /// - Returns: The response.
   /// - Throws: The failure of the operation, ``UseCaseTimeout`` as soon as the time has passed,
   ///   or `CancellationError` as soon as the operation or the awaiting task is cancelled.
-  /// - Complexity: O(1), the wait aside.
   @inlinable
-  public func callAsFunction(_ request: Request) async throws -> Response {
+  nonisolated(nonsending) public func callAsFunction(_ request: Request) async throws -> Response {
     try Task.checkCancellation()
     let operation = UseCaseOperation<Request, Response>(
-      request, queue: queue, useCase: Self.self, isCall: true)
+      request, queue: queue, useCaseType: Self.self, isCall: true)
     operation.submit(self, isCall: true)
     return try await operation.value(isCall: true)
   }
@@ -55,9 +54,8 @@ extension UseCase where Request == Void {
   ///
   /// - Returns: The response.
   /// - Throws: The same as ``callAsFunction(_:)``.
-  /// - Complexity: O(1), the wait aside.
   @inlinable
-  public func callAsFunction() async throws -> Response {
+  nonisolated(nonsending) public func callAsFunction() async throws -> Response {
     try await callAsFunction(())
   }
 }

@@ -25,8 +25,6 @@ public protocol UseCase<Request, Response>: Sendable {
   /// Where its operations run. The default is ``UseCaseQueue/default``, which is unlimited.
   ///
   /// Give it a stored property: a queue made anew at every access limits nothing.
-  ///
-  /// - Complexity: Expected to be O(1): every `execute` asks for it.
   var queue: UseCaseQueue { get }
 
   /// How long a body may take, from its start, on the clock of the queue; nil for as long as it
@@ -35,8 +33,6 @@ public protocol UseCase<Request, Response>: Sendable {
   ///
   /// Write the type with its question mark, `let timeout: Duration? = .seconds(5)`: a `Duration`
   /// would be a property of your own, of which nobody takes notice.
-  ///
-  /// - Complexity: Expected to be O(1): every body asks for it.
   var timeout: Duration? { get }
 
   /// Answers one request.
@@ -53,12 +49,8 @@ public protocol UseCase<Request, Response>: Sendable {
 
 extension UseCase {
   /// The queue for the whole process, which is unlimited.
-  ///
-  /// - Complexity: O(1).
   public var queue: UseCaseQueue { .default }
 
   /// No time-out: a body may take as long as it likes.
-  ///
-  /// - Complexity: O(1).
   public var timeout: Duration? { nil }
 }

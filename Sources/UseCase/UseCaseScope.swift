@@ -9,18 +9,14 @@
 /// }
 /// ```
 public final class UseCaseScope: Sendable {
-  let members = Members()
+  private let members = MemberGroup()
 
   /// Creates an empty scope.
-  ///
-  /// - Complexity: O(1).
   public init() {}
 
   deinit { members.cancelAll(.scopeEnded) }
 
   /// How many operations the scope holds. It forgets each one that ends.
-  ///
-  /// - Complexity: O(1).
   public var count: Int { members.count }
 
   /// Cancels all operations in the scope, as ``UseCaseCancellation/requested``.
@@ -28,27 +24,20 @@ public final class UseCaseScope: Sendable {
   /// - Complexity: O(*n*) in the number of operations.
   public func cancelAll() { members.cancelAll(.requested) }
 
-  /// The operations of a scope. They hold it, not the scope, until they have ended.
-  @usableFromInline
-  final class Members: Sendable {
-    private let operations = Lock([UseCaseOperationID: any AnyOperation]())
+  fileprivate func hold(_ operation: UseCaseOperation<some Any, some Any>) {
+    members.insert(operation)
+    operation.core.listen(.group(members))
+  }
+}
 
-    var count: Int { operations.withLock { $0.count } }
-
-    func insert(_ operation: any AnyOperation) {
-      let id = operation.withCore { $0.id }
-      _ = operations.withLock { $0.updateValue(operation, forKey: id) }
-    }
-
-    @usableFromInline
-    func remove(_ id: UseCaseOperationID) {
-      _ = operations.withLock { $0.removeValue(forKey: id) }
-    }
-
-    func cancelAll(_ reason: UseCaseCancellation) {
-      for (_, operation) in operations.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
-        operation.withCore { $0.end(.cancelled(reason)) }
-      }
-    }
+extension UseCaseOperation {
+  /// Cancels the operation when `scope` goes away, as ``UseCaseCancellation/scopeEnded``.
+  ///
+  /// - Parameter scope: Holds the operation until it has ended.
+  /// - Returns: The operation itself.
+  @discardableResult
+  public func store(in scope: UseCaseScope) -> Self {
+    scope.hold(self)
+    return self
   }
 }

@@ -1,4 +1,5 @@
 import Synchronization
+import UseCaseInternals
 
 /// Runs a body again when it fails.
 ///
@@ -25,7 +26,6 @@ public struct RetryInterceptor: UseCaseInterceptor {
   ///   - delay: How long to wait before each further attempt.
   ///   - clock: Measures the delay, nil for the clock of the queue.
   ///   - shouldRetry: Whether another attempt may help after this error. It runs on no actor.
-  /// - Complexity: O(1).
   public init(
     attempts: Int, delay: Delay = .constant(.zero), clock: (any Clock<Duration>)? = nil,
     when shouldRetry: @escaping @Sendable (any Error) -> Bool = { _ in true }
@@ -50,7 +50,7 @@ public struct RetryInterceptor: UseCaseInterceptor {
   /// - Complexity: O(*n*) in the number of attempts, beside that of the body.
   public func intercept<Request: Sendable, Response: Sendable>(
     _ request: Request, of execution: UseCaseExecution,
-    next: @Sendable (Request) async throws -> Response
+    next: UseCaseNext<Request, Response>
   ) async throws -> Response {
     var attempt = 1
     while true {
@@ -61,7 +61,7 @@ public struct RetryInterceptor: UseCaseInterceptor {
           throw error
         }
         let pause = delay.beforeRetry(attempt)
-        if pause > .zero { try await (clock ?? execution.clock).sleep(for: pause)() }
+        if pause > .zero { try await (clock ?? execution.clock).sleeper(for: pause)() }
         try Task.checkCancellation()
         attempt += 1
       }
@@ -79,7 +79,6 @@ extension RetryInterceptor {
     ///
     /// - Parameter duration: How long. Zero or less is no delay.
     /// - Returns: The delay.
-    /// - Complexity: O(1).
     public static func constant(_ duration: Duration) -> Delay {
       Delay { _ in duration }
     }

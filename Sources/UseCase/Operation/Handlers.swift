@@ -1,4 +1,21 @@
-/// A closure that a client attached, and the outcome that it is for.
+/// The outcomes that a handler is for.
+@usableFromInline
+enum HandlerBranch: Sendable {
+  case success, failure, common, cancellation, always
+}
+
+/// The handler that was taken from the list for a verdict, as far as a machine needs to know it.
+@usableFromInline
+enum TakenHandler: Equatable, Sendable {
+  /// It runs on no actor, and begins at once.
+  case free(HandlerBranch)
+  /// It runs on an actor, where it asks first whether it may begin.
+  case isolated
+  /// None is left: the others are for other verdicts.
+  case none
+}
+
+/// A closure that a client attached.
 @usableFromInline
 enum Handler<Response: Sendable>: Sendable {
   case then(@isolated(any) @Sendable (Response) -> Void)
@@ -10,16 +27,14 @@ enum Handler<Response: Sendable>: Sendable {
   /// Instead of an `Optional`, which is copied by way of its metadata.
   case none
 
-  @usableFromInline typealias Branch = OperationCore.Branch
-
-  @inlinable var branch: Branch {
+  @inlinable var branch: HandlerBranch? {
     switch self {
     case .then: .success
     case .failure, .typedFailure: .failure
     case .common: .common
     case .cancellation: .cancellation
     case .finally: .always
-    case .none: .none
+    case .none: nil
     }
   }
 
@@ -43,9 +58,9 @@ enum Handler<Response: Sendable>: Sendable {
     return handler
   }
 
-  /// Calls the handler if it is for this outcome.
+  /// Calls the handler, if it is for this outcome, from the isolation that this is called on.
   @inlinable @inline(__always)
-  func call(with outcome: UseCaseOutcome<Response>) async {
+  nonisolated(nonsending) func call(with outcome: UseCaseOutcome<Response>) async {
     switch (self, outcome) {
     case (.then(let handler), .success(let response)): await handler(response)
     case (.failure(let handler), .failure(let error)): await handler(error)
@@ -70,7 +85,7 @@ struct Handlers<Response: Sendable>: Sendable {
   /// Whether the handlers that were passed over have been looked through for a cancellation.
   @usableFromInline var isCancelled = false
 
-  /// Those before it have run, or were passed over because their branch is another.
+  /// The handlers before this one have run, or were passed over for another verdict.
   @usableFromInline var position: Int32 = 0
 
   @usableFromInline var others: [Handler<Response>] = []
@@ -85,9 +100,24 @@ struct Handlers<Response: Sendable>: Sendable {
     hasFirst = true
   }
 
-  /// Takes the next handler for a verdict.
+  /// Takes the next handler for a verdict into `handler`.
   ///
-  /// When a verdict turns into a cancellation, those for it that were passed over get their turn.
+  /// With the last one that is left go the places of those before it. When a verdict turns into a
+  /// cancellation, the handlers for it that were passed over get their turn.
+  @inlinable
+  mutating func take(
+    _ handler: inout Handler<Response>, for kind: Verdict.Kind, isLast: Bool
+  ) -> TakenHandler {
+    handler = next(for: kind)
+    guard let branch = handler.branch else { return .none }
+    if isLast, !others.isEmpty {
+      others = []
+      hasFirst = false
+      position = 0
+    }
+    return handler.isolation == nil ? .free(branch) : .isolated
+  }
+
   @inlinable
   mutating func next(for kind: Verdict.Kind) -> Handler<Response> {
     if kind == .cancelled, !isCancelled {
@@ -106,25 +136,7 @@ struct Handlers<Response: Sendable>: Sendable {
     return .none
   }
 
-  /// Takes the next handler for a verdict, and returns what the machine wants to know of it.
-  ///
-  /// With the last one that is left go the places of those before it.
-  @inlinable
-  mutating func take(
-    _ handler: inout Handler<Response>, for kind: Verdict.Kind, isLast: Bool
-  ) -> OperationHandler {
-    handler = next(for: kind)
-    let branch = handler.branch
-    guard branch != .none else { return .passed }
-    if isLast, !others.isEmpty {
-      others = []
-      hasFirst = false
-      position = 0
-    }
-    return handler.isolation == nil ? .free(branch) : .isolated
-  }
-
-  /// Forgets those that were passed over, and returns them to be let go.
+  /// Forgets the handlers that were passed over, and returns them to be let go.
   @inlinable
   mutating func forget() -> Handlers {
     var rest = Handlers()
@@ -140,14 +152,14 @@ struct Handlers<Response: Sendable>: Sendable {
 
 extension Verdict.Kind {
   @inlinable
-  func takes(_ branch: OperationCore.Branch) -> Bool {
+  func takes(_ branch: HandlerBranch?) -> Bool {
     switch branch {
     case .always: true
     case .success: self == .success
     case .failure: self == .failure
     case .common: self != .cancelled
     case .cancellation: self == .cancelled
-    case .update, .none: false
+    case nil: false
     }
   }
 }

@@ -1,61 +1,60 @@
 public import Synchronization
+import UseCaseInternals
 
-/// What every operation has, whatever the types of its request and response: its place in a
-/// queue, its machine, its waiters.
+/// The part of an operation that does not depend on the types of its request and response: its
+/// place in a queue, and its machine behind a lock.
 ///
-/// It stands inside the operation, not beside it, and knows nothing of generic types: the long
-/// way of an operation costs one allocation and no generic metadata.
+/// It stands inside the operation and not beside it, and is not generic: so an operation costs one
+/// allocation, and its long way through the library no generic metadata. The runtime looks up the
+/// metadata of a generic type wherever a value of it is copied, moved or destroyed by code that is
+/// not specialized. For the same reason `Guarded` wraps the machine, the functions marked
+/// `@inlinable` are compiled into the client, where the types are known, and some that are called
+/// rarely are marked `@inline(never)`, so that what they need takes no room in the frame of a task.
 @usableFromInline
 struct OperationCore: ~Copyable, Sendable {
   typealias Machine = OperationMachine<
-    UnsafeContinuation<Bool, Never>, Task<Void, any Error>, OperationUpdate, OperationMark
+    UnsafeContinuation<Bool, Never>, Task<Void, any Error>, OperationUpdate, EndListener
   >
-  @usableFromInline typealias Branch = OperationBranch
-  @usableFromInline typealias Delivery = OperationDelivery<OperationUpdate, OperationMark>
 
-  @usableFromInline let queue: UseCaseQueue
-  @usableFromInline let useCase: any Any.Type
-
-  /// The way to the operation that awaits this one in the call form.
-  @usableFromInline let link: Caller?
-
-  /// These two are written once, before anybody else sees the operation.
-  private let number = Atomic<UInt64>(0)
-  private let seat = Atomic<Int32>(-1)
-
-  /// Whether the body runs in the slot of a caller. Else the operation has a slot of its own.
-  let isGuest: Bool
-
-  private let isObserved: Bool
-
-  /// A struct that is not generic: when an operation goes, a generic machine would be taken apart
-  /// by way of its metadata.
   struct Guarded: Sendable {
     var machine: Machine
   }
 
-  let guarded: Lock<Guarded>
+  @usableFromInline let queue: UseCaseQueue
+  @usableFromInline let useCaseType: any Any.Type
+
+  /// The way to the operation that awaits this one in the call form.
+  @usableFromInline let caller: CallerLink?
+
+  // The ticket is written once, before any other thread sees the operation.
+  private let number = Atomic<UInt64>(0)
+  private let seat = Atomic<Int32>(0)
+  private let lastWaiter = Atomic<Int32>(0)
+
+  /// Whether the body runs in the slot of a caller.
+  let isGuest: Bool
+  let isObserved: Bool
+
+  private let guarded: Lock<Guarded>
 
   @usableFromInline
-  init(queue: UseCaseQueue, useCase: any Any.Type, isCall: Bool) {
-    self.useCase = useCase
-    link = isCall ? Slot.holder().map(Caller.init) : nil
-    isGuest = isCall && Slot.join(queue)
+  init(queue: UseCaseQueue, useCaseType: any Any.Type, isCall: Bool) {
+    self.useCaseType = useCaseType
+    caller = isCall ? Slot.holder().map(CallerLink.init) : nil
+    isGuest = isCall && Slot.enter(ObjectIdentifier(queue))
     isObserved = queue.isObserved
     guarded = Lock(Guarded(machine: Machine(isObserved: isObserved)))
     self.queue = queue
   }
 
-  /// The nearest of its callers that holds a slot.
-  var caller: (any AnyOperation)? { link?.holder }
-
-  var id: UseCaseOperationID { UseCaseOperationID(number: number.load(ordering: .relaxed)) }
-
-  var ticket: UseCaseQueue.Machine.Ticket {
-    get { .init(seat: Int(seat.load(ordering: .relaxed)), id: number.load(ordering: .relaxed)) }
+  var ticket: QueueTicket {
+    get {
+      let id = UseCaseOperationID(number: number.load(ordering: .relaxed))
+      return QueueTicket(seat: seat.load(ordering: .relaxed), id: id)
+    }
     nonmutating set {
-      seat.store(Int32(newValue.seat), ordering: .relaxed)
-      number.store(newValue.id, ordering: .relaxed)
+      seat.store(newValue.seat, ordering: .relaxed)
+      number.store(newValue.id.number, ordering: .relaxed)
     }
   }
 
@@ -66,168 +65,187 @@ struct OperationCore: ~Copyable, Sendable {
 
   var state: UseCaseOperationState { withMachine { $0.state } }
   @usableFromInline var verdict: Verdict? { withMachine { $0.verdict } }
-  var holdsSlot: Bool { withMachine { $0.holdsSlot } }
+  var isOccupied: Bool { withMachine { $0.isOccupied } }
 }
 
 // MARK: - Slot and body
 
 extension OperationCore {
-  /// Asks for a slot for `operation`, unless the body runs in that of a caller. Returns what the
-  /// caller does about a task.
+  /// Asks the queue for a slot for `member`, unless the body is a guest in the slot of a caller.
   @usableFromInline
-  func submit(_ operation: any AnyOperation) -> UseCaseQueue.Admission {
-    guard !isGuest else {
-      ticket.id = UseCaseQueue.nextID()
-      if isObserved { grant(isAdmission: true) }
-      return .run
-    }
-    if queue.policy.debounce != nil { return sleepFirst(operation) }
-    switch queue.admit(operation, self) {
+  func submit(_ member: any QueueMember) -> TaskPlan {
+    if isGuest { return enterAsGuest() }
+    if queue.policy.debounce == nil { return plan(for: queue.admit(member)) }
+    // The debounce is counted from before the operations that give way have to hear of it.
+    let sleep = queue.sleep()
+    _ = plan(for: queue.admit(member))
+    return .sleep(sleep)
+  }
+
+  /// The same for a queue whose keeper is told a question.
+  func submit(_ member: any QueueMember, asking question: (any Sendable)?) -> TaskPlan {
+    isGuest ? enterAsGuest() : plan(for: queue.admit(member, asking: question))
+  }
+
+  private func enterAsGuest() -> TaskPlan {
+    ticket = QueueTicket(seat: 0, id: .next())
+    return plan(for: .start)
+  }
+
+  /// The queue has decided. The observer hears of it before this returns.
+  @inline(__always)
+  private func plan(for entry: UseCaseQueue.Policy.Decision.Entry) -> TaskPlan {
+    switch entry {
     case .start:
-      // Only an observer wants to know.
-      if isObserved { grant(isAdmission: true) }
+      if isObserved { tellFirst { $0.announceRunning() } }
       return .run
     case .wait:
-      wait()
+      tellFirst { $0.wait() }
       return .wait
-    case .refuse:
-      refuse()
-      return .refuse
+    case .drop:
+      tellFirst { $0.drop() }
+      return .nothing
     }
   }
 
-  /// The debounce is counted from before those give way, and who hears of it, that have to.
-  @inline(never)
-  private func sleepFirst(_ operation: any AnyOperation) -> UseCaseQueue.Admission {
-    let sleep = queue.sleep()
-    if case .wait = queue.admit(operation, self) { wait() }
-    return .debounce(sleep)
-  }
-
-  /// The queue lets the operation wait.
-  func wait() { change(goesOn: true) { $0.wait() } }
-
-  func refuse() { change(goesOn: true) { $0.refuse() } }
-
-  func grant(isAdmission: Bool = false) {
-    change(goesOn: isAdmission) { $0.grant() }?.resume(returning: true)
-  }
+  func grant() { withMachine { $0.grant() }?.resume(returning: true) }
 
   @usableFromInline
   func spawn(_ job: consuming Task<Void, any Error>) {
     withMachine { $0.spawn(job) }?.cancel()
   }
 
-  @usableFromInline
-  func start() -> Bool { withMachine { $0.start() } }
-
   /// Returns when the debounce is over.
   @usableFromInline
-  func pass(_ debounce: @Sendable () async -> Void) async {
+  nonisolated(nonsending) func sleep(_ debounce: @Sendable () async -> Void) async {
     await debounce()
     queue.ready(ticket)
   }
 
-  @usableFromInline var mustPark: Bool { withMachine { $0.mustPark } }
-
-  /// Returns when there is a slot, or an end without one.
+  /// Returns when there is a slot, or an outcome without one.
   @usableFromInline
-  func park() async {
-    _ = await withUnsafeContinuation { waiter in
-      withMachine { $0.park(waiter) }?.resume(returning: true)
+  nonisolated(nonsending) func awaitSlot() async {
+    if withMachine({ $0.mustPark }) {
+      _ = await withUnsafeContinuation { waiter in
+        withMachine { $0.park(waiter) }?.resume(returning: true)
+      }
     }
+    if isObserved { change { $0.announceRunning() } }
   }
 
-  func join() -> Bool { withMachine { $0.join() } }
-
-  /// No body is to run, or one in the slot has returned. Returns what `giveBack` is to have.
   @usableFromInline
-  func leave() -> Verdict.Kind? { withMachine { $0.leave() } }
+  func start() -> Bool { withMachine { $0.start() } }
 
-  /// Gives the slot back if it is free.
+  func admitGuest() -> Bool { withMachine { $0.admitGuest() } }
+
+  /// A guest has returned, or the own body will never begin. Returns the slot if it is free.
   @usableFromInline
-  func giveBack(_ kind: Verdict.Kind?) -> OperationReturn {
-    guard let kind else { return .leave }
-    if let host = isGuest ? Slot.holder(in: queue, from: caller) : nil {
-      host.withCore { $0.leaveAsGuest(of: host) }
+  func leave() -> FreeSlot? { withMachine { $0.leave() } }
+
+  /// Gives the slot, if it is free, back to the queue, or to the caller whose slot it is.
+  @usableFromInline
+  func giveBack(_ slot: FreeSlot?) -> AfterBody {
+    guard let slot else { return .nothing }
+    if isGuest, let host = Slot.holder(in: ObjectIdentifier(queue), from: caller?.holder) {
+      host.releaseGuest()
     } else {
-      queue.finish(ticket, as: kind)
+      queue.giveBack(ticket, as: slot.kind)
     }
     let (waiters, next) = withMachine { $0.giveBack() }
     waiters.forEach { $0.resume(returning: true) }
     return next
   }
+}
 
-  /// A body that was called in the slot of `host` has returned.
-  private func leaveAsGuest(of host: any AnyOperation) {
-    if giveBack(leave()) != .leave { Task { await host.deliver() } }
-  }
+/// The task that an operation needs after its admission.
+@usableFromInline
+enum TaskPlan {
+  /// A task that runs the body.
+  case run
+  /// A task that waits for the slot, and then runs the body.
+  case wait
+  /// A task that sleeps for the debounce, waits for the slot, and then runs the body.
+  case sleep(@Sendable () async -> Void)
+  /// None: the operation was dropped.
+  case nothing
 }
 
 // MARK: - Verdict
 
 extension OperationCore {
-  /// The body has returned. Returns whether there was no verdict before, and what `giveBack` is to
-  /// have once the caller has let go of the response.
+  /// The body has returned. Returns whether there was no verdict before, and the slot if it is free.
   @usableFromInline
-  func succeed() -> (isNew: Bool, freed: Verdict.Kind?) {
-    let settlement = change { $0.settle(.success) }
-    return (settlement.isNew, settlement.freed)
+  func succeed() -> (isNew: Bool, freed: FreeSlot?) {
+    let settled = change { $0.settle(.success) }
+    return (settled.isNew, settled.freed)
   }
 
-  /// The body has thrown. Returns what `giveBack` is to have.
+  /// The body has thrown. Returns the slot if it is free.
   @usableFromInline
-  func fail(_ error: any Error) -> Verdict.Kind? {
+  func fail(_ error: any Error) -> FreeSlot? {
     let verdict: Verdict = error is CancellationError ? .cancelled(.thrown) : .failure(error)
     return change { $0.settle(verdict) }.freed
   }
 
-  /// Ends the operation before its time.
+  /// Ends the operation before its body has returned.
   ///
   /// - Parameters:
   ///   - verdict: Why.
-  ///   - isFromQueue: Whether it is the queue that ends it, and knows of it already.
+  ///   - isFromQueue: Whether the queue ends it, and so knows of it already.
   func end(_ verdict: Verdict, isFromQueue: Bool = false) {
-    // It is told from here, and later: whoever hears of it finds that it has left the queue.
+    // It is told after the queue: whoever hears of it finds that it has left.
     let (ending, event) = withMachine { machine in
       let ending = machine.end(verdict, sleeps: queue.policy.debounce != nil)
-      return (ending, machine.tell(goesOn: false).event)
+      return (ending, machine.beginTelling())
     }
-    guard ending.isNew else { return }
+    guard let ending else { return }
     if !isGuest, !isFromQueue { queue.cancel(ticket) }
     if let event { tell(event) }
     if ending.isJobCancelled { ending.job?.cancel() }
     ending.waiters.forEach { $0.resume(returning: true) }
     ending.parked?.resume(returning: true)
   }
+}
 
-  /// Whether to wait for the value here can never end.
+// MARK: - Value and end
+
+extension OperationCore {
+  /// Whether to await the value here can never end.
   @usableFromInline var isDeadlock: Bool {
-    queue.isSerial && state == .waiting && queue.isHeldHere
+    queue.policy.isSerial && state == .waiting && queue.isHeldHere
   }
 
-  /// Resumes the waiter with true once there is an outcome and, unless it came before its time, the
-  /// slot is free; with false if `abandon` comes first.
-  ///
-  /// At `place` is the key of the waiter, 0 before there is one, and -1 once it is to leave.
+  /// Returns a key for a task that is about to await the value.
   @usableFromInline
-  func hold(_ waiter: UnsafeContinuation<Bool, Never>, at place: borrowing Atomic<Int32>) {
-    guard let key = withMachine({ $0.hold(waiter) }) else {
-      return waiter.resume(returning: true)
+  func nextWaiter() -> Int32 { lastWaiter.add(1, ordering: .relaxed).newValue }
+
+  /// Resumes the waiter with true once there is an outcome and, unless that came before the body
+  /// has returned, the slot is free; with false if the awaiting task is cancelled first.
+  @usableFromInline
+  func await(
+    _ waiter: UnsafeContinuation<Bool, Never>, key: Int32, unless isAbandoned: borrowing Atomic<Bool>
+  ) {
+    if let waiter = withMachine({ $0.await(waiter, key: key) }) {
+      waiter.resume(returning: true)
+    } else if isAbandoned.load(ordering: .sequentiallyConsistent) {
+      // The cancellation came before there was a waiter to abandon.
+      abandon(key)
     }
-    if place.exchange(key, ordering: .sequentiallyConsistent) < 0 { abandon(key) }
   }
 
-  /// The task that waits at `place` is cancelled, and in the call form the operation with it.
+  /// The task that awaits the value is cancelled.
   @usableFromInline
-  func abandon(_ place: borrowing Atomic<Int32>, isCall: Bool) {
-    if isCall { end(.cancelled(.requested)) }
-    let key = place.exchange(-1, ordering: .sequentiallyConsistent)
-    if key > 0 { abandon(key) }
+  func abandon(_ key: Int32) {
+    withMachine { $0.abandon(key) }?.resume(returning: false)
   }
 
-  private func abandon(_ key: Int32) {
-    withMachine { $0.abandon(key) }?.resume(returning: false)
+  @usableFromInline
+  nonisolated(nonsending) func ended() async {
+    await withUnsafeContinuation { listen(.task($0)) }
+  }
+
+  func listen(_ listener: EndListener) {
+    withMachine { $0.listen(listener) }?.tell(ticket.id)
   }
 }
 
@@ -235,7 +253,7 @@ extension OperationCore {
 
 extension OperationCore {
   @usableFromInline
-  func attach(_ branch: Branch, store: () -> Void) -> Bool {
+  func attach(_ branch: HandlerBranch, store: () -> Void) -> Bool {
     withMachine { machine in
       store()
       return machine.attach(branch)
@@ -245,56 +263,60 @@ extension OperationCore {
   func report(_ update: OperationUpdate) -> Bool { withMachine { $0.report(update) } }
 
   @usableFromInline
-  func begin(_ branch: Branch) -> Bool { withMachine { $0.begin(branch) } }
-
-  @usableFromInline
-  func next(take: (Verdict.Kind, _ isLast: Bool) -> OperationHandler) -> Delivery {
+  func next(take: (Verdict.Kind, _ isLast: Bool) -> TakenHandler) -> Delivery {
     change { $0.next(take: take) }
   }
 
   /// The last handler has run. Returns whether that was all.
   @usableFromInline
-  func finish() -> Bool { withMachine { $0.finish() } }
+  func endAfterLast() -> Bool { withMachine { $0.endAfterLast() } }
 
-  /// The verdict of this kind that a handler is given.
+  @usableFromInline typealias Delivery = DeliveryStep<OperationUpdate, EndListener>
+
+  @usableFromInline
+  func begin(_ branch: HandlerBranch) -> Bool { withMachine { $0.begin(branch) } }
+
+  var mayReceive: Bool { withMachine { $0.mayReceive } }
+
   @usableFromInline
   func verdict(of kind: Verdict.Kind) -> Verdict? { withMachine { $0.verdict(of: kind) } }
 
-  /// Forgets the handlers that were passed over. `forget` returns how many are left.
+  /// Runs `body`, which changes the list of handlers, under the lock of the machine.
   @usableFromInline
-  func tidy(_ forget: () -> Int) { withMachine { $0.forgot(left: forget()) } }
+  func withHandlers(_ body: () -> Void) { withMachine { _ in body() } }
+}
 
-  func mark(_ mark: OperationMark) {
-    withMachine { $0.mark(mark) }?.tell(id)
-  }
+// MARK: - Events
 
-  @usableFromInline
-  func ended() async {
-    await withUnsafeContinuation { mark(.task($0)) }
-  }
-
-  /// Changes the machine, and tells the observer what has changed.
+extension OperationCore {
+  /// Changes the machine, and tells the observer of it.
   @inline(__always)
-  private func change<Result: Sendable>(
-    goesOn: Bool = false, _ body: (inout Machine) -> Result
-  ) -> Result {
+  private func change<Result: Sendable>(_ body: (inout Machine) -> Result) -> Result {
     guard isObserved else { return withMachine { body(&$0) } }
     let (result, event) = withMachine { machine in
       let result = body(&machine)
-      return (result, machine.tell(goesOn: goesOn).event)
+      return (result, machine.beginTelling())
     }
     if let event { tell(event) }
     return result
+  }
+
+  /// Changes the machine as the queue has decided, and tells the observer of it first of all.
+  private func tellFirst(_ body: (inout Machine) -> Void) {
+    guard isObserved else { return withMachine { body(&$0) } }
+    let event = withMachine { machine in
+      body(&machine)
+      return machine.goOnTelling()
+    }
+    if let event { tell(event) }
   }
 
   /// Tells the observer, and goes on until there is nothing left to tell.
   private func tell(_ first: UseCaseEvent.Kind) {
     var event = Optional(first)
     while let kind = event {
-      queue.observer?(UseCaseEvent(id: id, type: useCase, kind: kind))
-      let next = withMachine { $0.tell(goesOn: true) }
-      next.ready?.resume(returning: true)
-      event = next.event
+      queue.observer?(UseCaseEvent(id: ticket.id, type: useCaseType, kind: kind))
+      event = withMachine { $0.goOnTelling() }
     }
   }
 }

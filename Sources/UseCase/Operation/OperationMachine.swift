@@ -1,249 +1,358 @@
-/// The life of one operation.
+/// The life of one operation: its slot, its verdict, and the delivery of what it has to tell.
 ///
-///     admitted → running → returned
-///     admitted → granted → ready → running → returned            observed
-///     admitted → waiting → granted → ready → running → returned
+/// Three small machines do the work: ``SlotLife``, ``HandlerDelivery`` and ``EventLine``. This one
+/// joins them with the verdict, which is given once. The delivery of the handlers begins when the
+/// body has returned and the slot is free.
 ///
-/// From each stage it may go to `returned`: refused, or cancelled before its body began.
-///
-/// Beside it stand the verdict, given once, and the delivery of the handlers, which begins when
-/// the body has returned and the slot is free. The machine decides and its owner acts once the
-/// lock is released. `Waiter` is a suspended task, `Job` the task of the body, `Update` an update
-/// on its way and `Mark` what wants to be told of the end.
+/// The machine decides, and its owner acts once the lock is released. `Waiter` is a suspended task,
+/// `Job` the task of the body, `Update` an update on its way, and `Listener` waits for the end.
 struct OperationMachine<
-  Waiter: Sendable, Job: Sendable, Update: Sendable, Mark: Sendable
+  Waiter: Sendable, Job: Sendable, Update: Sendable, Listener: Sendable
 >: Sendable {
-  enum Stage: Sendable {
-    /// Has a slot, unless the queue lets it wait or refuses it. Next is `running` or `granted`,
-    /// `waiting`, or `returned`.
-    case admitted
-    /// Has no slot. Next is `granted`, or `returned`.
-    case waiting
-    /// Has a slot, and the observer is being told. Next is `ready`, or `returned`.
-    case granted
-    /// Has a slot, its body may begin. Next is `running`, or `returned`.
-    case ready
-    /// The body runs, or what was called in its slot does. Next is `returned`.
-    case running
-    /// The slot, if there was one, is free again. Final.
-    case returned
+  private enum Conclusion {
+    /// There is no verdict yet.
+    case open
+    /// The body has returned or thrown. Final.
+    case settled(Verdict)
+    /// The operation was cancelled, or its time passed, before the body had returned. Final.
+    case early(Verdict, isJobCancelled: Bool)
   }
 
-  /// What an end before its time asks for.
+  /// What few operations have.
+  private enum Extra: Sendable {
+    case update(Update)
+    case listener(Listener)
+  }
+
+  /// What an outcome before its time asks for.
   struct Ending: Sendable {
-    /// The operation has just got its verdict.
-    var isNew = false
-    /// Resume these, who wait for the value.
+    /// Resume these, which await the value.
     var waiters = WaiterLine<Waiter>()
-    /// Resume this one, who waits to start.
+    /// Resume this one, which waits to start.
     var parked: Waiter?
     /// Let this go, and cancel it first if `isJobCancelled`.
     var job: Job?
     var isJobCancelled = false
   }
 
-  // The largest first: an operation takes some forty bytes less.
+  // In order of size, which saves forty bytes an operation.
 
-  var verdict: Verdict?
-  var parked: Waiter?
-  var job: Job?
-  /// One at the most: what many operations do without takes no more than a word of them.
-  var extras: [Extras] = []
-  var waiters = WaiterLine<Waiter>()
-
-  /// How many bodies run in the slot: the operation's own and those called inside it.
-  var shares: Int32 = 0
-  /// How many handlers have been neither taken nor forgotten.
-  var left: Int32 = 0
-  /// How many handlers are for each of these verdicts, and how many have begun.
-  var attached: (success: Int32, failure: Int32) = (0, 0)
-  var begun: Int32 = 0
-
-  var stage = Stage.admitted
-  /// The verdict came from outside, while the body was waiting or running.
-  var isEarly = false
-  /// The task of the body is cancelled.
-  var isJobCancelled = false
-  /// Why the handlers that have not begun yet are treated as those of a cancelled operation.
-  var silence: UseCaseCancellation?
-
-  var isDelivering = false
-  var hasEnded = false
-  var isEndAnnounced = false
-
-  let isObserved: Bool
-  /// What the observer is yet to hear.
-  var announced: OperationEvents = []
-  /// What it hears now, from one who then goes on: to begin with, from the one who executes, who
-  /// is to tell first what was decided.
-  var told = OperationEvents.admission
+  private var conclusion = Conclusion.open
+  private var slot = SlotLife<Waiter>()
+  private var waiters = WaiterLine<Waiter>()
+  private var job: Job?
+  private var extras: [Extra] = []
+  private var delivery = HandlerDelivery()
+  private var events: EventLine
 
   init(isObserved: Bool) {
-    self.isObserved = isObserved
+    events = EventLine(isObserved: isObserved)
   }
 
-  var state: UseCaseOperationState {
-    guard verdict == nil else { return .finished }
-    return stage == .waiting ? .waiting : .running
+  // Queries are inlined: the compiler calls one that is not with a copy of the whole machine.
+
+  @inline(__always) var verdict: Verdict? {
+    switch conclusion {
+    case .open: nil
+    case .settled(let verdict), .early(let verdict, _): verdict
+    }
   }
 
-  /// Whether code of the operation runs in a slot.
-  var holdsSlot: Bool { shares > 0 }
+  @inline(__always) private var isOpen: Bool {
+    if case .open = conclusion { true } else { false }
+  }
+
+  @inline(__always) var state: UseCaseOperationState {
+    guard isOpen else { return .finished }
+    return slot.isWaiting ? .waiting : .running
+  }
+
+  /// Whether code runs in the slot.
+  @inline(__always) var isOccupied: Bool { slot.isOccupied }
 }
 
 // MARK: - Slot and body
 
 extension OperationMachine {
-  /// The queue lets the operation wait.
+  /// The queue lets the operation wait. Another operation may have superseded it already.
   mutating func wait() {
-    // A slot may have become free meanwhile.
-    if stage == .admitted { stage = .waiting }
-    // A verdict that came meanwhile is told later.
-    announce(.waiting)
+    slot.wait()
+    events.announce(.waiting)
   }
 
-  /// The queue refused the operation.
-  mutating func refuse() {
-    stage = .returned
-    verdict = .cancelled(.dropped)
-    hasEnded = true
-    isEndAnnounced = true
-    announce(.outcome)
-    announce(.ended)
+  /// The queue drops the operation.
+  mutating func drop() {
+    slot.drop()
+    conclusion = .settled(.cancelled(.dropped))
+    delivery.end()
+    events.announce(.outcome)
+    events.announce(.ended)
   }
 
-  /// The operation has a slot. Returns the task that waited for it, unless the observer is to be
-  /// told first: then `tell` returns it.
-  mutating func grant() -> Waiter? {
-    guard verdict == nil, stage == .admitted || stage == .waiting else { return nil }
-    stage = .granted
-    announce(.running)
-    return isObserved ? nil : makeReady()
-  }
-
-  mutating func makeReady() -> Waiter? {
-    stage = .ready
-    return parked.take()
-  }
+  /// The operation has a slot. Returns the task to resume, which has waited for it.
+  mutating func grant() -> Waiter? { slot.grant() }
 
   /// The task of the body exists. Returns it if it is to be cancelled.
   mutating func spawn(_ job: Job) -> Job? {
-    guard verdict == nil else { return isJobCancelled ? job : nil }
-    self.job = job
-    return nil
-  }
-
-  /// The task is there to run the body. Returns whether it does.
-  mutating func start() -> Bool {
-    guard verdict == nil else { return false }
-    guard stage == .admitted || stage == .ready else {
-      fatalError("The body of an operation runs once, when it has a slot.")
+    switch conclusion {
+    case .open: self.job = job
+    case .settled: break
+    case .early(_, let isJobCancelled): return isJobCancelled ? job : nil
     }
-    stage = .running
-    shares = 1
-    return true
-  }
-
-  /// Whether the body may not begin yet.
-  var mustPark: Bool { verdict == nil && (stage == .waiting || stage == .granted) }
-
-  /// The task waits for a slot. Returns it if it need not wait any longer.
-  mutating func park(_ waiter: Waiter) -> Waiter? {
-    guard mustPark else { return waiter }
-    parked = waiter
     return nil
   }
 
-  /// Another body is called inside the slot. Returns false if the slot is free already.
-  mutating func join() -> Bool {
-    guard shares > 0 else { return false }
-    shares += 1
+  /// Whether the task of the body has to wait for the slot.
+  @inline(__always) var mustPark: Bool { slot.isWaiting && isOpen }
+
+  /// The task of the body waits for the slot. Returns it if it need not wait any longer.
+  mutating func park(_ waiter: Waiter) -> Waiter? { isOpen ? slot.park(waiter) : waiter }
+
+  /// The body is about to begin.
+  mutating func announceRunning() {
+    if isOpen { events.announce(.running) }
+  }
+
+  /// The body begins, unless there is an outcome already. Returns whether it does.
+  mutating func start() -> Bool {
+    guard isOpen else { return false }
+    slot.start()
     return true
   }
 
-  /// A body in the slot has returned, or the own one does not begin. Returns the verdict if it
-  /// was the last: the slot is free.
-  mutating func leave() -> Verdict.Kind? {
-    shares = max(0, shares - 1)
-    return shares == 0 ? verdict?.kind : nil
+  /// A guest enters the slot. Returns false if no body runs in it any more.
+  mutating func admitGuest() -> Bool { slot.admitGuest() }
+
+  /// A guest has returned, or the own body will never begin. Returns the slot if it is free.
+  mutating func leave() -> FreeSlot? {
+    guard slot.leave() else { return nil }
+    switch conclusion {
+    case .settled(let verdict), .early(let verdict, _): return FreeSlot(kind: verdict.kind)
+    case .open: preconditionFailure("The last body leaves a slot with a verdict.")
+    }
   }
 
-  /// The queue has the slot back. Returns those who wait for the value, and what the caller does.
+  /// The queue has the slot back. Returns the tasks that await the value, and what the caller does.
   @inline(__always)
-  mutating func giveBack() -> (waiters: WaiterLine<Waiter>, next: OperationReturn) {
-    stage = .returned
-    // Mostly somebody waits for the value, and there is nothing to deliver.
-    hasEnded = !(left > 0 || isObserved || isDelivering) && extras.isEmpty
-    let delivery = isJobCancelled ? OperationReturn.deliverApart : .deliver
-    return (waiters.removeAll(), !hasEnded && beginDelivery() ? delivery : .leave)
+  mutating func giveBack() -> (waiters: WaiterLine<Waiter>, next: AfterBody) {
+    slot.giveBack()
+    return (waiters.removeAll(), afterBody())
+  }
+
+  @inline(__always)
+  private mutating func afterBody() -> AfterBody {
+    // Most often a task awaits the value, and there is nothing to deliver.
+    if !delivery.hasHandlers, extras.isEmpty, !events.isObserved, !delivery.isDelivering {
+      delivery.end()
+      return .nothing
+    }
+    guard delivery.begin() else { return .nothing }
+    if case .early(_, isJobCancelled: true) = conclusion { return .deliverInAnotherTask }
+    return .deliver
   }
 }
 
 // MARK: - Verdict
 
 extension OperationMachine {
-  /// The body has returned or thrown: what `leave` does, with a verdict unless there was one
-  /// before. Returns the job to let go.
+  /// The body has returned or thrown. Returns whether its verdict counts, the job to let go, and
+  /// the slot if it is free.
   @inline(__always)
-  mutating func settle(_ verdict: Verdict) -> (isNew: Bool, job: Job?, freed: Verdict.Kind?) {
-    let isNew = self.verdict == nil
-    if isNew {
-      self.verdict = verdict
-      announce(.outcome)
-    }
-    return (isNew, job.take(), leave())
+  mutating func settle(_ verdict: Verdict) -> (isNew: Bool, job: Job?, freed: FreeSlot?) {
+    guard isOpen else { return (false, job.take(), leave()) }
+    let freed = slot.leave() ? FreeSlot(kind: verdict.kind) : nil
+    conclusion = .settled(verdict)
+    events.announce(.outcome)
+    return (true, job.take(), freed)
   }
 
-  /// The operation ends before its time: it is cancelled, or its time has passed.
+  /// The operation ends before its body has returned: it is cancelled, or its time has passed.
   ///
-  /// A task whose body will never begin is not cancelled: it ends by itself, and may deliver. Only
-  /// one that `sleeps` before the body is woken by its cancellation.
-  mutating func end(_ verdict: Verdict, sleeps: Bool) -> Ending {
-    guard self.verdict == nil else {
-      // Who is superseded with a verdict was done in time: its handlers run.
-      if case .cancelled(let reason) = verdict, reason != .superseded { silence(reason) }
-      return Ending()
+  /// - Parameters:
+  ///   - verdict: Why.
+  ///   - sleeps: Whether the task sleeps before the body begins. Its cancellation wakes it. Any
+  ///     other task whose body has not begun is not cancelled, because it ends by itself and may
+  ///     deliver.
+  /// - Returns: What to do; nil if there was a verdict already.
+  mutating func end(_ verdict: Verdict, sleeps: Bool) -> Ending? {
+    switch conclusion {
+    case .open: break
+    case .settled(let earlier), .early(let earlier, _):
+      // A superseded operation that has a verdict was done in time: its handlers run.
+      if case .cancelled(let reason) = verdict, reason != .superseded {
+        delivery.silence(reason, after: earlier.kind)
+      }
+      return nil
     }
-    self.verdict = verdict
-    isEarly = true
-    isJobCancelled = stage == .running || sleeps
-    announce(.outcome)
+    let isJobCancelled = slot.isOccupied || sleeps
+    conclusion = .early(verdict, isJobCancelled: isJobCancelled)
+    events.announce(.outcome)
     return Ending(
-      isNew: true, waiters: waiters.removeAll(), parked: parked.take(), job: job.take(),
+      waiters: waiters.removeAll(), parked: slot.takeParked(), job: job.take(),
       isJobCancelled: isJobCancelled)
   }
 
-  /// Leaves out the handlers that have not begun, unless all of them have.
-  private mutating func silence(_ reason: UseCaseCancellation) {
-    let expected: Int32
-    switch verdict {
-    case .success: expected = attached.success
-    case .failure: expected = attached.failure
-    case .cancelled, nil: return
+  /// A task awaits the value. Returns it if it need not wait.
+  mutating func await(_ waiter: Waiter, key: Int32) -> Waiter? {
+    if case .early = conclusion { return waiter }
+    if slot.isReturned { return waiter }
+    waiters.append(waiter, key: key)
+    return nil
+  }
+
+  /// Returns the task that is not to await the value any longer, if it still does.
+  mutating func abandon(_ key: Int32) -> Waiter? { waiters.remove(key) }
+}
+
+// MARK: - Delivery
+
+extension OperationMachine {
+  /// A handler was attached. Returns whether the caller is to deliver.
+  mutating func attach(_ branch: HandlerBranch) -> Bool {
+    delivery.attach(branch)
+    return slot.isReturned && delivery.begin()
+  }
+
+  /// The body reports. Returns whether the caller is to deliver.
+  mutating func report(_ update: Update) -> Bool {
+    guard isOpen else { return false }
+    extras.append(.update(update))
+    return delivery.begin()
+  }
+
+  /// Something waits for the end. Returns it if there is nothing to wait for.
+  mutating func listen(_ listener: Listener) -> Listener? {
+    guard !delivery.hasEnded || delivery.isDelivering else { return listener }
+    extras.append(.listener(listener))
+    return nil
+  }
+
+  /// Returns what the task that delivers does next.
+  ///
+  /// - Parameter take: Takes the next handler for a verdict.
+  mutating func next(
+    take: (Verdict.Kind, _ isLast: Bool) -> TakenHandler
+  ) -> DeliveryStep<Update, Listener> {
+    if !extras.isEmpty, case let updates = takeUpdates(), !updates.isEmpty {
+      return .updates(updates)
     }
-    guard silence == nil, begun < expected || expected == 0 && !hasEnded else { return }
-    silence = reason
+    guard slot.isReturned, let verdict else {
+      delivery.pause()
+      return .done
+    }
+    if let (kind, isIsolated) = delivery.next(for: verdict.kind, take: take) {
+      return .handler(kind, isIsolated: isIsolated, isLast: !delivery.hasHandlers)
+    }
+    delivery.end()
+    if delivery.hasHandlers {
+      delivery.forget()
+      return .forget
+    }
+    // The observer hears of the end when the handlers that were passed over are forgotten.
+    events.announce(.ended)
+    if !extras.isEmpty { return .listeners(takeListeners()) }
+    delivery.pause()
+    return .done
   }
 
-  /// A task awaits the value. Returns the key to abandon it with, or nil if it need not wait.
-  mutating func hold(_ waiter: Waiter) -> Int32? {
-    if isEarly || stage == .returned { return nil }
-    return waiters.append(waiter)
+  /// The last handler has run. Returns whether that was all: else `next` says what is left to do.
+  mutating func endAfterLast() -> Bool {
+    guard !delivery.hasHandlers, extras.isEmpty, !events.isObserved else { return false }
+    delivery.end()
+    delivery.pause()
+    return true
   }
 
-  /// A task does not want to wait for the value any longer.
-  mutating func abandon(_ key: Int32) -> Waiter? {
-    waiters.remove(key)
+  private mutating func takeUpdates() -> [Update] {
+    let updates = extras.compactMap { if case .update(let update) = $0 { update } else { nil } }
+    if updates.isEmpty { return [] }
+    extras.removeAll { if case .update = $0 { true } else { false } }
+    return updates
   }
+
+  private mutating func takeListeners() -> [Listener] {
+    defer { extras = [] }
+    return extras.compactMap { if case .listener(let listener) = $0 { listener } else { nil } }
+  }
+
+  /// Returns the verdict that a handler is given.
+  @inline(__always)
+  func verdict(of kind: Verdict.Kind) -> Verdict? {
+    if kind == .cancelled, let silence = delivery.silence { return .cancelled(silence) }
+    return verdict
+  }
+
+  /// A handler is about to begin on its isolation. Returns whether it may.
+  mutating func begin(_ branch: HandlerBranch) -> Bool { delivery.begin(branch) }
+
+  /// Whether an update that is about to be received may be.
+  @inline(__always) var mayReceive: Bool {
+    if case .cancelled? = verdict { return false }
+    return delivery.silence == nil
+  }
+}
+
+// MARK: - Events
+
+extension OperationMachine {
+  /// Returns the event to tell, if there is one and no other thread tells.
+  @inline(__always)
+  mutating func beginTelling() -> UseCaseEvent.Kind? {
+    guard let event = events.begin() else { return nil }
+    return kind(of: event)
+  }
+
+  /// Returns the next event for the thread that tells.
+  mutating func goOnTelling() -> UseCaseEvent.Kind? {
+    guard let event = events.next() else { return nil }
+    return kind(of: event)
+  }
+
+  private func kind(of event: EventLine.Event) -> UseCaseEvent.Kind {
+    switch event {
+    case .waiting: return .waiting
+    case .running: return .running
+    case .ended: return .ended
+    case .outcome:
+      switch verdict {
+      case .success: return .succeeded
+      case .failure: return .failed
+      case .cancelled(let reason): return .cancelled(reason)
+      case nil: preconditionFailure("An outcome is announced with its verdict.")
+      }
+    }
+  }
+}
+
+/// A slot in which no body runs any more, and which the queue gets back as this.
+@usableFromInline
+struct FreeSlot: Sendable {
+  @usableFromInline let kind: Verdict.Kind
 }
 
 /// What the task of the body does last.
 @usableFromInline
-enum OperationReturn: Sendable {
+enum AfterBody: Sendable {
   /// Deliver.
   case deliver
-  /// Let another task deliver: this one is cancelled.
-  case deliverApart
-  /// Nothing is to be delivered, somebody delivers already, or the slot is still held.
-  case leave
+  /// Make another task that delivers: this one is cancelled.
+  case deliverInAnotherTask
+  /// Nothing is to be delivered, another task delivers already, or the slot is still occupied.
+  case nothing
+}
+
+/// What the task that delivers does next.
+@usableFromInline
+enum DeliveryStep<Update: Sendable, Listener: Sendable>: Sendable {
+  /// Receive these, each if `mayReceive` says so.
+  case updates([Update])
+  /// Run the handler that was taken, with the verdict of this kind, on its isolation if it has one.
+  /// After the last one, ask `endAfterLast` before anything else.
+  case handler(Verdict.Kind, isIsolated: Bool, isLast: Bool)
+  /// Everything has run. Forget the handlers that were passed over.
+  case forget
+  /// Everything has run and is forgotten: tell these.
+  case listeners([Listener])
+  /// Nothing is left for now. The next delivery is begun by the call that brings something.
+  case done
 }

@@ -3,7 +3,6 @@ extension UseCaseOperation {
   ///
   /// - Parameter handler: Runs once at the most, on the isolation that it was written in.
   /// - Returns: The operation itself.
-  /// - Complexity: O(1).
   @inlinable @discardableResult
   public func then(
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (Response) -> Void
@@ -15,7 +14,6 @@ extension UseCaseOperation {
   ///
   /// - Parameter handler: Runs once at the most, on the isolation that it was written in.
   /// - Returns: The operation itself.
-  /// - Complexity: O(1).
   @inlinable @discardableResult
   public func `catch`(
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (any Error) -> Void
@@ -30,7 +28,6 @@ extension UseCaseOperation {
   ///   - type: The type of error to wait for.
   ///   - handler: Runs once at the most, on the isolation that it was written in.
   /// - Returns: The operation itself.
-  /// - Complexity: O(1).
   @inlinable @discardableResult
   public func `catch`<Failure: Error>(
     _ type: Failure.Type,
@@ -46,7 +43,6 @@ extension UseCaseOperation {
   ///
   /// - Parameter handler: Runs once at the most, on the isolation that it was written in.
   /// - Returns: The operation itself.
-  /// - Complexity: O(1).
   @inlinable @discardableResult
   public func common(
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable () -> Void
@@ -58,7 +54,6 @@ extension UseCaseOperation {
   ///
   /// - Parameter handler: Runs once at the most, on the isolation that it was written in.
   /// - Returns: The operation itself.
-  /// - Complexity: O(1).
   @inlinable @discardableResult
   public func onCancel(
     @_inheritActorContext _ handler:
@@ -71,7 +66,6 @@ extension UseCaseOperation {
   ///
   /// - Parameter handler: Runs exactly once, on the isolation that it was written in.
   /// - Returns: The operation itself.
-  /// - Complexity: O(1).
   @inlinable @discardableResult
   public func finally(
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable () -> Void
@@ -81,7 +75,8 @@ extension UseCaseOperation {
 
   @inlinable
   func attach(_ handler: Handler<Response>) -> Self {
-    let delivers = core.attach(handler.branch) { handlers.append(handler) }
+    guard let branch = handler.branch else { preconditionFailure("There is no handler to attach.") }
+    let delivers = core.attach(branch) { handlers.append(handler) }
     if delivers { Task { await deliver() } }
     return self
   }

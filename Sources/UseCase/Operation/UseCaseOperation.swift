@@ -18,16 +18,14 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   @usableFromInline let core: OperationCore
 
   /// What the use case was asked.
-  ///
-  /// - Complexity: O(1).
   public let request: Request
 
-  // What the types of the operation are needed for. It is touched only in closures that the core
-  // runs under its lock, which makes it as safe as a `Mutex` would; the difference is that a
-  // `Mutex` of a generic type costs three metadata look-ups at the end of every operation. Two
-  // things need no lock: the use case is set before anybody else sees the operation, and taken by
-  // the task of the body; the response is set by that task before the verdict of success, and read
-  // by those alone who have seen this verdict.
+  // The parts whose types are those of the operation. They are touched only in closures that the
+  // core runs under its lock, which makes them as safe as a `Mutex` would, and a `Mutex` of a
+  // generic type costs three metadata look-ups at the end of every operation. Two parts need no
+  // lock: the use case is set before any other thread sees the operation, and taken by the task of
+  // the body; the response is set by that task before the verdict of success, and read only after
+  // this verdict was seen.
   @exclusivity(unchecked) @usableFromInline
   nonisolated(unsafe) var useCase: (any UseCase<Request, Response>)?
   @exclusivity(unchecked) @usableFromInline
@@ -36,24 +34,18 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   nonisolated(unsafe) var response: (any AnyResponse<Response>)?
 
   @inlinable
-  init(_ request: Request, queue: UseCaseQueue, useCase: any Any.Type, isCall: Bool) {
-    core = OperationCore(queue: queue, useCase: useCase, isCall: isCall)
+  init(_ request: Request, queue: UseCaseQueue, useCaseType: any Any.Type, isCall: Bool) {
+    core = OperationCore(queue: queue, useCaseType: useCaseType, isCall: isCall)
     self.request = request
   }
 
   /// The identity of the operation. It grows in order of `execute`.
-  ///
-  /// - Complexity: O(1).
-  public var id: UseCaseOperationID { core.id }
+  public var id: UseCaseOperationID { core.ticket.id }
 
-  /// How far the operation has come.
-  ///
-  /// - Complexity: O(1).
+  /// The stage of the operation: waiting, running, or finished.
   public var state: UseCaseOperationState { core.state }
 
-  /// What became of the operation, nil until it is finished.
-  ///
-  /// - Complexity: O(1).
+  /// The outcome of the operation, nil until it is finished.
   @inlinable public var outcome: UseCaseOutcome<Response>? {
     core.verdict.flatMap(outcome(of:))
   }
@@ -67,19 +59,22 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   /// - Throws: The failure of the operation; `CancellationError` if the operation or the awaiting
   ///   task was cancelled; ``UseCaseDeadlock`` if the operation waits for a slot that only the
   ///   awaiting body holds.
-  /// - Complexity: O(1), the wait aside.
-  @inlinable public var value: Response {
+  @inlinable nonisolated(nonsending) public var value: Response {
     get async throws { try await value(isCall: false) }
   }
 
-  @inlinable
-  func value(isCall: Bool) async throws -> Response {
+  /// - Parameter isCall: Whether the operation is cancelled with the task that awaits it.
+  @inlinable @inline(__always)
+  nonisolated(nonsending) func value(isCall: Bool) async throws -> Response {
     if core.isDeadlock { throw UseCaseDeadlock() }
-    let place = Atomic<Int32>(0)
+    let key = core.nextWaiter()
+    let isAbandoned = Atomic(false)
     let isSettled = await withTaskCancellationHandler {
-      await withUnsafeContinuation { core.hold($0, at: place) }
+      await withUnsafeContinuation { core.await($0, key: key, unless: isAbandoned) }
     } onCancel: {
-      core.abandon(place, isCall: isCall)
+      if isCall { cancel() }
+      isAbandoned.store(true, ordering: .sequentiallyConsistent)
+      core.abandon(key)
     }
     // A call may be cancelled when the operation has just settled, or just before it is awaited.
     guard isSettled, !(isCall && Task.isCancelled), let outcome else { throw CancellationError() }
@@ -92,11 +87,11 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   /// A body that awaits the end of an operation that waits for its slot waits for ever.
   ///
   /// - Returns: The outcome.
-  /// - Complexity: O(1), the wait aside.
   @inlinable @discardableResult
-  public func ended() async -> UseCaseOutcome<Response> {
+  nonisolated(nonsending) public func ended() async -> UseCaseOutcome<Response> {
     await core.ended()
-    return outcome ?? .cancelled(.requested)
+    guard let outcome else { preconditionFailure("An operation that has ended has an outcome.") }
+    return outcome
   }
 
   /// Cancels the operation, as ``UseCaseCancellation/requested``.
@@ -107,23 +102,9 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   /// out are treated as those of a cancelled operation, the outcome does not change.
   ///
   /// Cancelling again, or when everything has run, changes nothing.
-  ///
-  /// - Complexity: O(1).
   public func cancel() { core.end(.cancelled(.requested)) }
 
-  /// Cancels the operation when `scope` goes away, as ``UseCaseCancellation/scopeEnded``.
-  ///
-  /// - Parameter scope: What is to hold the operation until it has ended.
-  /// - Returns: The operation itself.
-  /// - Complexity: O(1).
-  @discardableResult
-  public func store(in scope: UseCaseScope) -> Self {
-    scope.members.insert(self)
-    core.mark(.scope(scope.members))
-    return self
-  }
-
-  @inlinable
+  @inlinable @inline(__always)
   func outcome(of verdict: Verdict) -> UseCaseOutcome<Response>? {
     switch verdict {
     case .success: response.map { .success($0.value) }

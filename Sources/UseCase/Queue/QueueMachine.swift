@@ -1,34 +1,35 @@
-/// Who runs, who waits and who gives way on one queue.
+import UseCaseInternals
+
+/// Decides which members of one queue run, wait, or give way.
 ///
-/// The machine decides and its owner acts once the lock is released. `Operation` is an operation
-/// in the library and a plain value in the tests, `Waiter` is who waits for the queue to be idle.
+/// The machine decides, and its owner acts once the lock is released. `Member` is an operation in
+/// the library and a plain value in the tests; `Waiter` is a task that awaits an idle queue.
 ///
-/// An operation has a seat from its admission until it is over:
+/// A member has a seat from its admission until it is gone:
 ///
 ///     waiting → live → unwinding → (gone)
 ///
-/// Live operations hold a slot and have no outcome yet, unwinding ones hold a slot although they
-/// have one. Seats are reused, so a seat is named together with the id of who sits there. The
-/// lists are linked through the seats, the oldest first: every event costs O(1) for each
-/// operation that it moves. What is called once, or does less than its call costs, is inlined.
-struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
-  struct Ticket: Hashable, Sendable {
-    var seat: Int
-    var id: UInt64
-  }
-
+/// A live member holds a slot and has no outcome yet. An unwinding one still holds its slot, though
+/// it has an outcome. The machine may hear of an event when the member has already left, because an
+/// operation and its queue have a lock each. A ticket names seat and identity, so such an event
+/// finds nobody and changes nothing.
+///
+/// The lists are linked through the seats, the oldest first: each event costs O(1) for each member
+/// that it moves.
+struct QueueMachine<Member: Sendable, Waiter: Sendable>: Sendable {
+  /// What happens to an incoming member.
   struct Admission: Sendable {
-    var ticket: Ticket
-    var decision: UseCaseQueue.Policy.Decision.Admission
-    /// These give way, the oldest first. They are cancelled as superseded.
-    var superseded: Few<Operation>
+    let ticket: QueueTicket
+    let entry: UseCaseQueue.Policy.Decision.Entry
+    /// These give way, the oldest first.
+    let superseded: Few<Member>
   }
 
-  /// What the end of an operation allows. Mostly there is none, because nobody waits.
+  /// What may go on after an event.
   struct Release: Sendable {
-    /// These hold a slot now.
-    var started = Few<Operation>.none
-    /// The queue is idle: these need to wait no longer.
+    /// These hold a slot from now on.
+    var started = Few<Member>.none
+    /// These have waited for the queue to be idle, and it is.
     var idle = Few<Waiter>.none
   }
 
@@ -37,39 +38,41 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
   }
 
   private struct Seat {
-    var operation: Operation?
-    /// The lower half of its id, which tells it from who sat there a moment ago.
+    var member: Member?
+    /// The lower half of the identity of the member.
     let id: UInt32
-    var links: (previous: Int32, next: Int32)
+    var previous: SeatLink
+    var next: SeatLink
     var stage: Stage
 
-    init(_ operation: Operation?, id: UInt64, stage: Stage, next: Int = -1) {
-      (self.operation, self.id, self.stage) = (operation, UInt32(truncatingIfNeeded: id), stage)
-      links = (-1, Int32(next))
-    }
-
-    var next: Int {
-      get { Int(links.next) }
-      set { links.next = Int32(newValue) }
+    init(
+      _ member: Member?, id: UseCaseOperationID?, stage: Stage, next: SeatLink = .none
+    ) {
+      self.member = member
+      self.id = UInt32(truncatingIfNeeded: id?.number ?? 0)
+      self.stage = stage
+      previous = .none
+      self.next = next
     }
   }
 
   private struct Line {
-    var first = -1
-    var last = -1
+    var first = SeatLink.none
+    var last = SeatLink.none
     var count = 0
 
     @inline(__always) mutating func append(_ seat: Int, in seats: inout [Seat]) {
-      seats[seat].links = (Int32(last), -1)
-      if last >= 0 { seats[last].next = seat } else { first = seat }
-      last = seat
+      seats[seat].previous = last
+      seats[seat].next = .none
+      if let last = last.index { seats[last].next = SeatLink(seat) } else { first = SeatLink(seat) }
+      last = SeatLink(seat)
       count += 1
     }
 
     @inline(__always) mutating func remove(_ seat: Int, in seats: inout [Seat]) {
-      let (previous, next) = (Int(seats[seat].links.previous), seats[seat].next)
-      if previous >= 0 { seats[previous].next = next } else { first = next }
-      if next >= 0 { seats[next].links.previous = Int32(previous) } else { last = previous }
+      let (previous, next) = (seats[seat].previous, seats[seat].next)
+      if let index = previous.index { seats[index].next = next } else { first = next }
+      if let index = next.index { seats[index].previous = previous } else { last = previous }
       count -= 1
     }
   }
@@ -77,8 +80,8 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
   let policy: UseCaseQueue.Policy
   private(set) var isSuspended = false
   private var seats: [Seat] = []
-  /// The seat that became free last. The next one is its `next`.
-  private var free = -1
+  /// The seat that became free last. It links to the one before.
+  private var free = SeatLink.none
   private var waiting = Line()
   private var live = Line()
   private var unwinding = Line()
@@ -97,60 +100,67 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
       succeeded: succeeded, failed: failed, cancelled: cancelled)
   }
 
-  /// Admits `operation`. `id` is higher than that of any operation admitted before.
-  @inline(__always) mutating func submit(_ operation: Operation, id: UInt64) -> Admission {
+  /// Admits `member`. `id` is higher than that of any member admitted before.
+  @inline(__always) mutating func admit(_ member: Member, id: UseCaseOperationID) -> Admission {
     let decision = policy.decision(
       holding: holding, live: live.count, waiting: waiting.count, isSuspended: isSuspended)
-    var superseded = Few<Operation>.none
+    var superseded = Few<Member>.none
     for _ in 0..<decision.supersededLive {
-      if let operation = unwind(live.first) { superseded.append(operation) }
+      if let seat = live.first.index { superseded.append(unwind(seat)) }
     }
     for _ in 0..<decision.supersededWaiting {
-      if let operation = leave(waiting.first) { superseded.append(operation) }
+      if let seat = waiting.first.index { superseded.append(dismiss(seat)) }
     }
-    var ticket = Ticket(seat: -1, id: id)
-    switch decision.admission {
+    var seat = 0
+    switch decision.entry {
     case .start:
-      ticket.seat = take(Seat(operation, id: id, stage: .live))
-      live.append(ticket.seat, in: &seats)
+      seat = take(Seat(member, id: id, stage: .live))
+      live.append(seat, in: &seats)
     case .wait:
-      let stage = Stage.waiting(isReady: policy.debounce == nil)
-      ticket.seat = take(Seat(operation, id: id, stage: stage))
-      waiting.append(ticket.seat, in: &seats)
-    case .refuse:
+      seat = take(Seat(member, id: id, stage: .waiting(isReady: policy.debounce == nil)))
+      waiting.append(seat, in: &seats)
+    case .drop:
       cancelled += 1
     }
-    return Admission(ticket: ticket, decision: decision.admission, superseded: superseded)
+    return Admission(
+      ticket: QueueTicket(seat: Int32(seat), id: id), entry: decision.entry, superseded: superseded)
   }
 
-  /// The operation has an outcome before its time. If it waits it leaves, else it unwinds.
-  mutating func cancel(_ ticket: Ticket) -> Release? {
-    guard holds(ticket) else { return nil }
-    if case .live = seats[ticket.seat].stage { _ = unwind(ticket.seat) }
-    guard case .waiting = seats[ticket.seat].stage else { return nil }
-    _ = leave(ticket.seat)
-    return release()
-  }
-
-  /// The operation's debounce is over.
-  mutating func ready(_ ticket: Ticket) -> Release? {
-    guard holds(ticket), case .waiting = seats[ticket.seat].stage else { return nil }
-    seats[ticket.seat].stage = .waiting(isReady: true)
-    return release()
-  }
-
-  /// The operation gives its slot back.
-  ///
-  /// One that still waits may have been ended, and its task gone, before `cancel` is heard.
-  @inline(__always) mutating func finish(_ ticket: Ticket, as kind: Verdict.Kind) -> Release? {
-    guard holds(ticket) else { return nil }
-    if case .waiting = seats[ticket.seat].stage { return cancel(ticket) }
-    if case .live = seats[ticket.seat].stage {
-      live.remove(ticket.seat, in: &seats)
-    } else {
-      unwinding.remove(ticket.seat, in: &seats)
+  /// The member has an outcome before its body has returned. If it waits it leaves, else it unwinds.
+  mutating func cancel(_ ticket: QueueTicket) -> Release? {
+    guard let seat = seat(of: ticket) else { return nil }
+    switch seats[seat].stage {
+    case .live: _ = unwind(seat)
+    case .waiting:
+      _ = dismiss(seat)
+      return release()
+    case .unwinding, .free: break
     }
-    vacate(ticket.seat)
+    return nil
+  }
+
+  /// The debounce of the member is over.
+  mutating func ready(_ ticket: QueueTicket) -> Release? {
+    guard let seat = seat(of: ticket), case .waiting = seats[seat].stage else { return nil }
+    seats[seat].stage = .waiting(isReady: true)
+    return release()
+  }
+
+  /// The member gives its slot back.
+  ///
+  /// A member that still waits may have been cancelled, and its task may be over, before `cancel`
+  /// is heard.
+  @inline(__always) mutating func giveBack(
+    _ ticket: QueueTicket, as kind: Verdict.Kind
+  ) -> Release? {
+    guard let seat = seat(of: ticket) else { return nil }
+    if case .waiting = seats[seat].stage { return cancel(ticket) }
+    if case .live = seats[seat].stage {
+      live.remove(seat, in: &seats)
+    } else {
+      unwinding.remove(seat, in: &seats)
+    }
+    vacate(seat)
     switch kind {
     case .success: succeeded += 1
     case .failure: failed += 1
@@ -159,20 +169,18 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
     return release()
   }
 
-  /// Returns all, those that run before those that wait.
-  mutating func cancelAll() -> (operations: [Operation], release: Release?) {
-    var operations: [Operation] = []
-    operations.reserveCapacity(holding + waiting.count)
-    while live.count > 0 { _ = unwind(live.first) }
-    var seat = unwinding.first
-    while seat >= 0 {
-      if let operation = seats[seat].operation { operations.append(operation) }
-      seat = seats[seat].next
+  /// Returns all members, those that run before those that wait. The latter leave.
+  mutating func cancelAll() -> (members: [Member], release: Release?) {
+    var members: [Member] = []
+    members.reserveCapacity(holding + waiting.count)
+    while let seat = live.first.index { _ = unwind(seat) }
+    var next = unwinding.first
+    while let seat = next.index {
+      if let member = seats[seat].member { members.append(member) }
+      next = seats[seat].next
     }
-    while waiting.count > 0 {
-      if let operation = leave(waiting.first) { operations.append(operation) }
-    }
-    return (operations, release())
+    while let seat = waiting.first.index { members.append(dismiss(seat)) }
+    return (members, release())
   }
 
   mutating func suspend() { isSuspended = true }
@@ -193,57 +201,78 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
   @inline(__always) private mutating func release() -> Release? {
     if waiting.count == 0, case .none = waiters { return nil }
     var release = Release()
-    while !isSuspended, waiting.count > 0, policy.mayStart(holding: holding),
-      case .waiting(isReady: true) = seats[waiting.first].stage
+    while !isSuspended, policy.mayStart(holding: holding), let seat = waiting.first.index,
+      case .waiting(isReady: true) = seats[seat].stage
     {
-      let seat = waiting.first
       waiting.remove(seat, in: &seats)
       seats[seat].stage = .live
       live.append(seat, in: &seats)
-      if let operation = seats[seat].operation { release.started.append(operation) }
+      if let member = seats[seat].member { release.started.append(member) }
     }
     if holding == 0, waiting.count == 0 { swap(&release.idle, &waiters) }
     return release
   }
-}
 
-// MARK: - Seats
+  // MARK: - Seats
 
-extension QueueMachine {
-  private func holds(_ ticket: Ticket) -> Bool {
-    guard seats.indices.contains(ticket.seat) else { return false }
-    if case .free = seats[ticket.seat].stage { return false }
-    return seats[ticket.seat].id == UInt32(truncatingIfNeeded: ticket.id)
+  /// Whether the member of the ticket is still there.
+  func holds(_ ticket: QueueTicket) -> Bool { seat(of: ticket) != nil }
+
+  private func seat(of ticket: QueueTicket) -> Int? {
+    let seat = Int(ticket.seat)
+    guard seat < seats.count, seats[seat].id == UInt32(truncatingIfNeeded: ticket.id.number)
+    else { return nil }
+    if case .free = seats[seat].stage { return nil }
+    return seat
   }
 
   @inline(__always) private mutating func take(_ seat: consuming Seat) -> Int {
-    guard free >= 0 else {
+    guard let index = free.index else {
       seats.append(seat)
       return seats.count - 1
     }
-    let index = free
     free = seats[index].next
     seats[index] = seat
     return index
   }
 
   @inline(__always) private mutating func vacate(_ seat: Int) {
-    seats[seat] = Seat(nil, id: 0, stage: .free, next: free)
-    free = seat
+    seats[seat] = Seat(nil, id: nil, stage: .free, next: free)
+    free = SeatLink(seat)
   }
 
-  private mutating func leave(_ seat: Int) -> Operation? {
-    let operation = seats[seat].operation
+  /// A waiting member leaves.
+  private mutating func dismiss(_ seat: Int) -> Member {
+    guard let member = seats[seat].member else { preconditionFailure("A waiting seat is empty.") }
     waiting.remove(seat, in: &seats)
     vacate(seat)
     cancelled += 1
-    return operation
+    return member
   }
 
-  private mutating func unwind(_ seat: Int) -> Operation? {
+  /// A live member has an outcome, and keeps its slot until its body has returned.
+  private mutating func unwind(_ seat: Int) -> Member {
+    guard let member = seats[seat].member else { preconditionFailure("A live seat is empty.") }
     live.remove(seat, in: &seats)
     seats[seat].stage = .unwinding
     unwinding.append(seat, in: &seats)
-    return seats[seat].operation
+    return member
   }
+}
+
+/// The index of a seat or none, in half the bytes of an optional.
+private struct SeatLink {
+  static let none = Self(code: -1)
+
+  private let code: Int32
+
+  private init(code: Int32) {
+    self.code = code
+  }
+
+  init(_ index: Int) {
+    self.init(code: Int32(index))
+  }
+
+  @inline(__always) var index: Int? { code < 0 ? nil : Int(code) }
 }

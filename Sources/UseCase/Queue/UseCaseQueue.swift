@@ -1,6 +1,6 @@
-import Synchronization
+import UseCaseInternals
 
-/// Decides which operations run now, which wait and which are cancelled.
+/// Decides which operations run, wait, or are cancelled.
 ///
 /// ```swift
 /// struct Search: UseCase {
@@ -13,16 +13,12 @@ import Synchronization
 /// purpose. `execute` decides on the caller's thread, before it returns, and the order of calls
 /// is the order of admission.
 public final class UseCaseQueue: Sendable {
-  typealias Machine = QueueMachine<any AnyOperation, UnsafeContinuation<Void, Never>>
+  typealias Machine = QueueMachine<any QueueMember, UnsafeContinuation<Void, Never>>
 
   /// An unlimited queue for the whole process, where use cases without one of their own run.
-  ///
-  /// - Complexity: O(1).
   public static let `default` = UseCaseQueue()
 
-  /// How many operations run at a time, and what becomes of the others.
-  ///
-  /// - Complexity: O(1).
+  /// The limit on concurrent operations, and the rule for operations that arrive at that limit.
   public let policy: Policy
 
   let clock: any Clock<Duration>
@@ -31,64 +27,78 @@ public final class UseCaseQueue: Sendable {
   let isObserved: Bool
   /// Whether bodies run as they are, with nothing around them.
   @usableFromInline let isPlain: Bool
+  let keeper: (any QueueKeeper)?
+  @usableFromInline let isKept: Bool
   private let machine: Lock<Machine>
 
   /// Creates a queue.
   ///
   /// - Parameters:
-  ///   - policy: How many operations run at a time, and what becomes of the others.
+  ///   - policy: How many operations run at a time, and what happens to the others.
   ///   - clock: Measures debounce and time-outs. Give your own in a test.
   ///   - interceptors: Wrapped around every body of the queue, the first outermost.
-  ///   - observer: Hears of every change in the life of an operation, for one operation always in
-  ///     order. It is called on no particular isolation, outside of any lock: what `execute` and
-  ///     `cancel()` decide at once on the caller's thread before they return, unless another
-  ///     thread is just telling an earlier change of the same operation and goes on with this one.
-  /// - Complexity: O(1).
-  public init(
+  ///   - observer: Receives every event, on no particular isolation and outside of any lock. The
+  ///     events of one operation arrive in order. An event that `execute` or `cancel()` decides
+  ///     arrives on the caller's thread before the call returns, unless another thread is just
+  ///     telling an earlier event of the same operation: then that thread goes on with it.
+  public convenience init(
     _ policy: Policy = .unlimited, clock: any Clock<Duration> = ContinuousClock(),
     interceptors: [any UseCaseInterceptor] = [],
     observer: (@Sendable (UseCaseEvent) -> Void)? = nil
+  ) {
+    self.init(policy, clock: clock, interceptors: interceptors, observer: observer, keeper: nil)
+  }
+
+  /// Creates a serial queue that `keeper` follows. The queue keeps it.
+  package convenience init(keeper: any QueueKeeper, clock: any Clock<Duration>) {
+    self.init(.serial, clock: clock, interceptors: [], observer: nil, keeper: keeper)
+  }
+
+  private init(
+    _ policy: Policy, clock: any Clock<Duration>, interceptors: [any UseCaseInterceptor],
+    observer: (@Sendable (UseCaseEvent) -> Void)?, keeper: (any QueueKeeper)?
   ) {
     self.policy = policy
     self.clock = clock
     self.interceptors = interceptors
     self.observer = observer
+    self.keeper = keeper
+    isKept = keeper != nil
     isObserved = observer != nil
     isPlain = interceptors.isEmpty
     machine = Lock(Machine(policy: policy))
   }
 
   /// What the queue is doing and has done: one consistent snapshot.
-  ///
-  /// - Complexity: O(1).
   public var activity: UseCaseActivity { machine.withLock { $0.activity } }
 
   /// Whether the queue admits operations but starts none.
-  ///
-  /// - Complexity: O(1).
   public var isSuspended: Bool { machine.withLock { $0.isSuspended } }
 
-  /// Lets no waiting operation start until ``resume()``. Running ones go on, and the policy
-  /// holds: newcomers wait, are refused, or take the place of others. What waits in a queue that
-  /// is never resumed waits for ever: cancel it.
-  ///
-  /// - Complexity: O(1).
+  /// Starts no waiting operation until ``resume()``. Running ones go on, and the policy holds:
+  /// incoming operations wait, are dropped, or supersede others. Operations that wait in a queue
+  /// which is never resumed wait for ever: cancel them.
   public func suspend() { machine.withLock { $0.suspend() } }
 
-  /// Starts the waiting operations that may, in order.
+  /// Starts the waiting operations that may start, in order.
   ///
   /// - Complexity: O(*n*) in the number of operations that start.
-  public func resume() { act(on: machine.withLock { $0.resume() }) }
+  public func resume() { act(on: decide { $0.resume() }) }
 
-  /// Cancels everything that runs or waits, as ``UseCaseCancellation/requested``. The handlers of
+  /// Cancels all operations that run or wait, as ``UseCaseCancellation/requested``. The handlers of
   /// an operation that has succeeded or failed and is no longer in the queue still run.
   ///
   /// - Complexity: O(*n*) in the number of operations.
   public func cancelAll() {
-    let (operations, release) = machine.withLock { $0.cancelAll() }
-    for operation in operations {
-      operation.withCore { $0.end(.cancelled(.requested), isFromQueue: true) }
+    let (members, release) = machine.withLock { machine in
+      let (members, release) = machine.cancelAll()
+      if let keeper {
+        for member in members where !machine.holds(member.ticket) { keeper.left(member.ticket.id) }
+      }
+      return (members, release)
     }
+    keeper?.unlocked()
+    for member in members { member.cancelFromQueue(.requested) }
     act(on: release)
   }
 
@@ -96,9 +106,7 @@ public final class UseCaseQueue: Sendable {
   /// the awaiting task changes nothing.
   ///
   /// A body of this queue that awaits this waits for ever.
-  ///
-  /// - Complexity: O(1), the wait aside.
-  public func idle() async {
+  nonisolated(nonsending) public func idle() async {
     await withUnsafeContinuation { waiter in
       machine.withLock { $0.wait(waiter) }?.resume()
     }
@@ -109,80 +117,87 @@ public final class UseCaseQueue: Sendable {
   /// held. Handlers run outside.
   ///
   /// - Complexity: O(*n*) in the depth of calls.
-  public var isHeldHere: Bool { Slot.holder(in: self) != nil }
+  public var isHeldHere: Bool { Slot.holder(in: ObjectIdentifier(self)) != nil }
 }
 
-// MARK: - What operations ask
+// MARK: - Members
 
 extension UseCaseQueue {
-  @usableFromInline
-  enum Admission {
-    /// Make the task of the body.
-    case run
-    /// Make the task of the body, which waits for its slot first.
-    case wait
-    /// Make the task of the body, which sleeps, and waits for its slot, first.
-    case debounce(@Sendable () async -> Void)
-    case refuse
-  }
-
-  private static let lastID = Atomic<UInt64>(0)
-
-  static func nextID() -> UInt64 {
-    lastID.add(1, ordering: .relaxed).newValue
-  }
-
-  /// Admits the operation, gives it its ticket, and cancels those that give way to it.
+  /// Admits the member, gives it its ticket, and supersedes the members that give way to it.
+  ///
+  /// - Returns: Whether it starts, waits, or is dropped.
   @inline(__always)
-  func admit(
-    _ operation: any AnyOperation, _ core: borrowing OperationCore
-  ) -> Policy.Decision.Admission {
+  func admit(_ member: any QueueMember) -> Policy.Decision.Entry {
     let admission = machine.withLock { machine in
-      let admission = machine.submit(operation, id: Self.nextID())
-      core.ticket = admission.ticket
+      let admission = machine.admit(member, id: .next())
+      member.ticket = admission.ticket
       return admission
     }
-    admission.superseded.forEach { operation in
-      operation.withCore { $0.end(.cancelled(.superseded), isFromQueue: true) }
+    admission.superseded.forEach { $0.cancelFromQueue(.superseded) }
+    return admission.entry
+  }
+
+  /// Does the same, and tells the keeper under the same lock what the member asks.
+  func admit(
+    _ member: any QueueMember, asking question: (any Sendable)?
+  ) -> Policy.Decision.Entry {
+    let entry = machine.withLock { machine in
+      let admission = machine.admit(member, id: .next())
+      member.ticket = admission.ticket
+      keeper?.admitted(admission.ticket.id, question)
+      if admission.entry == .start { keeper?.started(admission.ticket.id) }
+      return admission.entry
     }
-    return admission.decision
+    keeper?.unlocked()
+    return entry
   }
 
   /// Returns a sleep of the debounce, counted from now.
   func sleep() -> @Sendable () async -> Void {
-    let sleep = clock.sleep(for: policy.debounce ?? .zero)
+    let sleep = clock.sleeper(for: policy.debounce ?? .zero)
     return { try? await sleep() }
   }
 
-  func ready(_ ticket: Machine.Ticket) {
-    act(on: machine.withLock { $0.ready(ticket) })
+  /// The debounce of the member is over.
+  func ready(_ ticket: QueueTicket) {
+    act(on: decide { $0.ready(ticket) })
   }
 
-  func cancel(_ ticket: Machine.Ticket) {
-    act(on: machine.withLock { $0.cancel(ticket) })
+  /// The member has an outcome before its body has returned.
+  func cancel(_ ticket: QueueTicket) {
+    act(on: decide(leaving: ticket) { $0.cancel(ticket) })
   }
 
+  /// The member gives its slot back.
   @inline(__always)
-  func finish(_ ticket: Machine.Ticket, as kind: Verdict.Kind) {
-    act(on: machine.withLock { $0.finish(ticket, as: kind) })
+  func giveBack(_ ticket: QueueTicket, as kind: Verdict.Kind) {
+    if isKept {
+      act(on: decide(leaving: ticket) { $0.giveBack(ticket, as: kind) })
+    } else {
+      act(on: machine.withLock { $0.giveBack(ticket, as: kind) })
+    }
   }
 
-  /// Whether what waits for a slot of this queue waits for one body alone.
-  var isSerial: Bool { policy.limit == 1 && policy.whenBusy != .cancelPrevious }
+  /// Runs one event of the machine, and tells the keeper, under the same lock, of what it changed.
+  private func decide(
+    leaving ticket: QueueTicket? = nil, _ event: (inout Machine) -> Machine.Release?
+  ) -> Machine.Release? {
+    guard let keeper else { return machine.withLock { event(&$0) } }
+    let release = machine.withLock { machine in
+      let wasThere = ticket.map { machine.holds($0) } ?? false
+      let release = event(&machine)
+      if let ticket, wasThere, !machine.holds(ticket) { keeper.left(ticket.id) }
+      if let release { for member in release.started { keeper.started(member.ticket.id) } }
+      return release
+    }
+    keeper.unlocked()
+    return release
+  }
 
   @inline(__always)
   private func act(on release: consuming Machine.Release?) {
     guard let release = consume release else { return }
-    release.started.forEach { operation in operation.withCore { $0.grant() } }
+    release.started.forEach { $0.grant() }
     release.idle.forEach { $0.resume() }
-  }
-}
-
-extension Clock where Duration == Swift.Duration {
-  /// Returns a sleep of `duration`, counted from now, but of no more than a hundred years: the
-  /// clocks of the standard library trap at three hundred.
-  func sleep(for duration: Duration) -> @Sendable () async throws -> Void {
-    let deadline = now.advanced(by: min(duration, .seconds(100 * 365 * 86_400)))
-    return { try await self.sleep(until: deadline, tolerance: nil) }
   }
 }

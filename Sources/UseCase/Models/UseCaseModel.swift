@@ -21,18 +21,12 @@ public import Observation
 @MainActor @Observable
 public final class UseCaseModel<Base: UseCase> {
   /// The response of the newest operation that has succeeded.
-  ///
-  /// - Complexity: O(1).
   public private(set) var value: Base.Response?
 
   /// The error of the newest operation that has failed; nil once a later one has succeeded.
-  ///
-  /// - Complexity: O(1).
   public private(set) var error: (any Error)?
 
   /// Whether an operation waits or runs.
-  ///
-  /// - Complexity: O(1).
   public var isRunning: Bool { !running.isEmpty }
 
   /// Whether an operation has no outcome yet: one that was superseded counts until its handlers
@@ -48,7 +42,6 @@ public final class UseCaseModel<Base: UseCase> {
   /// Creates a model that has executed nothing yet.
   ///
   /// - Parameter useCase: What it executes.
-  /// - Complexity: O(1).
   public init(_ useCase: Base) {
     self.useCase = useCase
   }
@@ -117,23 +110,15 @@ public final class ReportingUseCaseModel<Base: ReportingUseCase> {
   ///
   /// It is nil again when an operation is executed while none of the earlier ones goes on. A
   /// newcomer that waits, or is dropped, leaves the progress of the one that runs.
-  ///
-  /// - Complexity: O(1).
   public private(set) var update: Base.Update?
 
   /// The response of the newest operation that has succeeded.
-  ///
-  /// - Complexity: O(1).
   public var value: Base.Response? { model.value }
 
   /// The error of the newest operation that has failed; nil once a later one has succeeded.
-  ///
-  /// - Complexity: O(1).
   public var error: (any Error)? { model.error }
 
   /// Whether an operation waits or runs.
-  ///
-  /// - Complexity: O(1).
   public var isRunning: Bool { model.isRunning }
 
   @ObservationIgnored private let model: UseCaseModel<Base>
@@ -143,7 +128,6 @@ public final class ReportingUseCaseModel<Base: ReportingUseCase> {
   /// Creates a model that has executed nothing yet.
   ///
   /// - Parameter useCase: What it executes.
-  /// - Complexity: O(1).
   public init(_ useCase: Base) {
     model = UseCaseModel(useCase)
   }

@@ -9,38 +9,24 @@
 /// ```
 public struct UseCaseActivity: Hashable, Sendable {
   /// How many operations hold a slot.
-  ///
-  /// - Complexity: O(1).
   public var running: Int
 
   /// How many operations wait for one.
-  ///
-  /// - Complexity: O(1).
   public var waiting: Int
 
   /// How many operations have succeeded.
-  ///
-  /// - Complexity: O(1).
   public var succeeded: Int
 
   /// How many operations have failed, time-outs included.
-  ///
-  /// - Complexity: O(1).
   public var failed: Int
 
   /// How many operations were cancelled, superseded or refused.
-  ///
-  /// - Complexity: O(1).
   public var cancelled: Int
 
   /// How many operations were ever executed: the sum of the five.
-  ///
-  /// - Complexity: O(1).
   public var executed: Int { running + waiting + succeeded + failed + cancelled }
 
   /// Whether nothing runs and nothing waits.
-  ///
-  /// - Complexity: O(1).
   public var isIdle: Bool { running == 0 && waiting == 0 }
 
   /// Creates a snapshot, for a preview or a test.
@@ -51,7 +37,6 @@ public struct UseCaseActivity: Hashable, Sendable {
   ///   - succeeded: How many have succeeded.
   ///   - failed: How many have failed.
   ///   - cancelled: How many were cancelled.
-  /// - Complexity: O(1).
   public init(
     running: Int = 0, waiting: Int = 0, succeeded: Int = 0, failed: Int = 0, cancelled: Int = 0
   ) {

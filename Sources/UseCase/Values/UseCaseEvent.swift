@@ -7,13 +7,9 @@
 /// ```
 public struct UseCaseEvent: Sendable {
   /// The operation.
-  ///
-  /// - Complexity: O(1).
   public let id: UseCaseOperationID
 
   /// The type of its use case, to tell use cases apart without their names.
-  ///
-  /// - Complexity: O(1).
   public let type: any Any.Type
 
   /// The name of ``type``.
@@ -22,8 +18,6 @@ public struct UseCaseEvent: Sendable {
   public var useCase: String { String(describing: type) }
 
   /// What has happened.
-  ///
-  /// - Complexity: O(1).
   public let kind: Kind
 
   /// What can happen to an operation, in this order: it may wait and run, it has one outcome, and

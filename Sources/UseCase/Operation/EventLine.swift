@@ -1,0 +1,63 @@
+/// The events of one operation on their way to the observer of its queue.
+///
+/// One thread tells at a time, outside of any lock, and goes on until nothing is left. A thread
+/// that announces an event meanwhile leaves the telling to it: so the events stay in order.
+struct EventLine: Sendable {
+  /// Each event comes once, in this order.
+  enum Event: UInt8 {
+    case waiting, running, outcome, ended
+  }
+
+  private enum Teller {
+    /// The queue has no observer.
+    case unobserved
+    /// No thread tells.
+    case nobody
+    /// One thread tells. At first it is the one that executes: it has to tell, before anything
+    /// else is heard, what the queue has decided.
+    case thread
+  }
+
+  private struct Events: OptionSet {
+    var rawValue: UInt8 = 0
+  }
+
+  private var teller: Teller
+  private var announced: Events = []
+  private var pending: Events = []
+
+  init(isObserved: Bool) {
+    teller = isObserved ? .thread : .unobserved
+  }
+
+  var isObserved: Bool { teller != .unobserved }
+
+  /// An event has happened.
+  @inline(__always)
+  mutating func announce(_ event: Event) {
+    if teller != .unobserved { add(Events(rawValue: 1 << event.rawValue)) }
+  }
+
+  private mutating func add(_ event: Events) {
+    if announced.insert(event).inserted { pending.insert(event) }
+  }
+
+  /// Returns the event to tell, if there is one and no other thread tells.
+  mutating func begin() -> Event? {
+    guard teller == .nobody, !pending.isEmpty else { return nil }
+    teller = .thread
+    return next()
+  }
+
+  /// Returns the next event for the thread that tells, nil if it is done.
+  mutating func next() -> Event? {
+    guard teller == .thread else { preconditionFailure("A thread tells once it has begun to.") }
+    guard let event = Event(rawValue: UInt8(truncatingIfNeeded: pending.rawValue.trailingZeroBitCount))
+    else {
+      teller = .nobody
+      return nil
+    }
+    pending.subtract(Events(rawValue: 1 << event.rawValue))
+    return event
+  }
+}

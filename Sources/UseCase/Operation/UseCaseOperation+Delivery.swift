@@ -1,0 +1,139 @@
+extension UseCaseOperation {
+  /// Delivers in a task that is not cancelled, as that of the body is.
+  ///
+  /// Not inlined: where a task is made there is room for a priority, whose size only the runtime
+  /// knows, and each body would ask for it.
+  @usableFromInline @inline(never)
+  func deliverInAnotherTask() {
+    Task { Slot.isHeld ? await deliver() : await deliverHere() }
+  }
+
+  /// Runs the handlers, outside of any slot.
+  @usableFromInline
+  nonisolated(nonsending) func deliver() async {
+    await Slot.local.withValue(Slot.Holder.nobody) { await deliverHere() }
+  }
+
+  /// Runs the handlers, one after the other, and tells everything else that waits.
+  ///
+  /// - Parameter response: The response of the body, if it is at hand: to read it again from where
+  ///   it is kept takes longer.
+  @inlinable @inline(__always)
+  nonisolated(nonsending) func deliverHere(_ response: Response? = nil) async {
+    var handler = Handler<Response>.none
+    while true {
+      switch core.next(take: { handlers.take(&handler, for: $0, isLast: $1) }) {
+      case .updates(let updates):
+        await receive(updates)
+      case .handler(let kind, let isIsolated, let isLast):
+        let outcome: UseCaseOutcome<Response>
+        if kind == .success, let response {
+          outcome = .success(response)
+        } else {
+          outcome = self.outcome(of: kind)
+        }
+        // A scope of its own: the handler is let go before the end can be seen.
+        do {
+          let handler = handler.take()
+          if isIsolated, let isolation = handler.isolation, let branch = handler.branch {
+            await run(handler, branch, with: outcome, on: isolation)
+          } else {
+            await handler.call(with: outcome)
+          }
+        }
+        if isLast, core.endAfterLast() { return }
+      case .forget:
+        forgetHandlers()
+      case .listeners(let listeners):
+        for listener in listeners { listener.tell(id) }
+      case .done:
+        return
+      }
+    }
+  }
+
+  @inlinable @inline(never)
+  func outcome(of kind: Verdict.Kind) -> UseCaseOutcome<Response> {
+    let verdict = kind == .success ? .success : core.verdict(of: kind)
+    guard let verdict, let outcome = outcome(of: verdict) else {
+      preconditionFailure("A handler is taken when there is an outcome.")
+    }
+    return outcome
+  }
+
+  /// Forgets the handlers that were passed over, and releases them outside of the lock.
+  @inlinable @inline(never)
+  func forgetHandlers() {
+    var passed = Handlers<Response>()
+    core.withHandlers { passed = handlers.forget() }
+    withExtendedLifetime(passed) {}
+  }
+
+  /// Asks on the handler's own isolation whether it may begin, and begins: nothing that runs there
+  /// comes in between.
+  @inlinable
+  func run(
+    _ handler: Handler<Response>, _ branch: HandlerBranch,
+    with outcome: UseCaseOutcome<Response>, on isolation: isolated any Actor
+  ) async {
+    if core.begin(branch) { await handler.call(with: outcome) }
+  }
+
+  /// The body reports.
+  func report(_ update: OperationUpdate) {
+    if core.report(update) { Task { await deliver() } }
+  }
+
+  /// Receives updates until one is kept back by a cancellation.
+  @usableFromInline @inline(never)
+  nonisolated(nonsending) func receive(_ updates: [OperationUpdate]) async {
+    for update in updates {
+      guard await receive(update, on: update.isolation) else { break }
+    }
+  }
+
+  private func receive(
+    _ update: OperationUpdate, on isolation: isolated (any Actor)?
+  ) async -> Bool {
+    guard core.mayReceive else { return false }
+    await update.receive()
+    return true
+  }
+}
+
+// MARK: - The operation as its queue sees it
+
+extension UseCaseOperation: QueueMember {
+  @usableFromInline var ticket: QueueTicket {
+    get { core.ticket }
+    set { core.ticket = newValue }
+  }
+
+  @usableFromInline var queueID: ObjectIdentifier { ObjectIdentifier(core.queue) }
+
+  @usableFromInline var caller: CallerLink? { core.caller }
+
+  @usableFromInline var isOccupied: Bool { core.isOccupied }
+
+  @usableFromInline
+  func grant() { core.grant() }
+
+  @usableFromInline
+  func cancel(_ reason: UseCaseCancellation) { core.end(.cancelled(reason)) }
+
+  @usableFromInline
+  func cancelFromQueue(_ reason: UseCaseCancellation) {
+    core.end(.cancelled(reason), isFromQueue: true)
+  }
+
+  @usableFromInline
+  func admitGuest() -> Bool { core.admitGuest() }
+
+  @usableFromInline
+  func releaseGuest() {
+    switch core.giveBack(core.leave()) {
+    case .deliver, .deliverInAnotherTask: deliverInAnotherTask()
+    case .nothing: break
+    }
+  }
+}

@@ -1,0 +1,27 @@
+/// Follows what is asked of a queue and who has its slots, from inside of its lock.
+///
+/// So it hears of everything in the one order in which the queue decides. Its methods may take a
+/// lock of their own, and must not call the queue, or anything of a client's, while they hold it.
+package protocol QueueKeeper: AnyObject, Sendable {
+  /// An operation was admitted.
+  ///
+  /// - Parameters:
+  ///   - id: The operation.
+  ///   - question: What its use case says of it, if that is an ``AskingUseCase``.
+  func admitted(_ id: UseCaseOperationID, _ question: (any Sendable)?)
+
+  /// An operation has its slot.
+  func started(_ id: UseCaseOperationID)
+
+  /// An operation has given its slot back, or has left while it waited.
+  func left(_ id: UseCaseOperationID)
+
+  /// The lock of the queue is released after one of the above: the time to wake readers.
+  func unlocked()
+}
+
+/// A use case that tells the keeper of its queue what it asks.
+package protocol AskingUseCase {
+  /// Returns what is asked with the request, in words that the keeper understands.
+  func question(about request: Any) -> (any Sendable)?
+}

@@ -1,0 +1,50 @@
+/// The slots that the running code holds.
+@usableFromInline
+enum Slot {
+  /// An enum of its own, because an `Optional` is copied by way of its metadata.
+  @usableFromInline
+  enum Holder: Sendable {
+    case nobody
+    case member(any QueueMember)
+  }
+
+  /// The operation whose body runs here. Its callers are a chain behind it.
+  @usableFromInline static let local = TaskLocal(wrappedValue: Holder.nobody)
+
+  @inlinable static var isHeld: Bool {
+    switch local.get() {
+    case .nobody: false
+    case .member: true
+    }
+  }
+
+  static var innermost: (any QueueMember)? {
+    switch local.get() {
+    case .nobody: nil
+    case .member(let member): member
+    }
+  }
+
+  /// Returns the nearest member, from `caller` on, that code runs in: of this queue if one is given.
+  static func holder(
+    in queue: ObjectIdentifier? = nil, from caller: (any QueueMember)? = innermost
+  ) -> (any QueueMember)? {
+    var next = caller
+    while let member = next {
+      if queue == nil || member.queueID == queue, member.isOccupied { return member }
+      next = member.caller?.holder
+    }
+    return nil
+  }
+
+  /// Enters the slot of this queue that the running code holds, as a guest.
+  ///
+  /// - Returns: False if the running code holds none.
+  static func enter(_ queue: ObjectIdentifier) -> Bool {
+    // A holder that leaves at this moment is not found again.
+    while let host = holder(in: queue) {
+      if host.admitGuest() { return true }
+    }
+    return false
+  }
+}

@@ -1,0 +1,53 @@
+/// The result of an operation. There is exactly one, and the first one stays.
+///
+/// ```swift
+/// switch await search.execute("swift").ended() {
+/// case .success(let titles): print(titles)
+/// case .failure(let error): print("failed: \(error)")
+/// case .cancelled(let reason): print("cancelled: \(reason)")
+/// }
+/// ```
+public enum UseCaseOutcome<Response: Sendable>: Sendable {
+  /// The body returned this response.
+  case success(Response)
+
+  /// The body threw this error, or took longer than its time-out allows.
+  case failure(any Error)
+
+  /// The operation was cancelled before its body had returned.
+  case cancelled(UseCaseCancellation)
+
+  /// Returns the response.
+  ///
+  /// - Returns: The response of an operation that has succeeded.
+  /// - Throws: The failure itself, or `CancellationError` for a cancelled operation.
+  public func get() throws -> Response {
+    switch self {
+    case .success(let response): return response
+    case .failure(let error): throw error
+    case .cancelled: throw CancellationError()
+    }
+  }
+}
+
+/// An outcome without its response: all that the machines need to know of it.
+@usableFromInline
+enum Verdict: Sendable {
+  case success
+  case failure(any Error)
+  case cancelled(UseCaseCancellation)
+
+  /// A verdict without its error or reason, to count or to choose by.
+  @usableFromInline
+  enum Kind: Sendable {
+    case success, failure, cancelled
+  }
+
+  var kind: Kind {
+    switch self {
+    case .success: .success
+    case .failure: .failure
+    case .cancelled: .cancelled
+    }
+  }
+}
