@@ -157,7 +157,7 @@ private enum Logging {
   struct Log: UseCaseInterceptor {
     func intercept<Request: Sendable, Response: Sendable>(
       _ request: Request, of execution: UseCaseExecution,
-      next: @Sendable (Request) async throws -> Response
+      next: UseCaseNext<Request, Response>
     ) async throws -> Response {
       print("\(execution.useCase) \(execution.id) begins")
       defer { print("\(execution.useCase) \(execution.id) is over") }

@@ -35,7 +35,7 @@ private struct Quiet: UseCaseInterceptor {
 
   func intercept<Request: Sendable, Response: Sendable>(
     _ request: Request, of execution: UseCaseExecution,
-    next: @Sendable (Request) async throws -> Response
+    next: UseCaseNext<Request, Response>
   ) async throws -> Response {
     names.append(isOnMainActor() ? "main actor" : execution.useCase)
     return try await next(request)

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import UseCase
+@testable import UseCaseInternals
 
 struct FewTests {
   @Test(arguments: 0...4)
@@ -8,6 +9,15 @@ struct FewTests {
     var few = Few<Int>.none
     for number in 0..<count { few.append(number) }
     #expect(few.all == Array(0..<count))
+    #expect(Array(few) == Array(0..<count))
+  }
+
+  @Test(arguments: 1...4)
+  func `an element is replaced in its place`(count: Int) {
+    var few = Few<Int>.none
+    for number in 0..<count { few.append(number) }
+    few[count - 1] = 7
+    #expect(Array(few) == Array(0..<count - 1) + [7])
   }
 
   @Test func `only more than one element needs an array`() {

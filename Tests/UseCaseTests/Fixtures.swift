@@ -164,7 +164,7 @@ struct Noting: UseCaseInterceptor {
 
   func intercept<Request: Sendable, Response: Sendable>(
     _ request: Request, of execution: UseCaseExecution,
-    next: @Sendable (Request) async throws -> Response
+    next: UseCaseNext<Request, Response>
   ) async throws -> Response {
     note(execution.id, execution.useCase)
     return try await next(request)

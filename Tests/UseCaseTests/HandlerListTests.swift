@@ -4,7 +4,7 @@ import Testing
 @testable import UseCase
 
 struct HandlerListTests {
-  private static let branches: [OperationBranch] = [
+  private static let branches: [HandlerBranch] = [
     .success, .failure, .common, .cancellation, .always,
   ]
 
@@ -12,7 +12,7 @@ struct HandlerListTests {
   private final class Capture: Sendable {}
 
   private static func handler(
-    _ branch: OperationBranch, _ capture: Capture = Capture(), log: Log<OperationBranch>? = nil
+    _ branch: HandlerBranch, _ capture: Capture = Capture(), log: Log<HandlerBranch>? = nil
   ) -> Handler<Int> {
     let run: @Sendable () -> Void = {
       withExtendedLifetime(capture) { log?.append(branch) }
@@ -22,16 +22,16 @@ struct HandlerListTests {
     case .failure: .failure { _ in run() }
     case .common: .common { run() }
     case .cancellation: .cancellation { _ in run() }
-    case .always, .update, .none: .finally { run() }
+    case .always: .finally { run() }
     }
   }
 
   // MARK: - One handler
 
   @Test(arguments: branches)
-  func `a handler is called with the outcomes of its branch`(branch: OperationBranch) async {
-    let log = Log<OperationBranch>()
-    let outcomes: [(UseCaseOutcome<Int>, for: [OperationBranch])] = [
+  func `a handler is called with the outcomes of its branch`(branch: HandlerBranch) async {
+    let log = Log<HandlerBranch>()
+    let outcomes: [(UseCaseOutcome<Int>, for: [HandlerBranch])] = [
       (.success(1), [.success, .common, .always]),
       (.failure(UseCaseDeadlock()), [.failure, .common, .always]),
       (.cancelled(.requested), [.cancellation, .always]),
@@ -56,7 +56,7 @@ struct HandlerListTests {
   }
 
   @Test func `a handler for another outcome is not called`() async {
-    let log = Log<OperationBranch>()
+    let log = Log<HandlerBranch>()
     await Self.handler(.success, log: log).call(with: .cancelled(.requested))
     await Self.handler(.failure, log: log).call(with: .success(1))
     await Self.handler(.cancellation, log: log).call(with: .failure(UseCaseDeadlock()))
@@ -77,27 +77,27 @@ struct HandlerListTests {
   }
 
   @Test func `a verdict takes the handlers of its branches`() {
-    let taken: [(Verdict, [OperationBranch])] = [
+    let taken: [(Verdict, [HandlerBranch])] = [
       (.success, [.success, .common, .always]),
       (.failure(UseCaseDeadlock()), [.failure, .common, .always]),
       (.cancelled(.thrown), [.cancellation, .always]),
     ]
     for (verdict, branches) in taken {
-      #expect((Self.branches + [.update, .none]).filter(verdict.kind.takes) == branches)
+      #expect((Self.branches as [HandlerBranch?] + [nil]).filter(verdict.kind.takes) == branches)
     }
   }
 
   // MARK: - Every sequence
 
   private enum Event: Equatable {
-    case attach(OperationBranch), next, cancel, forget
+    case attach(HandlerBranch), next, cancel, forget
   }
 
   /// The list, and an array that does what the list is to do. Whose capture dies has run.
   private struct Run {
     private struct Entry {
       let id: Int
-      let branch: OperationBranch
+      let branch: HandlerBranch
       var isPassed = false
     }
 
@@ -131,12 +131,12 @@ struct HandlerListTests {
         for passed in entries.indices.prefix(index ?? entries.count) {
           entries[passed].isPassed = true
         }
-        let branch = index.map { entries[$0].branch } ?? .none
+        let branch = index.map { entries[$0].branch }
         guard handler.branch == branch else { return false }
         if let index {
           guard taken == .free(entries.remove(at: index).branch) else { return false }
         } else {
-          guard taken == .passed else { return false }
+          guard taken == .none else { return false }
         }
       case .forget:
         _ = list.forget()
@@ -149,7 +149,7 @@ struct HandlerListTests {
   }
 
   @Test func `the list does what an array does`() {
-    let attach = [OperationBranch.success, .cancellation, .always].map(Event.attach)
+    let attach = [HandlerBranch.success, .cancellation, .always].map(Event.attach)
     var sequences = [[Event]()]
     for _ in 1...6 {
       sequences = sequences.flatMap { sequence in
@@ -173,8 +173,8 @@ struct HandlerListTests {
     var handler = Handler<Int>.none
     #expect(list.take(&handler, for: .success, isLast: true) == .isolated)
     #expect(handler.branch == .success)
-    #expect(list.take(&handler, for: .success, isLast: true) == .passed)
-    #expect(handler.branch == .none)
+    #expect(list.take(&handler, for: .success, isLast: true) == .none)
+    #expect(handler.branch == nil)
   }
 
   @Test func `what is forgotten is handed out, to be let go outside of the lock`() {
@@ -186,10 +186,10 @@ struct HandlerListTests {
       list.append(Self.handler(.failure, first))
       list.append(Self.handler(.always))
     }
-    while list.next(for: .success).branch != .none {}
+    while list.next(for: .success).branch != nil {}
     let passed = list.forget()
     #expect(capture != nil)
     #expect(passed.first.branch == .failure)
-    #expect(list.count == 0 && list.first.branch == .none && list.others.isEmpty)
+    #expect(list.count == 0 && list.first.branch == nil && list.others.isEmpty)
   }
 }

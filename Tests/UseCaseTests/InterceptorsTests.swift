@@ -41,7 +41,7 @@ struct InterceptorsTests {
     struct Answering: UseCaseInterceptor {
       func intercept<Request: Sendable, Response: Sendable>(
         _ request: Request, of execution: UseCaseExecution,
-        next: @Sendable (Request) async throws -> Response
+        next: UseCaseNext<Request, Response>
       ) async throws -> Response {
         if let answer = 7 as? Response { return answer }
         return try await next(request)
@@ -56,7 +56,7 @@ struct InterceptorsTests {
     struct Thrice: UseCaseInterceptor {
       func intercept<Request: Sendable, Response: Sendable>(
         _ request: Request, of execution: UseCaseExecution,
-        next: @Sendable (Request) async throws -> Response
+        next: UseCaseNext<Request, Response>
       ) async throws -> Response {
         for _ in 1...2 { _ = try? await next(request) }
         return try await next(request)
@@ -73,7 +73,7 @@ struct InterceptorsTests {
     struct Mapping: UseCaseInterceptor {
       func intercept<Request: Sendable, Response: Sendable>(
         _ request: Request, of execution: UseCaseExecution,
-        next: @Sendable (Request) async throws -> Response
+        next: UseCaseNext<Request, Response>
       ) async throws -> Response {
         do {
           return try await next(request)
@@ -107,7 +107,7 @@ struct InterceptorsTests {
 
       func intercept<Request: Sendable, Response: Sendable>(
         _ request: Request, of execution: UseCaseExecution,
-        next: @Sendable (Request) async throws -> Response
+        next: UseCaseNext<Request, Response>
       ) async throws -> Response {
         try await gate.passUnlessCancelled()
         return try await next(request)
@@ -159,7 +159,7 @@ struct InterceptorsTests {
     struct Naming: UseCaseInterceptor {
       func intercept<Request: Sendable, Response: Sendable>(
         _ request: Request, of execution: UseCaseExecution,
-        next: @Sendable (Request) async throws -> Response
+        next: UseCaseNext<Request, Response>
       ) async throws -> Response {
         try await Locals.$name.withValue(Locals.name + "!") { try await next(request) }
       }
@@ -184,7 +184,7 @@ private struct Wrapping: UseCaseInterceptor {
 
   func intercept<Request: Sendable, Response: Sendable>(
     _ request: Request, of execution: UseCaseExecution,
-    next: @Sendable (Request) async throws -> Response
+    next: UseCaseNext<Request, Response>
   ) async throws -> Response {
     log.append("\(name) begins")
     defer { log.append("\(name) ends") }
@@ -202,7 +202,7 @@ private struct Adding: UseCaseInterceptor {
 
   func intercept<Request: Sendable, Response: Sendable>(
     _ request: Request, of execution: UseCaseExecution,
-    next: @Sendable (Request) async throws -> Response
+    next: UseCaseNext<Request, Response>
   ) async throws -> Response {
     let changed = (request as? Int).flatMap { $0 + addend as? Request }
     return try await next(changed ?? request)

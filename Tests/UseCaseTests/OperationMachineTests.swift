@@ -13,7 +13,7 @@ struct OperationMachineTests {
   static let cancel = Act.end(.cancelled(.requested))
 
   /// One handler for each branch.
-  static let each: [OperationBranch] = [.success, .failure, .cancellation, .always]
+  static let each: [HandlerBranch] = [.success, .failure, .cancellation, .always]
 
   /// Does the acts in every order, and what must follow them. The promises are in the world.
   func explore(_ acts: Act..., in world: World = World()) throws {
@@ -37,21 +37,21 @@ struct OperationMachineTests {
   }
 
   @Test(arguments: fates, [false, true])
-  func `it is cancelled`(fate: World.Fate, onAnActor isIsolated: Bool) throws {
+  func `an operation is cancelled in every order`(fate: World.Fate, onAnActor isIsolated: Bool) throws {
     try explore(
-      .execute(.start, Body(fate: fate), then: [.attach(Self.each), .mark(1)]), Self.cancel,
+      .execute(.start, Body(fate: fate), then: [.attach(Self.each), .listen(1)]), Self.cancel,
       in: World(isIsolated: isIsolated))
   }
 
   @Test(arguments: admissions)
-  func `it is cancelled, and its task may sleep first`(admission: World.Admission) throws {
+  func `an operation whose task sleeps first is cancelled in every order`(admission: World.Admission) throws {
     try explore(
-      .execute(admission, Body(), then: [.attach(Self.each), .mark(1)]), Self.cancel, .hold(1),
+      .execute(admission, Body(), then: [.attach(Self.each), .listen(1)]), Self.cancel, .hold(1),
       in: World(sleeps: true))
   }
 
   @Test(arguments: fates, [false, true])
-  func `it is cancelled while handlers are attached`(
+  func `an operation is cancelled while handlers are attached`(
     fate: World.Fate, onAnActor isIsolated: Bool
   ) throws {
     try explore(
@@ -62,24 +62,24 @@ struct OperationMachineTests {
   }
 
   @Test(arguments: fates, [false, true])
-  func `it has several handlers of a branch`(
+  func `several handlers of a branch run in every order of events`(
     fate: World.Fate, onAnActor isIsolated: Bool
   ) throws {
-    let branches: [OperationBranch] = [.success, .common, .failure, .always]
+    let branches: [HandlerBranch] = [.success, .common, .failure, .always]
     try explore(
       .execute(.start, Body(fate: fate), then: [.attach(branches + branches)]), Self.cancel,
       in: World(isIsolated: isIsolated))
   }
 
   @Test(arguments: fates)
-  func `it is cancelled, superseded, and cancelled again`(fate: World.Fate) throws {
+  func `an operation is cancelled, superseded, and cancelled again`(fate: World.Fate) throws {
     try explore(
       .execute(.start, Body(fate: fate), then: [.attach(Self.each)]), Self.cancel,
       .end(.cancelled(.superseded)), .end(.cancelled(.scopeEnded)))
   }
 
   @Test(arguments: fates)
-  func `its time passes while it is cancelled`(fate: World.Fate) throws {
+  func `the time passes while the operation is cancelled`(fate: World.Fate) throws {
     try explore(
       .execute(
         .start, Body(fate: fate, hasTimer: true),
@@ -101,66 +101,66 @@ struct OperationMachineTests {
     for branch in Self.each + [.common] {
       try explore(
         .execute(
-          .start, Body(fate: fate), then: [.attach([.common] + Self.each), .mark(1)]),
+          .start, Body(fate: fate), then: [.attach([.common] + Self.each), .listen(1)]),
         Self.cancel, in: World(reactions: [branch: .attach(Self.each)]))
     }
   }
 
   // MARK: - Slots
 
-  @Test func `it waits for a slot`() throws {
+  @Test func `an operation waits for a slot`() throws {
     try explore(
       .execute(
-        .wait, Body(hasTimer: true), then: [.attach(Self.each), .mark(1), .hold(1)]))
+        .wait, Body(hasTimer: true), then: [.attach(Self.each), .listen(1), .hold(1)]))
   }
 
-  @Test func `it is superseded and cancelled while it waits for a slot`() throws {
+  @Test func `an operation is superseded and cancelled while it waits for a slot`() throws {
     try explore(
-      .execute(.wait, Body(), then: [.attach(Self.each), .mark(1)]),
+      .execute(.wait, Body(), then: [.attach(Self.each), .listen(1)]),
       .end(.cancelled(.superseded)), Self.cancel)
   }
 
   @Test(arguments: admissions)
-  func `another body is called in its slot`(admission: World.Admission) throws {
+  func `another body is called in the slot of the operation`(admission: World.Admission) throws {
     try explore(
       .execute(
         admission, Body(hasTimer: true, hasGuest: true),
         then: [.attach([.success, .always]), .hold(1)]), Self.cancel)
   }
 
-  // MARK: - Those who wait
+  // MARK: - Waiters
 
   @Test(arguments: admissions)
-  func `tasks await its value`(admission: World.Admission) throws {
+  func `tasks await the value`(admission: World.Admission) throws {
     try explore(
       .execute(admission, Body(), then: [.hold(1), .hold(2, mayLeave: true), .hold(3)]))
   }
 
   @Test(arguments: admissions)
-  func `tasks await its value while it is cancelled`(admission: World.Admission) throws {
+  func `tasks await the value while the operation is cancelled`(admission: World.Admission) throws {
     try explore(
       .execute(
         admission, Body(hasTimer: true),
         then: [.hold(1, mayLeave: true), .hold(2, mayLeave: true)]), Self.cancel)
   }
 
-  @Test func `tasks await its end`() throws {
+  @Test func `tasks await the end`() throws {
     try explore(
       .execute(
-        .start, Body(), then: [.attach([.success]), .attach([.always]), .mark(1), .mark(2)]),
+        .start, Body(), then: [.attach([.success]), .attach([.always]), .listen(1), .listen(2)]),
       Self.cancel)
   }
 
   // MARK: - Updates
 
   @Test(arguments: fates)
-  func `it reports`(fate: World.Fate) throws {
+  func `a body reports updates`(fate: World.Fate) throws {
     try explore(
-      .execute(.start, Body(fate: fate, reports: 3), then: [.attach(Self.each), .mark(1)]),
+      .execute(.start, Body(fate: fate, reports: 3), then: [.attach(Self.each), .listen(1)]),
       Self.cancel)
   }
 
-  @Test func `it reports while its time passes`() throws {
+  @Test func `a body reports while its time passes`() throws {
     try explore(
       .execute(.start, Body(reports: 2, hasTimer: true), then: [.attach([.failure])]))
   }
@@ -168,24 +168,24 @@ struct OperationMachineTests {
   // MARK: - Events
 
   @Test(arguments: admissions)
-  func `it is observed`(admission: World.Admission) throws {
+  func `an observer hears of a run in order`(admission: World.Admission) throws {
     try explore(
       .execute(admission, Body(hasTimer: true), then: [.attach([.success])]),
       in: World(isObserved: true))
   }
 
   @Test(arguments: admissions)
-  func `it is observed while it is cancelled`(admission: World.Admission) throws {
+  func `an observer hears of a cancellation in order`(admission: World.Admission) throws {
     try explore(
-      .execute(admission, Body(), then: [.attach(Self.each), .mark(1)]), Self.cancel,
+      .execute(admission, Body(), then: [.attach(Self.each), .listen(1)]), Self.cancel,
       in: World(isObserved: true))
   }
 
-  @Test func `it is refused`() throws {
+  @Test func `an observer hears of a dropped operation`() throws {
     try explore(
       .execute(
-        .refuse, Body(),
-        then: [.attach(Self.each), .attach([.always]), .mark(1), .hold(1), Self.cancel]),
+        .drop, Body(),
+        then: [.attach(Self.each), .attach([.always]), .listen(1), .hold(1), Self.cancel]),
       in: World(isObserved: true))
   }
 

@@ -13,7 +13,7 @@ extension OperationWorld {
     case .grant:
       let parked = machine.grant()
       isGranted = true
-      return try tell(then: parked.map { [.resume([$0])] } ?? [])
+      return parked.map { [.resume([$0])] } ?? []
     case .resume(let waiters, let next):
       try resume(waiters)
       return next
@@ -22,17 +22,19 @@ extension OperationWorld {
     case .start(let body):
       return try start(body)
     case .arrive(let body):
-      return [machine.mustPark ? .park(body) : .start(body)]
+      return [machine.mustPark ? .park(body) : .prepare(body)]
     case .park(let body):
-      guard machine.park(0) == nil else { return [.start(body)] }
+      guard machine.park(0) == nil else { return [.prepare(body)] }
       kept.insert(0)
       return [.await(body)]
-    case .await(let body):
-      return try start(body)
+    case .await(let body), .prepare(let body):
+      guard isObserved else { return try start(body) }
+      machine.announceRunning()
+      return try tell(then: [.start(body)])
     case .run(let body):
       return try run(body)
     case .join:
-      let isIn = machine.join()
+      let isIn = machine.admitGuest()
       try demand(isIn == (holders > 0), "a slot that is held can be joined")
       holders += isIn ? 1 : 0
       return isIn ? [.leave] : []
@@ -42,37 +44,38 @@ extension OperationWorld {
       hasReturned = true
       let (waiters, next) = machine.giveBack()
       try demand(
-        next == .leave || (next == .deliverApart) == isJobCancelled,
+        next == .nothing || (next == .deliverInAnotherTask) == isJobCancelled,
         "a cancelled task does not deliver")
       try demand(waiters.all == holding, "those who await the value are resumed in order")
       holding = []
       try resume(waiters.all)
-      if machine.hasEnded {
+      if next == .nothing, !isDelivering {
         hasEnded = true
-        try demand(next == .leave && attached.isEmpty && marks.isEmpty, "nothing is left to tell")
+        try demand(attached.isEmpty && listeners.isEmpty && !isObserved, "nothing is left to tell")
         try demandEnd()
       }
-      return try deliver(next != .leave)
+      return try deliver(next != .nothing)
     case .end(let fate, let next):
       return try end(fate, then: next)
     case .hold(let waiter, let mayLeave):
-      guard let key = machine.hold(waiter) else {
+      guard machine.await(waiter, key: Int32(keys.count)) == nil else {
         try demand(fate != nil && (isEarly || hasReturned), "the slot is free with the value")
         return []
       }
       try demand(!isEarly && !hasReturned, "nobody waits for what is there")
+      keys[waiter] = Int32(keys.count)
       kept.insert(waiter)
       holding.append(waiter)
-      return mayLeave ? [.wake(waiter), .abandon(key)] : [.wake(waiter)]
+      return mayLeave ? [.wake(waiter), .abandon(waiter)] : [.wake(waiter)]
     case .wake:
       return []
-    case .abandon(let key):
-      guard let waiter = machine.abandon(key) else { return [] }
+    case .abandon(let waiter):
+      guard let key = keys[waiter], machine.abandon(key) != nil else { return [] }
       holding.removeAll { $0 == waiter }
       try resume([waiter])
       return []
-    case .mark(let mark):
-      if machine.mark(mark) == nil { marks.append(mark) } else { try demandEnd() }
+    case .listen(let listener):
+      if machine.listen(listener) == nil { listeners.append(listener) } else { try demandEnd() }
       return []
     case .deliver, .receive, .begin, .forget:
       return try deliver(act)
@@ -92,15 +95,14 @@ extension OperationWorld {
     holders = 1
     switch admission {
     case .start:
-      let parked = isObserved ? machine.grant() : nil
+      if isObserved { machine.announceRunning() }
       isGranted = true
-      try demand(parked == nil, "nobody has parked yet")
     case .wait:
       mustWait = true
       machine.wait()
-    case .refuse:
+    case .drop:
       (hasReturned, hasEnded) = (true, true)
-      machine.refuse()
+      machine.drop()
       return isObserved ? [.admit(then: next)] : next
     }
     let first: Act = admission == .start ? .start(body) : sleeps ? .park(body) : .arrive(body)
@@ -108,7 +110,7 @@ extension OperationWorld {
     return isObserved ? [.admit(then: tasks)] : tasks
   }
 
-  private mutating func attach(_ branches: [OperationBranch]) throws -> [Act] {
+  private mutating func attach(_ branches: [HandlerBranch]) throws -> [Act] {
     var acts: [Act] = []
     for branch in branches {
       handlers.append(isIsolated ? .isolated(branch) : .free(branch))
@@ -122,13 +124,8 @@ extension OperationWorld {
     let isFirst = self.fate == nil
     if case .cancelled(let reason) = fate, !isFirst { silence(reason) }
     let ending = machine.end(fate.verdict, sleeps: sleeps)
-    try demand(ending.isNew == isFirst, "the first end decides")
-    guard isFirst else {
-      try demand(
-        ending.waiters.all + [ending.parked, ending.job].compactMap(\.self) == [],
-        "a later end asks for nothing")
-      return next
-    }
+    try demand((ending != nil) == isFirst, "the first end decides")
+    guard let ending else { return next }
     isEarly = true
     isJobCancelled = hasRun || sleeps
     let waiters = ending.waiters.all + [ending.parked].compactMap(\.self)
@@ -150,7 +147,7 @@ extension OperationWorld {
     guard machine.start() else { return [.leave] }
     try demand(!hasRun, "the body runs once")
     try demand(fate == nil, "the body does not run after the end")
-    try demand(machine.holdsSlot, "the body runs in a slot")
+    try demand(machine.isOccupied, "the body runs in a slot")
     try demand(machine.state == .running, "it is running")
     try demand(
       !isObserved || events.last == .running && !isTelling,
@@ -177,11 +174,11 @@ extension OperationWorld {
     return try tell(then: leave(freed))
   }
 
-  private mutating func leave(_ freed: Verdict.Kind?) throws -> [Act] {
+  private mutating func leave(_ freed: FreeSlot?) throws -> [Act] {
     holders -= 1
     try demand((freed != nil) == (holders == 0), "the last one frees the slot")
-    try demand(freed == nil || !machine.holdsSlot, "who gives the slot back does not hold it")
-    try demand(freed == nil || freed == machine.verdict?.kind, "it is counted as what it is")
+    try demand(freed == nil || !machine.isOccupied, "who gives the slot back does not hold it")
+    try demand(freed == nil || freed?.kind == machine.verdict?.kind, "it is counted as what it is")
     return freed == nil ? [] : [.giveBack]
   }
 
@@ -200,25 +197,24 @@ extension OperationWorld {
       return try begin(branch)
     case .forget:
       _ = handlers.forget()
-      machine.forgot(left: handlers.count)
       return [.deliver]
     default: break
     }
     if isLastTaken {
       isLastTaken = false
-      return machine.finish() ? try follow(.end, .none) : [.deliver]
+      return machine.endAfterLast() ? try follow(.done, nil) : [.deliver]
     }
     var handler = Handler<Int>.none
     var rest = handlers
-    let delivery = machine.next { rest.take(&handler, for: $0, isLast: $1) }
+    let step = machine.next { rest.take(&handler, for: $0, isLast: $1) }
     handlers = rest
-    return try tell(then: follow(delivery, handler.branch))
+    return try tell(then: follow(step, handler.branch))
   }
 
   private mutating func follow(
-    _ delivery: OperationDelivery<Int, Int>, _ branch: OperationBranch
+    _ step: DeliveryStep<Int, Int>, _ branch: HandlerBranch?
   ) throws -> [Act] {
-    switch delivery {
+    switch step {
     case .updates(let updates):
       return [.receive(updates)]
     case .handler(let kind, let hasIsolation, let isLast):
@@ -227,31 +223,30 @@ extension OperationWorld {
       let fate = silence.map(Fate.cancelled) ?? fate
       let verdict = machine.verdict(of: kind).map(Fate.init)
       try demand(verdict == fate, "those left out are treated as cancelled, for its reason")
+      guard let branch else { throw Broken(description: "a handler was taken") }
       return isIsolated ? [.begin(branch)] : try begin(branch)
-    case .tidy:
+    case .forget:
       hasEnded = true
       return [.forget]
-    case .marks(let told):
+    case .listeners(let told):
       hasEnded = true
       try demandEnd()
-      try demand(told == marks, "each mark is told once")
-      marks = []
+      try demand(told == listeners, "each listener is told once")
+      listeners = []
       return [.deliver]
-    case .end:
+    case .done:
+      isDelivering = false
+      guard hasReturned else { return [] }
       hasEnded = true
-      isDelivering = false
       try demandEnd()
-      try demand(marks.isEmpty, "every mark is told")
-      return []
-    case .pause:
-      isDelivering = false
+      try demand(listeners.isEmpty, "every listener is told")
       return []
     }
   }
 
   private mutating func receive(_ updates: [Int]) throws -> Bool {
     try demand(updates[0] == received + dropped + 1, "updates come in order")
-    guard machine.begin(.update) else {
+    guard machine.mayReceive else {
       try demand(isCancelled || isSilenced, "only a cancel keeps an update back")
       dropped += updates.count
       return false
@@ -262,9 +257,9 @@ extension OperationWorld {
     return true
   }
 
-  private mutating func begin(_ branch: OperationBranch) throws -> [Act] {
+  private mutating func begin(_ branch: HandlerBranch) throws -> [Act] {
     try demand(hasReturned || !hasRun, "the body has returned when a handler runs")
-    try demand(!machine.holdsSlot, "the slot is free when a handler runs")
+    try demand(!machine.isOccupied, "the slot is free when a handler runs")
     try demand(reported == received + dropped, "updates come before the handlers")
     var one = Tally()
     one[branch] += 1
@@ -274,7 +269,7 @@ extension OperationWorld {
       try demand(one[fate] == 1, "a handler begins that is for the verdict")
     case .cancellation:
       try demand(isCancelled || isSilenced, "onCancel runs after a cancel only")
-    case .always, .update, .none: break
+    case .always: break
     }
     begun[branch] += 1
     switch reactions.removeValue(forKey: branch) {
@@ -293,8 +288,7 @@ extension OperationWorld {
 
   private mutating func tell(goesOn: Bool, then next: [Act]) throws -> [Act] {
     if goesOn { isTelling = false }
-    let (event, ready) = machine.tell(goesOn: goesOn)
-    try resume(ready.map { [$0] } ?? [])
+    let event = goesOn ? machine.goOnTelling() : machine.beginTelling()
     guard let event else { return next }
     try demand(isAdmitted, "the one who executes tells first")
     try demand(!isTelling, "one event is told at a time")
@@ -311,24 +305,24 @@ extension OperationWorld {
 
 extension Handler<Int> {
   /// One that runs on no actor.
-  fileprivate static func free(_ branch: OperationBranch) -> Self {
+  fileprivate static func free(_ branch: HandlerBranch) -> Self {
     switch branch {
     case .success: .then { _ in }
     case .failure: .failure { _ in }
     case .common: .common {}
     case .cancellation: .cancellation { _ in }
-    case .always, .update, .none: .finally {}
+    case .always: .finally {}
     }
   }
 
   /// One that runs on an actor.
-  fileprivate static func isolated(_ branch: OperationBranch) -> Self {
+  fileprivate static func isolated(_ branch: HandlerBranch) -> Self {
     switch branch {
     case .success: .then { @MainActor _ in }
     case .failure: .failure { @MainActor _ in }
     case .common: .common { @MainActor in }
     case .cancellation: .cancellation { @MainActor _ in }
-    case .always, .update, .none: .finally { @MainActor in }
+    case .always: .finally { @MainActor in }
     }
   }
 }

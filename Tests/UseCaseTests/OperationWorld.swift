@@ -15,7 +15,7 @@ struct OperationWorld: ActedWorld {
   }
 
   enum Admission {
-    case start, wait, refuse
+    case start, wait, drop
   }
 
   /// What the body does, and what its running makes possible.
@@ -28,18 +28,19 @@ struct OperationWorld: ActedWorld {
 
   /// What a handler does with its own operation.
   enum Reaction: Hashable {
-    case cancel, attach([OperationBranch])
+    case cancel, attach([HandlerBranch])
   }
 
   indirect enum Act: Hashable {
     case execute(Admission, Body, then: [Act] = [])
     case spawn(then: [Act])
     case grant, resume([Int], then: [Act] = [])
-    case attach([OperationBranch], then: [Act] = [])
-    case start(Body), arrive(Body), park(Body), await(Body), run(Body), join, leave, giveBack
+    case attach([HandlerBranch], then: [Act] = [])
+    case start(Body), arrive(Body), park(Body), await(Body), prepare(Body), run(Body)
+    case join, leave, giveBack
     case end(Fate, then: [Act] = [])
-    case hold(Int, mayLeave: Bool = false), wake(Int), abandon(Int32), mark(Int)
-    case deliver, receive([Int]), begin(OperationBranch), forget
+    case hold(Int, mayLeave: Bool = false), wake(Int), abandon(Int), listen(Int)
+    case deliver, receive([Int]), begin(HandlerBranch), forget
     case admit(then: [Act]), tell(goesOn: Bool, then: [Act])
   }
 
@@ -51,7 +52,7 @@ struct OperationWorld: ActedWorld {
   let isIsolated: Bool
 
   /// What handlers of these branches do when they run, once.
-  var reactions: [OperationBranch: Reaction] = [:]
+  var reactions: [HandlerBranch: Reaction] = [:]
 
   var fate: Fate?
   var isEarly = false
@@ -65,10 +66,12 @@ struct OperationWorld: ActedWorld {
   var hasJob = false
   var kept: Set<Int> = []
   var holding: [Int] = []
+  /// The keys of the tasks that await the value.
+  var keys: [Int: Int32] = [:]
   var resumed: Set<Int> = []
 
   var isDelivering = false
-  /// The last handler has been taken, so that `finish` is asked before `next`.
+  /// The last handler has been taken, so that `endAfterLast` is asked before `next`.
   var isLastTaken = false
   var attached = Tally()
   var begun = Tally()
@@ -77,7 +80,7 @@ struct OperationWorld: ActedWorld {
   var dropped = 0
   var silence: UseCaseCancellation?
   var isSilencedLate = false
-  var marks: [Int] = []
+  var listeners: [Int] = []
 
   var events: [UseCaseEvent.Kind] = []
   var isTelling = false
@@ -85,7 +88,7 @@ struct OperationWorld: ActedWorld {
 
   init(
     isObserved: Bool = false, sleeps: Bool = false, isIsolated: Bool = false,
-    reactions: [OperationBranch: Reaction] = [:]
+    reactions: [HandlerBranch: Reaction] = [:]
   ) {
     parts = OperationParts(isObserved: isObserved)
     self.isObserved = isObserved
@@ -107,9 +110,9 @@ struct OperationWorld: ActedWorld {
 
 /// How many handlers there are for each branch.
 struct Tally: Hashable {
-  private var counts: [OperationBranch: Int] = [:]
+  private var counts: [HandlerBranch: Int] = [:]
 
-  subscript(branch: OperationBranch) -> Int {
+  subscript(branch: HandlerBranch) -> Int {
     get { counts[branch, default: 0] }
     set { counts[branch] = newValue }
   }
@@ -223,16 +226,16 @@ extension OperationWorld {
 
   func checkEnd() throws {
     try demand(fate != nil, "there is a verdict")
-    try demand(!machine.holdsSlot, "the slot is free")
+    try demand(!machine.isOccupied, "the slot is free")
     try demand(!hasJob, "the job is handed back")
     try demand(resumed == kept, "nobody waits for ever")
     try demand(!isDelivering, "nobody delivers any more")
     try demandAllDelivered()
-    try demand(marks.isEmpty, "every mark is told")
+    try demand(listeners.isEmpty, "every listener is told")
     try demand(reported == received + dropped, "every update was received or dropped")
     guard isObserved else { return }
     var copy = machine
-    try demand(copy.tell(goesOn: false).event == nil, "every event was told")
+    try demand(copy.beginTelling() == nil, "every event was told")
     try demand(events.contains(.waiting) == mustWait, "waiting is told")
     try demand(events.last == .ended, "the end is told last")
     try demand(events.contains { $0.rank == 2 }, "the outcome is told")

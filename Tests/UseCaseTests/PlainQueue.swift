@@ -11,7 +11,7 @@ struct PlainQueue {
 
   /// All that an event brings about.
   struct Effect: Equatable {
-    var admission: UseCaseQueue.Policy.Decision.Admission?
+    var admission: UseCaseQueue.Policy.Decision.Entry?
     var superseded: [UInt64] = []
     var cancelled: [UInt64] = []
     var started: [UInt64] = []
@@ -103,7 +103,7 @@ struct PlainQueue {
     case .drop:
       if holding.count + waiting.count >= policy.limit {
         activity.cancelled += 1
-        return Effect(admission: .refuse)
+        return Effect(admission: .drop)
       }
     case .keepLatest:
       if isSuspended || holding.count >= policy.limit {
@@ -147,7 +147,7 @@ struct QueuePair {
 
   var machine: Machine
   var plain: PlainQueue
-  var tickets: [Machine.Ticket] = []
+  var tickets: [QueueTicket] = []
   var trace: [Event] = []
 
   init(_ policy: UseCaseQueue.Policy) {
@@ -173,7 +173,7 @@ struct QueuePair {
   /// What can happen now and changes nothing.
   var echoes: [Event] {
     var events: [Event] = plain.isSuspended ? [.suspend] : [.resume]
-    for id in tickets.suffix(6).map(\.id) where !plain.waiting.contains(where: { $0.id == id }) {
+    for id in tickets.suffix(6).map(\.id.number) where !plain.waiting.contains(where: { $0.id == id }) {
       events += [.ready(id)]
       guard !plain.holding.contains(where: { $0.id == id && $0.isLive }) else { continue }
       events.append(.cancel(id))
@@ -208,24 +208,24 @@ struct QueuePair {
   }
 
   private mutating func machine(_ event: Event, as verdict: Verdict?) -> Effect {
-    func ticket(_ id: UInt64) -> Machine.Ticket { tickets[Int(id) - 1] }
+    func ticket(_ id: UInt64) -> QueueTicket { tickets[Int(id) - 1] }
     func effect(_ release: Machine.Release?) -> Effect {
       Effect(started: release?.started.all ?? [], idle: release?.idle.all ?? [])
     }
     switch event {
     case .submit:
       let id = UInt64(tickets.count + 1)
-      let admission = machine.submit(id, id: id)
+      let admission = machine.admit(id, id: .init(number: id))
       tickets.append(admission.ticket)
-      return Effect(admission: admission.decision, superseded: admission.superseded.all)
+      return Effect(admission: admission.entry, superseded: admission.superseded.all)
     case .cancel(let id): return effect(machine.cancel(ticket(id)))
     case .finish(let id):
-      return effect(machine.finish(ticket(id), as: verdict?.kind ?? .cancelled))
+      return effect(machine.giveBack(ticket(id), as: verdict?.kind ?? .cancelled))
     case .ready(let id): return effect(machine.ready(ticket(id)))
     case .cancelAll:
-      let (operations, release) = machine.cancelAll()
+      let (members, release) = machine.cancelAll()
       var effect = effect(release)
-      effect.cancelled = operations
+      effect.cancelled = members
       return effect
     case .suspend:
       machine.suspend()

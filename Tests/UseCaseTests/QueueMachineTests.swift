@@ -62,16 +62,16 @@ struct QueueMachineTests {
   ]
 
   @Test(arguments: fiveCalls)
-  func `five calls in a row`(policy: Policy, fates: String) {
+  func `five executions in a row have the fates of the policy`(policy: Policy, fates: String) {
     var machine = QueueMachine<Int, Never>(policy: policy)
     var result: [Character] = []
     for call in 0..<5 {
-      let admission = machine.submit(call, id: UInt64(call + 1))
+      let admission = machine.admit(call, id: .init(number: UInt64(call + 1)))
       for old in admission.superseded.all { result[old] = result[old] == "W" ? "s" : "S" }
-      switch admission.decision {
+      switch admission.entry {
       case .start: result.append("R")
       case .wait: result.append("W")
-      case .refuse: result.append("D")
+      case .drop: result.append("D")
       }
     }
     #expect(String(result) == fates)
@@ -87,7 +87,7 @@ struct QueueMachineTests {
   /// A queue of characters, the tickets of which need not be kept.
   struct Named {
     var machine: QueueMachine<Character, Int>
-    var tickets: [Character: QueueMachine<Character, Int>.Ticket] = [:]
+    var tickets: [Character: QueueTicket] = [:]
 
     /// Submits all of these.
     init(_ policy: Policy, _ names: String = "") {
@@ -100,16 +100,16 @@ struct QueueMachineTests {
     mutating func submit(_ names: String) -> String {
       var started = ""
       for name in names {
-        let admission = machine.submit(name, id: UInt64(tickets.count + 1))
+        let admission = machine.admit(name, id: .init(number: UInt64(tickets.count + 1)))
         tickets[name] = admission.ticket
-        if admission.decision == .start { started.append(name) }
+        if admission.entry == .start { started.append(name) }
       }
       return started
     }
 
     /// Returns those who start now.
     mutating func finish(_ name: Character, as kind: Verdict.Kind = .success) -> String {
-      tickets[name].map { String(machine.finish($0, as: kind)?.started.all ?? []) } ?? "?"
+      tickets[name].map { String(machine.giveBack($0, as: kind)?.started.all ?? []) } ?? "?"
     }
 
     mutating func cancel(_ name: Character) -> String {
@@ -174,7 +174,7 @@ struct QueueMachineTests {
     #expect(queue.finish("c") == "")
     #expect(queue.submit("d") == "d")
     #expect(queue.finish("a") == "")
-    #expect(queue.machine.cancelAll().operations == ["b", "d"])
+    #expect(queue.machine.cancelAll().members == ["b", "d"])
   }
 
   @Test func `only the newest one starts after the debounce`() {
@@ -182,7 +182,7 @@ struct QueueMachineTests {
     #expect(queue.ready("a") == "")
     #expect(queue.ready("b") == "b")
     #expect(queue.ready("b") == "")
-    #expect(queue.machine.submit("c", id: 9).superseded.all == ["b"])
+    #expect(queue.machine.admit("c", id: .init(number: 9)).superseded.all == ["b"])
     #expect(queue.machine.activity == UseCaseActivity(running: 1, waiting: 1, cancelled: 1))
   }
 
@@ -209,31 +209,31 @@ struct QueueMachineTests {
     queue.machine.suspend()
     queue.submit("abc")
     #expect(queue.machine.wait(1) == nil)
-    let (operations, release) = queue.machine.cancelAll()
-    #expect(operations == ["a", "b", "c"])
+    let (members, release) = queue.machine.cancelAll()
+    #expect(members == ["a", "b", "c"])
     #expect(release?.idle.all == [1])
     #expect(queue.machine.resume() == nil)
     #expect(queue.machine.activity == UseCaseActivity(cancelled: 3))
   }
 
-  @Test func `cancelAll takes those who run before those who wait, the oldest first`() {
+  @Test func `cancelAll takes running members before waiting ones, the oldest first`() {
     var queue = Named(.limit(2), "abcde")
     _ = queue.finish("a")
-    #expect(queue.machine.cancelAll().operations == ["b", "c", "d", "e"])
+    #expect(queue.machine.cancelAll().members == ["b", "c", "d", "e"])
   }
 
-  @Test func `cancelAll takes those again whose bodies have not returned`() {
+  @Test func `cancelAll takes members again whose bodies have not returned`() {
     var queue = Named(.limit(3), "abcd")
     #expect(queue.cancel("b") == "")
-    #expect(queue.machine.cancelAll().operations == ["b", "a", "c", "d"])
+    #expect(queue.machine.cancelAll().members == ["b", "a", "c", "d"])
     #expect(queue.finish("a") == "")
-    #expect(queue.machine.cancelAll().operations == ["b", "c"])
+    #expect(queue.machine.cancelAll().members == ["b", "c"])
     #expect(queue.finish("c") == "")
     #expect(queue.finish("b") == "")
-    #expect(queue.machine.cancelAll().operations.isEmpty)
+    #expect(queue.machine.cancelAll().members.isEmpty)
   }
 
-  @Test func `who waits for an idle queue is called when the last body has returned`() {
+  @Test func `a waiter for an idle queue is handed out when the last body has returned`() {
     var queue = Named(.serial)
     #expect(queue.machine.wait(1) == 1)
     queue.submit("ab")
@@ -242,12 +242,12 @@ struct QueueMachineTests {
     let release = queue.tickets["b"].flatMap { queue.machine.cancel($0) }
     #expect(release?.idle.all == [])
     _ = queue.cancel("a")
-    let last = queue.tickets["a"].flatMap { queue.machine.finish($0, as: .cancelled) }
+    let last = queue.tickets["a"].flatMap { queue.machine.giveBack($0, as: .cancelled) }
     #expect(last?.idle.all == [2, 3])
     #expect(queue.machine.wait(4) == 4)
   }
 
-  @Test func `an old ticket does not touch who sits there now`() {
+  @Test func `an old ticket does not touch the present member of its seat`() {
     var queue = Named(.limit(2), "a")
     _ = queue.finish("a")
     queue.submit("b")
@@ -255,13 +255,13 @@ struct QueueMachineTests {
     #expect(queue.cancel("a") == "")
     #expect(queue.finish("a") == "")
     #expect(queue.machine.activity == UseCaseActivity(running: 1, succeeded: 1))
-    #expect(queue.machine.cancelAll().operations == ["b"])
+    #expect(queue.machine.cancelAll().members == ["b"])
   }
 
   @Test func `an old ticket does not touch an empty seat`() {
     var machine = QueueMachine<Int, Int>(policy: .serial)
-    let ticket = machine.submit(1, id: 1 << 32).ticket
-    for _ in 1...2 { _ = machine.finish(ticket, as: .success) }
+    let ticket = machine.admit(1, id: .init(number: 1 << 32)).ticket
+    for _ in 1...2 { _ = machine.giveBack(ticket, as: .success) }
     _ = machine.cancel(ticket)
     #expect(machine.activity == UseCaseActivity(succeeded: 1))
   }
@@ -275,24 +275,24 @@ struct QueueMachineTests {
     #expect(queue.tickets["a"]?.seat == 0)
   }
 
-  @Test func `who is gone is not kept`() {
+  @Test func `a member that is gone is not kept`() {
     final class Operation: Sendable {}
     var machine = QueueMachine<Operation, Int>(policy: .serial)
     var kept: [() -> Bool] = []
-    var tickets: [QueueMachine<Operation, Int>.Ticket] = []
+    var tickets: [QueueTicket] = []
     for id in 1...4 {
       let operation = Operation()
       kept.append { [weak operation] in operation != nil }
-      tickets.append(machine.submit(operation, id: UInt64(id)).ticket)
+      tickets.append(machine.admit(operation, id: .init(number: UInt64(id))).ticket)
     }
     #expect(kept.map { $0() } == [true, true, true, true])
     _ = machine.cancel(tickets[2])
     #expect(kept.map { $0() } == [true, true, false, true])
-    _ = machine.finish(tickets[0], as: .success)
+    _ = machine.giveBack(tickets[0], as: .success)
     #expect(kept.map { $0() } == [false, true, false, true])
     _ = machine.cancelAll()
     #expect(kept.map { $0() } == [false, true, false, false])
-    _ = machine.finish(tickets[1], as: .cancelled)
+    _ = machine.giveBack(tickets[1], as: .cancelled)
     #expect(kept.map { $0() } == [false, false, false, false])
   }
 }

@@ -9,7 +9,7 @@ struct QueueWorld: ActedWorld {
 
   indirect enum Act: Hashable {
     /// `execute`, several times on one thread.
-    case submit([Int]), decide(Int, UseCaseQueue.Policy.Decision.Admission, then: [Act])
+    case submit([Int]), decide(Int, UseCaseQueue.Policy.Decision.Entry, then: [Act])
     case ready(Int), start(Int), park(Int), await(Int), settle(Int), leave(Int), finish(Int)
     case giveBack(Int)
     case grant([Int], then: [Act]), end([Int], UseCaseCancellation, then: [Act])
@@ -20,12 +20,13 @@ struct QueueWorld: ActedWorld {
   private(set) var queue: Queue
   private var description: String
   private var operations: [OperationParts]
-  private var tickets: [Int: Queue.Ticket] = [:]
+  private var tickets: [Int: QueueTicket] = [:]
   private var decided: Set<Int> = []
   private var bodies: Set<Int> = []
   private var started: [Int] = []
   private var resumed: Set<Int> = []
   private var returned: Set<Int> = []
+  private var dropped = 0
   private var isIdle = false
 
   init(_ policy: UseCaseQueue.Policy, operations count: Int) {
@@ -72,7 +73,8 @@ struct QueueWorld: ActedWorld {
     try demand(queue.activity == activity, "\(activity) is what has become of them")
     try demand(activity.executed == operations.count, "every operation has an outcome")
     try demand(
-      operations.allSatisfy { $0.machine.stage == .returned && !$0.machine.holdsSlot },
+      returned.count + dropped == operations.count
+        && operations.allSatisfy { !$0.machine.isOccupied },
       "every slot is given back")
   }
 
@@ -81,26 +83,28 @@ struct QueueWorld: ActedWorld {
   mutating func take(_ act: Act) throws -> [Act] {
     switch act {
     case .submit(let ids):
-      let id = UInt64(tickets.count + 1)
-      let admission = change { $0.submit(ids[0], id: id) }
+      let id = UseCaseOperationID(number: UInt64(tickets.count + 1))
+      let admission = change { $0.admit(ids[0], id: id) }
       tickets[ids[0]] = admission.ticket
       let rest = ids.count > 1 ? [Act.submit(Array(ids.dropFirst()))] : []
       return end(
         admission.superseded.all, .superseded,
-        then: [.decide(ids[0], admission.decision, then: rest)])
+        then: [.decide(ids[0], admission.entry, then: rest)])
     case .decide(let id, let decision, let next):
       try with(id) {
         switch decision {
         case .start: break
         case .wait: $0.wait()
-        case .refuse: $0.refuse()
+        case .drop: $0.drop()
         }
       }
       decided.insert(id)
       switch decision {
       case .start: return next + [.start(id)]
       case .wait: return next + [queue.policy.debounce == nil ? .park(id) : .ready(id)]
-      case .refuse: return next
+      case .drop:
+        dropped += 1
+        return next
       }
     case .ready(let id):
       return release(change(id) { $0.ready($1) }, then: [.park(id)])
@@ -121,7 +125,7 @@ struct QueueWorld: ActedWorld {
       return [.finish(id)]
     case .finish(let id):
       let verdict = operations[id].machine.verdict ?? .success
-      return release(change(id) { $0.finish($1, as: verdict.kind) }, then: [.giveBack(id)])
+      return release(change(id) { $0.giveBack($1, as: verdict.kind) }, then: [.giveBack(id)])
     case .giveBack(let id):
       let isNew = returned.insert(id).inserted
       try demand(isNew, "it returns once")
@@ -140,10 +144,11 @@ struct QueueWorld: ActedWorld {
       if let parked = try with(ids[0], { $0.grant() }) { resumed.insert(parked) }
       return ids.count > 1 ? [.grant(Array(ids.dropFirst()), then: next)] : next
     case .end(let ids, let reason, let next):
-      let ending = try with(ids[0]) { $0.end(.cancelled(reason), sleeps: false) }
       let rest = end(Array(ids.dropFirst()), reason, then: next)
+      guard let ending = try with(ids[0], { $0.end(.cancelled(reason), sleeps: false) })
+      else { return rest }
       let waiters = ending.waiters.all + [ending.parked].compactMap(\.self)
-      return ending.isNew ? [.cancel(ids[0], waiters: waiters, then: rest)] : rest
+      return [.cancel(ids[0], waiters: waiters, then: rest)]
     case .cancel(let id, let waiters, let next):
       resumed.formUnion(waiters)
       return release(change(id) { $0.cancel($1) }, then: next)
@@ -194,7 +199,7 @@ struct QueueWorld: ActedWorld {
   }
 
   private mutating func change(
-    _ id: Int, _ body: (inout Queue, Queue.Ticket) -> Queue.Release?
+    _ id: Int, _ body: (inout Queue, QueueTicket) -> Queue.Release?
   ) -> Queue.Release? {
     tickets[id].flatMap { ticket in change { body(&$0, ticket) } }
   }

@@ -13,13 +13,13 @@ struct PolicyTests {
 
     init(
       _ policy: Policy, _ holding: Int, _ live: Int, _ waiting: Int, suspended: Bool = false,
-      _ admission: Policy.Decision.Admission, live supersededLive: Int = 0,
+      _ entry: Policy.Decision.Entry, live supersededLive: Int = 0,
       waiting supersededWaiting: Int = 0
     ) {
       self.policy = policy
       (self.holding, self.live, self.waiting, isSuspended) = (holding, live, waiting, suspended)
       decision = Policy.Decision(
-        admission: admission, supersededLive: supersededLive, supersededWaiting: supersededWaiting)
+        entry: entry, supersededLive: supersededLive, supersededWaiting: supersededWaiting)
     }
 
     var testDescription: String {
@@ -78,14 +78,14 @@ struct PolicyTests {
     Line(pairAndWait, 2, 0, 2, .wait, waiting: 1),
 
     Line(.dropWhileBusy, 0, 0, 0, .start),
-    Line(.dropWhileBusy, 1, 1, 0, .refuse),
-    Line(.dropWhileBusy, 1, 0, 0, .refuse),
+    Line(.dropWhileBusy, 1, 1, 0, .drop),
+    Line(.dropWhileBusy, 1, 0, 0, .drop),
     Line(.dropWhileBusy, 0, 0, 0, suspended: true, .wait),
-    Line(.dropWhileBusy, 0, 0, 1, suspended: true, .refuse),
+    Line(.dropWhileBusy, 0, 0, 1, suspended: true, .drop),
     Line(dropPair, 1, 1, 0, .start),
-    Line(dropPair, 2, 1, 0, .refuse),
+    Line(dropPair, 2, 1, 0, .drop),
     Line(dropPair, 1, 1, 0, suspended: true, .wait),
-    Line(dropPair, 1, 1, 1, suspended: true, .refuse),
+    Line(dropPair, 1, 1, 1, suspended: true, .drop),
 
     Line(.keepLatest, 0, 0, 0, .start),
     Line(.keepLatest, 1, 1, 0, .wait),

@@ -18,13 +18,17 @@ enum TakenHandler: Equatable, Sendable {
 /// A closure that a client attached.
 @usableFromInline
 enum Handler<Response: Sendable>: Sendable {
+  /// It runs on the isolation that it is called on, so nothing comes between that call and it.
+  @usableFromInline
+  typealias ErrorHandler = nonisolated(nonsending) @Sendable (any Error) async -> Void
+
   case then(@isolated(any) @Sendable (Response) -> Void)
   case failure(@isolated(any) @Sendable (any Error) -> Void)
-  indirect case typedFailure((any Actor)?, @Sendable (any Error) async -> Void)
+  indirect case typedFailure((any Actor)?, ErrorHandler)
   case common(@isolated(any) @Sendable () -> Void)
   case cancellation(@isolated(any) @Sendable (UseCaseCancellation) -> Void)
   case finally(@isolated(any) @Sendable () -> Void)
-  /// Instead of an `Optional`, which is copied by way of its metadata.
+  /// In place of an `Optional`, which is copied by way of its metadata.
   case none
 
   @inlinable var branch: HandlerBranch? {

@@ -24,7 +24,7 @@ struct FromAftermath {
 
     func intercept<Request: Sendable, Response: Sendable>(
       _ request: Request, of execution: UseCaseExecution,
-      next: @Sendable (Request) async throws -> Response
+      next: UseCaseNext<Request, Response>
     ) async throws -> Response {
       let response = try await next(request)
       happened.yield("\(execution.useCase): \(response)")  // the fact

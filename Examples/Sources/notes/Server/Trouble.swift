@@ -22,7 +22,7 @@ final class Trouble: UseCaseInterceptor {
 
   func intercept<Request: Sendable, Response: Sendable>(
     _ request: Request, of execution: UseCaseExecution,
-    next: @Sendable (Request) async throws -> Response
+    next: UseCaseNext<Request, Response>
   ) async throws -> Response {
     let now = state.withLock { settings in
       defer { if !settings.isOffline { settings.failures = max(0, settings.failures - 1) } }
