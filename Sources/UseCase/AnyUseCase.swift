@@ -18,7 +18,7 @@ public struct AnyUseCase<Request: Sendable, Response: Sendable>: UseCase {
   /// - Parameters:
   ///   - queue: Where its operations run.
   ///   - timeout: How long a body may take, nil for as long as it likes.
-  ///   - main: Answers one request, on no actor. What it throws is the failure of the operation.
+  ///   - main: Answers one request, on no actor. An error that it throws is the failure of the operation.
   public init(
     queue: UseCaseQueue = .default, timeout: Duration? = nil,
     main: @escaping @Sendable (Request) async throws -> Response
@@ -37,9 +37,9 @@ public struct AnyUseCase<Request: Sendable, Response: Sendable>: UseCase {
 
   /// Calls the closure.
   ///
-  /// - Parameter request: What it is asked.
+  /// - Parameter request: The input of the use case.
   /// - Returns: The response.
-  /// - Throws: Whatever the closure throws.
+  /// - Throws: The error of the closure.
   /// - Complexity: That of the closure.
   public func main(_ request: Request) async throws -> Response { try await body(request) }
 }

@@ -15,19 +15,19 @@
 public protocol ReportingUseCase<Request, Response, Update>: UseCase {
   // Restated, or a type that writes only `main(_:report:)` is not inferred to conform.
 
-  /// What it is asked.
+  /// The input of an execution.
   associatedtype Request
 
-  /// What it answers.
+  /// The result of an execution.
   associatedtype Response
 
-  /// What it reports.
+  /// A report on the way to the result.
   associatedtype Update: Sendable
 
   /// Answers one request, and reports meanwhile.
   ///
   /// - Parameters:
-  ///   - request: What it is asked.
+  ///   - request: The input of the use case.
   ///   - report: Takes an update and returns at once, however slow the receiver is.
   /// - Returns: The response.
   /// - Throws: The failure of the operation, or `CancellationError` to give up.
@@ -40,7 +40,7 @@ public protocol ReportingUseCase<Request, Response, Update>: UseCase {
 extension ReportingUseCase {
   /// Answers one request and reports to nobody.
   ///
-  /// - Parameter request: What it is asked.
+  /// - Parameter request: The input of the use case.
   /// - Returns: The response.
   /// - Throws: The failure of the operation.
   /// - Complexity: That of ``main(_:report:)``.
@@ -51,11 +51,11 @@ extension ReportingUseCase {
   /// Executes the request in an operation of its own that tells of its updates.
   ///
   /// - Parameters:
-  ///   - request: What the use case is asked.
+  ///   - request: The input of the use case.
   ///   - priority: The priority of the body, nil for that of the running code.
   ///   - onUpdate: Gets every update in the order reported, on the isolation that it was written
-  ///     in, before any `then`, `catch`, `common` or `finally`. What is reported after the
-  ///     outcome, or undelivered when the operation is cancelled, is dropped.
+  ///     in, before any `then`, `catch`, `common` or `finally`. An update is dropped
+  ///     if it comes after the outcome, or is undelivered when the operation is cancelled.
   /// - Returns: The operation, to attach handlers to, to await or to cancel.
   /// - Complexity: O(1), and O(1) for each operation that gives way.
   @discardableResult

@@ -4,7 +4,7 @@ extension UseCase {
   /// The queue decides before this returns whether the operation runs, waits, or is refused.
   ///
   /// - Parameters:
-  ///   - request: What the use case is asked.
+  ///   - request: The input of the use case.
   ///   - priority: The priority of the body, nil for that of the running code.
   /// - Returns: The operation, to attach handlers to, to await or to cancel.
   /// - Complexity: O(1), and O(1) for each operation that gives way.
@@ -26,7 +26,7 @@ extension UseCase {
   /// runs it inside that slot: this is never a deadlock. The slot is free when all that runs in it
   /// has returned, also what the body has started in a `Task { }` or does not wait for any longer.
   ///
-  /// - Parameter request: What the use case is asked.
+  /// - Parameter request: The input of the use case.
   /// - Returns: The response.
   /// - Throws: The failure of the operation, ``UseCaseTimeout`` as soon as the time has passed,
   ///   or `CancellationError` as soon as the operation or the awaiting task is cancelled.

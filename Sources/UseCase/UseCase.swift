@@ -9,17 +9,17 @@
 /// let greeting = try await Greet()("Grace")  // Hello, Grace!
 /// ```
 ///
-/// One that is asked nothing takes `Void`, as in `func main(_: Void)`, and is executed with
+/// For no input, use `Void`, as in `func main(_: Void)`, and is executed with
 /// `execute()`.
 ///
 /// A use case is a factory of operations and holds no state of a run: each ``execute(_:priority:)``
 /// makes a fresh ``UseCaseOperation`` with its own handlers and outcome. Its ``queue`` decides how
 /// many of them run and which are cancelled.
 public protocol UseCase<Request, Response>: Sendable {
-  /// What it is asked.
+  /// The input of an execution.
   associatedtype Request: Sendable
 
-  /// What it answers.
+  /// The result of an execution.
   associatedtype Response: Sendable
 
   /// Where its operations run. The default is ``UseCaseQueue/default``, which is unlimited.
@@ -40,7 +40,7 @@ public protocol UseCase<Request, Response>: Sendable {
   /// It runs once for each operation, in a task of its own and on no actor, with the priority and
   /// the task-local values of the `execute` that asked for it.
   ///
-  /// - Parameter request: What it is asked.
+  /// - Parameter request: The input.
   /// - Returns: The response.
   /// - Throws: The failure of the operation, or `CancellationError` to give up.
   /// - Complexity: Yours. The operation holds its slot until this has returned.

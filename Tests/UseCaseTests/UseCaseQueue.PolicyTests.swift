@@ -5,7 +5,7 @@ import Testing
 struct PolicyTests {
   typealias Policy = UseCaseQueue.Policy
 
-  /// One line of the table: what a newcomer finds, and what becomes of it and of the others.
+  /// One line of the table: the state of the queue, and the fates of the incoming operation and of the others.
   struct Line: CustomTestStringConvertible, Sendable {
     let policy: Policy
     let (holding, live, waiting, isSuspended): (Int, Int, Int, Bool)
@@ -99,7 +99,7 @@ struct PolicyTests {
   ]
 
   @Test(arguments: table)
-  func `what a newcomer finds decides what becomes of it`(line: Line) {
+  func `the state of the queue decides the fate of an incoming operation`(line: Line) {
     let decision = line.policy.decision(
       holding: line.holding, live: line.live, waiting: line.waiting,
       isSuspended: line.isSuspended)

@@ -42,7 +42,7 @@ public struct RetryInterceptor: UseCaseInterceptor {
   /// Runs the body until it succeeds, or must not be tried again.
   ///
   /// - Parameters:
-  ///   - request: What the use case was asked.
+  ///   - request: The request of the operation.
   ///   - execution: Which operation of which use case this is.
   ///   - next: The rest.
   /// - Returns: The response of the first attempt that succeeds.

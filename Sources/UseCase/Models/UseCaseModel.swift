@@ -41,14 +41,14 @@ public final class UseCaseModel<Base: UseCase> {
 
   /// Creates a model that has executed nothing yet.
   ///
-  /// - Parameter useCase: What it executes.
+  /// - Parameter useCase: The use case that the model executes.
   public init(_ useCase: Base) {
     self.useCase = useCase
   }
 
   /// Executes the request, and shows here what becomes of it.
   ///
-  /// - Parameter request: What the use case is asked.
+  /// - Parameter request: The input of the use case.
   /// - Returns: The operation, for more handlers.
   /// - Complexity: That of the `execute` of the use case.
   @discardableResult
@@ -108,8 +108,8 @@ extension UseCaseModel where Base.Request == Void {
 public final class ReportingUseCaseModel<Base: ReportingUseCase> {
   /// The latest update of the newest operation that has reported.
   ///
-  /// It is nil again when an operation is executed while none of the earlier ones goes on. A
-  /// newcomer that waits, or is dropped, leaves the progress of the one that runs.
+  /// It is nil again when an operation is executed while none of the earlier ones goes on. An
+  /// incoming operation that waits or is dropped leaves the progress of the running one.
   public private(set) var update: Base.Update?
 
   /// The response of the newest operation that has succeeded.
@@ -127,14 +127,14 @@ public final class ReportingUseCaseModel<Base: ReportingUseCase> {
 
   /// Creates a model that has executed nothing yet.
   ///
-  /// - Parameter useCase: What it executes.
+  /// - Parameter useCase: The use case that the model executes.
   public init(_ useCase: Base) {
     model = UseCaseModel(useCase)
   }
 
   /// Executes the request, and shows here what it reports and what becomes of it.
   ///
-  /// - Parameter request: What the use case is asked.
+  /// - Parameter request: The input of the use case.
   /// - Returns: The operation, for more handlers.
   /// - Complexity: That of the `execute` of the use case.
   @discardableResult

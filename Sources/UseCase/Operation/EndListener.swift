@@ -1,6 +1,6 @@
 import UseCaseInternals
 
-/// What is told when an operation has ended.
+/// A task or a group that is told when an operation has ended.
 @usableFromInline
 enum EndListener: Sendable {
   case task(UnsafeContinuation<Void, Never>)

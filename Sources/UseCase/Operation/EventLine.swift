@@ -1,6 +1,6 @@
 /// The events of one operation on their way to the observer of its queue.
 ///
-/// One thread tells at a time, outside of any lock, and goes on until nothing is left. A thread
+/// A single thread tells at a time, outside of any lock, and goes on until nothing is left. A thread
 /// that announces an event meanwhile leaves the telling to it: so the events stay in order.
 struct EventLine: Sendable {
   /// Each event comes once, in this order.
@@ -13,8 +13,8 @@ struct EventLine: Sendable {
     case unobserved
     /// No thread tells.
     case nobody
-    /// One thread tells. At first it is the one that executes: it has to tell, before anything
-    /// else is heard, what the queue has decided.
+    /// A thread tells. At first it is the one that executes: the decision of the queue has to be
+    /// heard before anything else.
     case thread
   }
 

@@ -1,6 +1,6 @@
 public import Synchronization
 
-/// One execution of a use case, once: its request, its handlers and its outcome.
+/// A single execution of a use case, with its request, its handlers and its outcome.
 ///
 /// ```swift
 /// let operation = search.execute("swift")
@@ -17,7 +17,7 @@ public import Synchronization
 public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Sendable, Identifiable {
   @usableFromInline let core: OperationCore
 
-  /// What the use case was asked.
+  /// The input of the use case.
   public let request: Request
 
   // The parts whose types are those of the operation. They are touched only in closures that the
@@ -96,10 +96,10 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
 
   /// Cancels the operation, as ``UseCaseCancellation/requested``.
   ///
-  /// One that waits never starts. One that runs has its task cancelled, and what its body still
-  /// returns or throws is ignored. When this has returned, no `then`, `catch` or `common` begins
-  /// on the isolation that called it, even if the outcome was there already: the handlers left
-  /// out are treated as those of a cancelled operation, the outcome does not change.
+  /// A waiting operation never starts. A running one has its task cancelled, and its late response
+  /// or error is ignored. When this has returned, no `then`, `catch` or `common` begins on the
+  /// isolation that called it, even if the outcome was there already: `onCancel` and `finally` run
+  /// instead, and ``outcome`` keeps its value.
   ///
   /// Cancelling again, or when everything has run, changes nothing.
   public func cancel() { core.end(.cancelled(.requested)) }

@@ -7,7 +7,7 @@ package protocol QueueKeeper: AnyObject, Sendable {
   ///
   /// - Parameters:
   ///   - id: The operation.
-  ///   - question: What its use case says of it, if that is an ``AskingUseCase``.
+  ///   - question: The words of its use case, if that is an ``AskingUseCase``.
   func admitted(_ id: UseCaseOperationID, _ question: (any Sendable)?)
 
   /// An operation has its slot.
@@ -22,6 +22,6 @@ package protocol QueueKeeper: AnyObject, Sendable {
 
 /// A use case that tells the keeper of its queue what it asks.
 package protocol AskingUseCase {
-  /// Returns what is asked with the request, in words that the keeper understands.
+  /// Returns the question behind the request, in words that the keeper understands.
   func question(about request: Any) -> (any Sendable)?
 }

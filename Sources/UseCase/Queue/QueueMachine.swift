@@ -17,7 +17,7 @@ import UseCaseInternals
 /// The lists are linked through the seats, the oldest first: each event costs O(1) for each member
 /// that it moves.
 struct QueueMachine<Member: Sendable, Waiter: Sendable>: Sendable {
-  /// What happens to an incoming member.
+  /// The fate of an incoming member.
   struct Admission: Sendable {
     let ticket: QueueTicket
     let entry: UseCaseQueue.Policy.Decision.Entry
@@ -25,7 +25,7 @@ struct QueueMachine<Member: Sendable, Waiter: Sendable>: Sendable {
     let superseded: Few<Member>
   }
 
-  /// What may go on after an event.
+  /// The members and waiters that may go on after an event.
   struct Release: Sendable {
     /// These hold a slot from now on.
     var started = Few<Member>.none

@@ -62,7 +62,7 @@ extension UseCaseQueue {
     /// Everything runs at once.
     public static let unlimited = Policy(limit: .max, whenBusy: .wait)
 
-    /// One runs at a time, the others wait: first in, first out.
+    /// Operations run one at a time, and the others wait: first in, first out.
     public static let serial = Policy(limit: 1, whenBusy: .wait)
 
     /// The newest runs; the one before it is cancelled. For search as you type.
@@ -74,7 +74,7 @@ extension UseCaseQueue {
     /// While one runs, incoming operations are dropped. For a button that must not fire twice.
     public static let dropWhileBusy = Policy(limit: 1, whenBusy: .drop)
 
-    /// One runs and the newest waits. For saving a document that keeps changing.
+    /// An operation runs, and only the newest waits. For saving a document that keeps changing.
     public static let keepLatest = Policy(limit: 1, whenBusy: .keepLatest)
 
     /// At most `limit` run at a time, the others wait: first in, first out.
@@ -101,8 +101,7 @@ extension UseCaseQueue {
 }
 
 extension UseCaseQueue.Policy {
-  /// What happens to an incoming operation, and how many older ones, the oldest first, it
-  /// supersedes.
+  /// The fate of an incoming operation, and how many older ones, the oldest first, it supersedes.
   struct Decision: Equatable, Sendable {
     enum Entry: Equatable, Sendable {
       case start, wait, drop
@@ -120,7 +119,7 @@ extension UseCaseQueue.Policy {
   ///   - live: How many of these have no outcome yet.
   ///   - waiting: How many wait.
   ///   - isSuspended: Whether nothing may start.
-  /// - Returns: What happens to it.
+  /// - Returns: The fate of the incoming operation.
   func decision(holding: Int, live: Int, waiting: Int, isSuspended: Bool) -> Decision {
     let hasRoom = !isSuspended && holding < limit
     switch whenBusy {

@@ -69,7 +69,7 @@ public final class UseCaseQueue: Sendable {
     machine = Lock(Machine(policy: policy))
   }
 
-  /// What the queue is doing and has done: one consistent snapshot.
+  /// A consistent snapshot of what the queue is doing and has done.
   public var activity: UseCaseActivity { machine.withLock { $0.activity } }
 
   /// Whether the queue admits operations but starts none.

@@ -1,4 +1,4 @@
-/// What a queue is doing and has done: one consistent snapshot.
+/// A consistent snapshot of what a queue is doing and has done.
 ///
 /// Every operation that was ever executed on the queue is in exactly one of the five counts. An
 /// operation that was cancelled while it ran counts as running until its body has returned.

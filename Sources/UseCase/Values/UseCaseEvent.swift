@@ -17,11 +17,11 @@ public struct UseCaseEvent: Sendable {
   /// - Complexity: The name is made at each call.
   public var useCase: String { String(describing: type) }
 
-  /// What has happened.
+  /// The change.
   public let kind: Kind
 
-  /// What can happen to an operation, in this order: it may wait and run, it has one outcome, and
-  /// it ends.
+  /// The changes, in the order in which they come: an operation may wait and run, has one outcome,
+  /// and ends.
   public enum Kind: Hashable, Sendable {
     /// It waits for a slot.
     case waiting
