@@ -37,14 +37,18 @@ struct OperationMachineTests {
   }
 
   @Test(arguments: fates, [false, true])
-  func `an operation is cancelled in every order`(fate: World.Fate, onAnActor isIsolated: Bool) throws {
+  func `an operation is cancelled in every order`(fate: World.Fate, onAnActor isIsolated: Bool)
+    throws
+  {
     try explore(
       .execute(.start, Body(fate: fate), then: [.attach(Self.each), .listen(1)]), Self.cancel,
       in: World(isIsolated: isIsolated))
   }
 
   @Test(arguments: admissions)
-  func `an operation whose task sleeps first is cancelled in every order`(admission: World.Admission) throws {
+  func `an operation whose task sleeps first is cancelled in every order`(
+    admission: World.Admission
+  ) throws {
     try explore(
       .execute(admission, Body(), then: [.attach(Self.each), .listen(1)]), Self.cancel, .hold(1),
       in: World(sleeps: true))

@@ -173,7 +173,8 @@ struct QueuePair {
   /// What can happen now and changes nothing.
   var echoes: [Event] {
     var events: [Event] = plain.isSuspended ? [.suspend] : [.resume]
-    for id in tickets.suffix(6).map(\.id.number) where !plain.waiting.contains(where: { $0.id == id }) {
+    for id in tickets.suffix(6).map(\.id.number)
+    where !plain.waiting.contains(where: { $0.id == id }) {
       events += [.ready(id)]
       guard !plain.holding.contains(where: { $0.id == id && $0.isLive }) else { continue }
       events.append(.cancel(id))

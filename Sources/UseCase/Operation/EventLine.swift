@@ -52,8 +52,7 @@ struct EventLine: Sendable {
   /// Returns the next event for the thread that tells, nil if it is done.
   mutating func next() -> Event? {
     guard teller == .thread else { preconditionFailure("A thread tells once it has begun to.") }
-    guard let event = Event(rawValue: UInt8(truncatingIfNeeded: pending.rawValue.trailingZeroBitCount))
-    else {
+    guard let event = Event(rawValue: UInt8(pending.rawValue.trailingZeroBitCount)) else {
       teller = .nobody
       return nil
     }

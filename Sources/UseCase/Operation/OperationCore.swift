@@ -223,7 +223,8 @@ extension OperationCore {
   /// has returned, the slot is free; with false if the awaiting task is cancelled first.
   @usableFromInline
   func await(
-    _ waiter: UnsafeContinuation<Bool, Never>, key: Int32, unless isAbandoned: borrowing Atomic<Bool>
+    _ waiter: UnsafeContinuation<Bool, Never>, key: Int32,
+    unless isAbandoned: borrowing Atomic<Bool>
   ) {
     if let waiter = withMachine({ $0.await(waiter, key: key) }) {
       waiter.resume(returning: true)

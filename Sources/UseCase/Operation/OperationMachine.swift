@@ -227,9 +227,10 @@ extension OperationMachine {
     return nil
   }
 
-  /// Returns what the task that delivers does next.
+  /// Decides what the task that delivers does next.
   ///
   /// - Parameter take: Takes the next handler for a verdict.
+  /// - Returns: The next step.
   mutating func next(
     take: (Verdict.Kind, _ isLast: Bool) -> TakenHandler
   ) -> DeliveryStep<Update, Listener> {

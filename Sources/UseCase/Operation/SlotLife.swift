@@ -111,7 +111,9 @@ struct SlotLife<Waiter: Sendable>: Sendable {
 
   /// The queue has the slot back.
   mutating func giveBack() {
-    guard case .leaving = state else { preconditionFailure("A slot is given back when it is free.") }
+    guard case .leaving = state else {
+      preconditionFailure("A slot is given back when it is free.")
+    }
     state = .returned
   }
 }

@@ -63,7 +63,7 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
     get async throws { try await value(isCall: false) }
   }
 
-  /// - Parameter isCall: Whether the operation is cancelled with the task that awaits it.
+  /// The value; `isCall` cancels the operation with the task that awaits it.
   @inlinable @inline(__always)
   nonisolated(nonsending) func value(isCall: Bool) async throws -> Response {
     if core.isDeadlock { throw UseCaseDeadlock() }
