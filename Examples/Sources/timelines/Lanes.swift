@@ -113,6 +113,7 @@ struct Lanes {
       svg.mark(mark, x(tick) + 10, y)
     }
     if let note = lane.note(in: language) {
+      svg.moment = note.tick
       svg.text(note.text, x(note.tick) + note.offset, y + 5, "faint")
     }
   }

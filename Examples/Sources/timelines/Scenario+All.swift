@@ -116,8 +116,8 @@ extension Scenario {
     caption: Caption(
       code: "UseCaseQueue(.cancelPrevious)",
       sentence: Phrase(
-        "Type on: a stale search never reaches the screen.",
-        "Sigue tecleando: nada caducado llega a la pantalla."),
+        "Keep typing: a stale result never reaches the screen.",
+        "Teclea: lo caducado nunca llega a la pantalla."),
       gist: cancelPrevious.caption.gist),
     policy: .cancelPrevious)
 }
