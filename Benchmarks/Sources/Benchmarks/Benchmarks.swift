@@ -20,13 +20,14 @@ struct Benchmarks {
       do {
         switch arguments.dropFirst().first {
         case nil: try Report(results: measure(scenarios)).write(to: Report.package)
+        case "chart": try Chart.write(to: Report.package)
         case "quick":
           let results = measure(scenarios, Scale(isQuick: true))
           try Report(results: results).write(to: .temporaryDirectory)
         case let name?:
           let named = scenarios.filter { $0.name.hasPrefix(name) }
           guard !named.isEmpty else {
-            print("usage: Benchmarks [quick | SCENARIO | exact [PATH COUNT]]")
+            print("usage: Benchmarks [quick | chart | SCENARIO | exact [PATH COUNT]]")
             print(scenarios.map(\.name).joined(separator: "\n"))
             exit(64)
           }

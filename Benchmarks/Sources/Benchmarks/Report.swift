@@ -9,7 +9,7 @@ struct Report {
 
   func write(to folder: URL) throws {
     try Data(text.utf8).write(to: folder.appending(path: "RESULTS.md"))
-    try Data(Chart(results).text.utf8).write(to: folder.appending(path: "results.svg"))
+    try Chart.write(to: folder)
   }
 
   private var text: String {

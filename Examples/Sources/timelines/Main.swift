@@ -3,70 +3,45 @@ import Foundation
 @main
 struct Main {
   private static let help = """
-    usage: timelines [--text | --check]
+    usage: timelines [--text [LANGUAGE] | --check]
 
     Runs the same calls through queues of every policy, and a history, on a clock that is not
-    real, and draws what their observers saw into the documentation.
+    real, and draws what their observers saw into the documentation, in every language.
 
-      --text    print the drawings instead
+      --text    print the drawings instead, in English (en) or in Spanish (es)
       --check   change nothing, and fail if a picture is not what would be drawn
       --help    print this.
     """
 
   static func main() async throws {
-    switch CommandLine.arguments.dropFirst() {
-    case []:
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    switch (arguments.first, arguments.dropFirst().first) {
+    case (nil, _):
       for drawing in await Drawing.all() { try drawing.write() }
-    case ["--text"]:
-      print(await Drawing.all().map(\.text).joined(separator: "\n"))
-    case ["--check"]:
+    case ("--text", nil):
+      await printText(in: .english)
+    case ("--text", let name?):
+      guard let language = Language(rawValue: name) else { fail() }
+      await printText(in: language)
+    case ("--check", nil):
       let stale = await Drawing.all().filter { !$0.isWritten }
       for drawing in stale { print("\(drawing.path) is not what is drawn now:\n\n\(drawing.text)") }
       if !stale.isEmpty { exit(1) }
-    case ["--help"]:
+    case ("--help", nil):
       print(help)
     default:
-      FileHandle.standardError.write(Data((help + "\n").utf8))
-      exit(2)
+      fail()
     }
   }
-}
 
-/// One picture, in both forms.
-struct Drawing: Equatable, Sendable {
-  /// Where it stands, seen from the root of the repository.
-  let path: String
-  let svg: String
-  let text: String
-
-  private static let root = URL(filePath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent()
-
-  static func all() async -> [Drawing] {
-    var drawings: [Drawing] = []
-    for scenario in Scenario.all {
-      let timeline = await scenario.run()
-      drawings.append(
-        Drawing(
-          path: "Sources/UseCase/UseCase.docc/Resources/timeline-\(scenario.name).svg",
-          svg: timeline.svg, text: timeline.text))
-    }
-    let pool = await UndoPool.run()
-    drawings.append(
-      Drawing(
-        path: "Sources/UseCaseHistory/UseCaseHistory.docc/Resources/\(UndoPool.name).svg",
-        svg: pool.svg, text: pool.text))
-    return drawings
+  private static func printText(in language: Language) async {
+    let drawings = await Drawing.all().filter { $0.language == language && !$0.text.isEmpty }
+    print(drawings.map(\.text).joined(separator: "\n"))
+    print(Timeline.textLegend(in: language))
   }
 
-  private var url: URL { Self.root.appending(path: path) }
-
-  var isWritten: Bool { (try? Data(contentsOf: url)) == Data(svg.utf8) }
-
-  func write() throws {
-    try FileManager.default.createDirectory(
-      at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-    try Data(svg.utf8).write(to: url)
+  private static func fail() -> Never {
+    FileHandle.standardError.write(Data((help + "\n").utf8))
+    exit(2)
   }
 }

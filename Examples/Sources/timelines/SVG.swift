@@ -1,126 +1,155 @@
-import UseCase
-
 /// A picture that grows by one element at a time, in colours for light and for dark.
 struct SVG {
-  private let width: Int
-  private let height: Int
+  /// Wide enough for a page, and narrow enough for a phone to show words of 14 pixels.
+  static let width = 480.0
+
+  /// The size of every word that is no heading.
+  static let wordSize = 14
+
+  /// More than a letter takes on average, in the widest of the fonts that a reader may have.
+  static let letterWidth = 8.4
+
+  private let width: Double
   private let title: String
   private var elements: [String] = []
 
-  init(width: Int, height: Int, title: String) {
+  /// What makes elements appear one after the other, when the picture is animated.
+  private var animation: Animation?
+
+  /// From when on the elements that follow are there.
+  var moment: Int?
+
+  init(width: Double = Self.width, title: String, animation: Animation? = nil) {
     self.width = width
-    self.height = height
     self.title = title
+    self.animation = animation
   }
 
-  mutating func text(_ text: String, _ x: Int, _ y: Int, _ style: String = "") {
-    elements.append("<text x=\"\(x)\" y=\"\(y)\" class=\"\(style)\">\(Self.escaped(text))</text>")
+  /// Writes a line. What stands between backticks is code.
+  mutating func text(_ text: String, _ x: Double, _ y: Double, _ style: String = "") {
+    let runs = text.split(separator: "`", omittingEmptySubsequences: false)
+    let spans = runs.enumerated().map { index, run in
+      let escaped = Self.escaped(String(run))
+      return index.isMultiple(of: 2) ? escaped : "<tspan class=\"code\">\(escaped)</tspan>"
+    }
+    element("text x=\"\(x.short)\" y=\"\(y.short)\"", style, content: spans.joined())
   }
 
-  mutating func line(_ x1: Int, _ y1: Int, _ x2: Int, _ y2: Int, _ style: String) {
-    path("M\(x1) \(y1)L\(x2) \(y2)", style)
+  mutating func line(_ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double, _ style: String) {
+    path("M\(x1.short) \(y1.short)L\(x2.short) \(y2.short)", style)
   }
 
-  mutating func box(_ x: Int, _ y: Int, _ width: Int, _ height: Int, _ style: String) {
-    elements.append(
-      "<rect x=\"\(x)\" y=\"\(y)\" width=\"\(width)\" height=\"\(height)\" rx=\"3\" "
-        + "class=\"\(style)\"/>")
+  /// Draws a box, which grows from its left side to its right one in an animated picture.
+  mutating func box(
+    _ x: Double, _ y: Double, _ width: Double, _ height: Double, _ style: String,
+    over ticks: Range<Int>? = nil
+  ) {
+    let shape =
+      "rect x=\"\(x.short)\" y=\"\(y.short)\" width=\"\(width.short)\""
+      + " height=\"\(height.short)\" rx=\"3\""
+    element(shape, style, over: ticks)
+  }
+
+  mutating func circle(_ x: Double, _ y: Double, _ radius: Double, _ style: String) {
+    element("circle cx=\"\(x.short)\" cy=\"\(y.short)\" r=\"\(radius.short)\"", style)
   }
 
   mutating func path(_ path: String, _ style: String) {
-    elements.append("<path d=\"\(path)\" class=\"\(style)\"/>")
+    element("path d=\"\(path)\"", style)
   }
 
-  /// A shape for each, so that nobody needs the colours: a check in a disc, a cross in a square; a
-  /// bar through a ring, an arrow to the next in a diamond, an arrow down.
-  mutating func mark(_ mark: Timeline.Lane.Mark, _ x: Int, _ y: Int) {
-    switch mark {
-    case .succeeded:
-      elements.append("<circle cx=\"\(x)\" cy=\"\(y)\" r=\"7\" class=\"succeeded\"/>")
-      path("M\(x - 3) \(y)l2 3l4 -6", "sign")
-    case .failed:
-      box(x - 7, y - 7, 14, 14, "failed")
-      path("M\(x - 3) \(y - 3)l6 6m0 -6l-6 6", "sign")
-    case .cancelled(.superseded):
-      path("M\(x) \(y - 8)l8 8l-8 8l-8 -8z", "cancelled")
-      path("M\(x - 2) \(y - 3)l3 3l-3 3", "stroke")
-    case .cancelled(.dropped):
-      path("M\(x - 3) \(y - 7)h6v6h5l-8 8l-8 -8h5z", "cancelled")
-    case .cancelled(.requested), .cancelled(.scopeEnded), .cancelled(.thrown):
-      elements.append("<circle cx=\"\(x)\" cy=\"\(y)\" r=\"6\" class=\"cancelled\"/>")
-      path("M\(x - 4) \(y + 4)l8 -8", "stroke")
-    }
+  private mutating func element(
+    _ shape: String, _ style: String, over ticks: Range<Int>? = nil, content: String? = nil
+  ) {
+    let motion: String? =
+      if let ticks {
+        animation?.growing(over: ticks)
+      } else if let moment {
+        animation?.appearing(at: moment)
+      } else {
+        nil
+      }
+    let styles = ([style] + [motion].compactMap(\.self)).filter { !$0.isEmpty }
+    let attribute = styles.isEmpty ? "" : " class=\"\(styles.joined(separator: " "))\""
+    let name = shape.prefix { $0 != " " }
+    let end = content.map { ">\($0)</\(name)>" } ?? "/>"
+    elements.append("<\(shape)\(attribute)\(end)")
   }
 
-  /// What the marks mean, in a row. A letter takes 7 pixels at most, on average.
-  mutating func legend(_ marks: [Timeline.Lane.Mark], _ x: Int, _ y: Int) {
-    var x = x
-    for mark in marks {
-      self.mark(mark, x, y)
-      text(mark.meaning, x + 14, y + 4, "faint")
-      x += 14 + 7 * mark.meaning.count + 28
-    }
-  }
+  /// The whole file.
+  func source(height: Double) -> String {
+    let size = "width=\"\(width.short)\" height=\"\(height.short)\""
+    return """
+      <svg xmlns="http://www.w3.org/2000/svg" \(size) \
+      viewBox="0 0 \(width.short) \(height.short)" role="img">
+      <title>\(Self.escaped(title.replacing("`", with: "")))</title>
+      <style>
+      \(Self.style)\(animation?.style ?? "")
+      </style>
+      <defs><pattern id="hatching" width="6" height="6" patternUnits="userSpaceOnUse" \
+      patternTransform="rotate(45)"><path d="M1 0V6" class="hatch"/></pattern></defs>
+      <rect x="0.5" y="0.5" width="\((width - 1).short)" height="\((height - 1).short)" rx="6" \
+      class="page"/>
+      \(elements.joined(separator: "\n"))
+      </svg>
 
-  var source: String {
-    """
-    <svg xmlns="http://www.w3.org/2000/svg" width="\(width)" height="\(height)" \
-    viewBox="0 0 \(width) \(height)" role="img">
-    <title>\(Self.escaped(title))</title>
-    <style>
-    \(Self.style)
-    </style>
-    <defs><pattern id="hatching" width="5" height="5" patternUnits="userSpaceOnUse" \
-    patternTransform="rotate(45)"><path d="M0 0V5" class="hatch"/></pattern></defs>
-    <rect x="0.5" y="0.5" width="\(width - 1)" height="\(height - 1)" rx="6" class="page"/>
-    \(elements.joined(separator: "\n"))
-    </svg>
-
-    """
+      """
   }
 
   private static func escaped(_ text: String) -> String {
-    var escaped = ""
-    for character in text {
-      switch character {
-      case "&": escaped += "&amp;"
-      case "<": escaped += "&lt;"
-      case ">": escaped += "&gt;"
-      default: escaped.append(character)
-      }
-    }
-    return escaped
+    text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
   }
 
   private static let style = """
-    svg { --page: #ffffff; --edge: #d1d9e0; --ink: #1f2328; --faint: #59636e;
-      --blue: #0969da; --green: #1a7f37; --red: #cf222e; --orange: #bc4c00; }
+    svg { \(Palette.light.variables) }
     @media (prefers-color-scheme: dark) {
-      svg { --page: #0d1117; --edge: #3d444d; --ink: #f0f6fc; --faint: #9198a1;
-        --blue: #4493f8; --green: #3fb950; --red: #f85149; --orange: #f0883e; }
+      svg { \(Palette.dark.variables) }
     }
-    text { font: 12px system-ui, -apple-system, "Segoe UI", sans-serif; fill: var(--ink); }
-    .code { font: 600 13px ui-monospace, Menlo, Consolas, monospace; }
-    .faint { fill: var(--faint); stroke: var(--page); stroke-width: 4; paint-order: stroke; }
+    text { font: \(wordSize)px system-ui, -apple-system, "Segoe UI", sans-serif; fill: var(--ink); }
+    .code, .label, .inBar { font-family: ui-monospace, Menlo, Consolas, monospace; }
+    .label, .inBar, .heading { font-weight: 600; }
+    .heading { font-size: 16px; }
+    .faint { fill: var(--faint); }
+    .inBar { fill: var(--page); }
+    .ending { text-anchor: end; }
     .centred { text-anchor: middle; }
-    .dropped { fill: var(--faint); text-anchor: middle; text-decoration: line-through; }
-    .page { fill: var(--page); stroke: var(--edge); }
-    .rule { stroke: var(--edge); }
-    .band { fill: var(--faint); opacity: 0.15; }
-    .ink { fill: var(--ink); }
-    .waiting { stroke: var(--faint); stroke-width: 2; stroke-dasharray: 2 3; }
+    .page { fill: var(--page); stroke: var(--rule); }
+    .band { fill: var(--band); }
+    .rule { stroke: var(--rule); }
+    .guide { stroke: var(--rule); stroke-dasharray: 1 3; }
     .running { fill: var(--blue); }
+    .waiting { fill: var(--page); stroke: var(--ink); stroke-dasharray: 5 3; }
+    .pausing { fill: none; stroke: var(--ink); stroke-width: 2.5; stroke-linecap: round;
+      stroke-dasharray: 0 6; }
     .unwinding { fill: url(#hatching); stroke: var(--orange); }
-    .hatch { stroke: var(--orange); stroke-width: 2; }
-    .succeeded { fill: var(--green); stroke: var(--page); }
-    .failed { fill: var(--red); stroke: var(--page); }
-    .cancelled { fill: var(--page); stroke: var(--orange); stroke-width: 2; }
+    .hatch { stroke: var(--orange); stroke-width: 1.5; }
+    .arrow { fill: none; stroke: var(--orange); stroke-width: 1.5; }
+    .head { fill: var(--orange); }
+    .succeeded { fill: var(--page); stroke: var(--green); stroke-width: 1.5; }
+    .check { fill: none; stroke: var(--green); stroke-width: 2; }
+    .failed { fill: var(--page); stroke: var(--red); stroke-width: 1.5; stroke-linejoin: round; }
+    .exclamation { stroke: var(--red); stroke-width: 2; }
+    .cancelled { fill: var(--page); stroke: var(--orange); stroke-width: 1.5; }
     .stroke { fill: none; stroke: var(--orange); stroke-width: 2; }
-    .sign { fill: none; stroke: var(--page); stroke-width: 2; }
-    .call { fill: var(--orange); }
+    .stop { fill: var(--orange); }
+    .last { fill: var(--ink); }
+    .shown { fill: none; stroke: var(--ink); stroke-width: 1.5; }
     .applied { fill: var(--page); stroke: var(--blue); stroke-width: 2; }
     .undone { fill: none; stroke: var(--faint); stroke-width: 1.5; stroke-dasharray: 4 3; }
-    .gone { fill: none; stroke: var(--edge); }
     .cursor { stroke: var(--ink); stroke-width: 2; }
+    .ink { fill: var(--ink); }
     """
+}
+
+extension Double {
+  /// To a tenth, which is what an eye sees.
+  var short: String {
+    let (whole, rest) = Int((self * 10).rounded()).quotientAndRemainder(dividingBy: 10)
+    return rest == 0 ? "\(whole)" : "\(self < 0 && whole == 0 ? "-" : "")\(whole).\(abs(rest))"
+  }
+}
+
+extension String {
+  /// How wide it is at most when it is written.
+  var width: Double { Double(count { $0 != "`" }) * SVG.letterWidth }
 }

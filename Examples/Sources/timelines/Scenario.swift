@@ -3,77 +3,54 @@ import UseCase
 /// What is done to a queue, and when.
 struct Scenario: Sendable {
   let name: String
-  let code: String
-  let sentence: String
+  let caption: Caption
   let policy: UseCaseQueue.Policy
   var hasDebounce = false
-  var steps = Self.sixCalls
+  var steps = Self.typing
+
+  /// The words above the picture of a scenario.
+  struct Caption: Equatable, Sendable {
+    /// How the policy is written.
+    let code: String
+
+    /// What it does, in one sentence.
+    let sentence: Phrase
+
+    /// The same in a few words, for a picture of many policies.
+    let gist: Phrase
+
+    /// What the calls are.
+    var calls = Words.keystrokes
+  }
 
   struct Step: Sendable {
     let tick: Int
     let action: Action
   }
 
-  /// Operations are numbered from 1, in order of `execute`.
   enum Action: Sendable {
-    case execute, cancel(Int), suspend, resume
+    case execute(Call)
+    /// Operations are numbered from 0, in order of `execute`.
+    case cancel(Int)
+    case suspend, resume
   }
 
-  /// A body works for so many ticks; when it is cancelled it takes so many more to return.
-  static let work = 12
-  static let unwinding = 7
+  /// A request, and what its body makes of it.
+  struct Call: Sendable {
+    let text: String
+    /// How many ticks the body works.
+    var work = 17
+    /// Whether the body throws when its work is done.
+    var fails = false
+  }
 
-  /// The body of this operation throws when its work is done.
-  static let failing = 3
+  /// A body that is cancelled takes so many ticks to return.
+  static let unwinding = 9
 
-  /// Five calls in a row, and later one more, which is cancelled while it runs or waits.
-  private static let sixCalls =
-    [0, 2, 4, 6, 8, 28].map { Step(tick: $0, action: .execute) }
-    + [Step(tick: 34, action: .cancel(6))]
-}
-
-extension Scenario {
-  static let all = [
-    Scenario(
-      name: "unlimited", code: ".unlimited", sentence: "Everything runs at once.",
-      policy: .unlimited),
-    Scenario(
-      name: "serial", code: ".serial",
-      sentence: "One runs, the others wait: first come, first served.",
-      policy: .serial),
-    Scenario(
-      name: "limit", code: ".limit(2)", sentence: "Two run at a time, the others wait.",
-      policy: .limit(2)),
-    Scenario(
-      name: "cancel-previous", code: ".cancelPrevious",
-      sentence: "The newest runs at once, and the one before it is superseded.",
-      policy: .cancelPrevious),
-    Scenario(
-      name: "cancel-previous-and-wait", code: ".cancelPreviousAndWait",
-      sentence: "The newest runs when the body before it has returned.",
-      policy: .cancelPreviousAndWait),
-    Scenario(
-      name: "drop-while-busy", code: ".dropWhileBusy",
-      sentence: "While one runs, newcomers are dropped.", policy: .dropWhileBusy),
-    Scenario(
-      name: "keep-latest", code: ".keepLatest",
-      sentence: "One runs, and only the newest of the others waits.", policy: .keepLatest),
-    Scenario(
-      name: "debounce", code: ".cancelPrevious(debounce: .milliseconds(300))",
-      sentence: "The newest runs after a pause.",
-      policy: .cancelPrevious(debounce: .milliseconds(300)), hasDebounce: true,
-      steps: [0, 2, 4, 16, 40].map { Step(tick: $0, action: .execute) }
-        + [Step(tick: 43, action: .cancel(5))]),
-    Scenario(
-      name: "suspension", code: ".limit(2)",
-      sentence: "Suspended: what runs goes on, nothing starts.",
-      policy: .limit(2),
-      steps: [0, 2, 6, 8, 10].map { Step(tick: $0, action: .execute) }
-        + [
-          Step(tick: 4, action: .suspend), Step(tick: 18, action: .cancel(4)),
-          Step(tick: 22, action: .resume),
-        ]),
-  ]
+  /// A keystroke every 200 ms. The answer to the last but one is slow: it comes after the last.
+  static let typing = zip(0..., ["s", "sw", "swi", "swif", "swift"]).map { index, text in
+    Step(tick: 8 * index, action: .execute(Call(text: text, work: text == "swif" ? 27 : 17)))
+  }
 }
 
 extension Scenario {
@@ -81,19 +58,22 @@ extension Scenario {
   func run() async -> Timeline {
     let stage = Stage(hasDebounce: hasDebounce)
     let queue = UseCaseQueue(policy, clock: stage) { stage.observe($0) }
-    let useCase = AnyUseCase(queue: queue) { number in try await Self.body(number, on: stage) }
-    var operations: [UseCaseOperation<Int, Void>] = []
+    let useCase = AnyUseCase<Call, String>(queue: queue) { call in
+      try await Self.body(call, on: stage)
+    }
+    var operations: [UseCaseOperation<Call, String>] = []
     var suspension: (Int, Int)?
 
     for step in steps.sorted(by: { $0.tick < $1.tick }) {
       await stage.advance(to: Stage.Instant(offset: Timeline.tickLength * step.tick))
       switch step.action {
-      case .execute:
-        let number = operations.count + 1
-        operations.append(Stage.$lane.withValue(number - 1) { useCase.execute(number) })
-      case .cancel(let number):
-        stage.noteCancel(of: number - 1)
-        operations[number - 1].cancel()
+      case .execute(let call):
+        let lane = operations.count
+        stage.prepare(call.text)
+        let operation = Stage.$lane.withValue(lane) { useCase.execute(call) }
+        operations.append(operation.then { text in stage.show(text) })
+      case .cancel(let lane):
+        operations[lane].cancel()
       case .suspend:
         suspension = (step.tick, step.tick)
         queue.suspend()
@@ -104,19 +84,20 @@ extension Scenario {
     }
     await stage.advance(to: nil)
     return Timeline(
-      code: code, sentence: sentence, lanes: stage.lanes,
+      scenario: caption, lanes: stage.lanes, shown: stage.shown,
       suspension: suspension.map { $0.0..<$0.1 })
   }
 
-  private static func body(_ number: Int, on clock: Stage) async throws {
+  private static func body(_ call: Call, on clock: Stage) async throws -> String {
     do {
-      try await clock.sleep(for: Timeline.tickLength * work)
+      try await clock.sleep(for: Timeline.tickLength * call.work)
     } catch {
       // What unwinds does not look at its cancellation any more: a task of its own has none.
       try await Task { try await clock.sleep(for: Timeline.tickLength * unwinding) }.value
       throw error
     }
-    if number == failing { throw Refusal() }
+    if call.fails { throw Refusal() }
+    return call.text
   }
 }
 

@@ -27,7 +27,10 @@ final class Stage: Clock, Sendable {
     let sleepsWhileWaiting: Bool
     var now = Instant(offset: .zero)
     var lanes: [Timeline.Lane] = []
+    var shown: [String] = []
     var ids: [UseCaseOperationID] = []
+    /// The request of the next operation.
+    var next = ""
     var sleepers: [Int: Sleeper] = [:]
     var watcher: UnsafeContinuation<Void, Never>?
 
@@ -60,23 +63,33 @@ final class Stage: Clock, Sendable {
   var minimumResolution: Duration { .zero }
   var lanes: [Timeline.Lane] { state.withLock { $0.lanes } }
 
-  /// Hears what happens to the operations.
+  /// What the handlers received, in this order.
+  var shown: [String] { state.withLock { $0.shown } }
+
+  /// Notes the request of the operation that is about to be executed.
+  func prepare(_ request: String) {
+    change { $0.next = request }
+  }
+
+  /// Notes that a handler received a response.
+  func show(_ response: String) {
+    change { $0.shown.append(response) }
+  }
+
+  /// Hears what happens to the operations. An operation is superseded within the `execute` of the
+  /// one that supersedes it, whose lane is the current one there.
   func observe(_ event: UseCaseEvent) {
     change { state in
       // The first that is heard of an operation comes from its `execute`, and those are in order.
       let lane = state.ids.firstIndex(of: event.id) ?? state.ids.count
       if lane == state.ids.count {
         state.ids.append(event.id)
-        state.lanes.append(Timeline.Lane())
+        state.lanes.append(Timeline.Lane(text: state.next, pauses: state.sleepsWhileWaiting))
       }
       let moment = Timeline.Moment(tick: Timeline.tick(at: state.now.offset), kind: event.kind)
       state.lanes[lane].moments.append(moment)
+      if event.kind == .cancelled(.superseded) { state.lanes[lane].superseder = Self.lane }
     }
-  }
-
-  /// Notes that somebody calls `cancel()`.
-  func noteCancel(of lane: Int) {
-    change { $0.lanes[lane].cancelled = Timeline.tick(at: $0.now.offset) }
   }
 
   /// Moves the clock, stopping for each sleeper on the way, and returns when all is at rest.

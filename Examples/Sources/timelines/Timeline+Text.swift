@@ -2,39 +2,38 @@ import UseCase
 
 extension Timeline {
   /// The same as the picture, a column for each tick, for a terminal or a failed test.
-  var text: String {
-    var rows = ["\(code)  \(sentence)", "", "     0 s" + scale]
+  func text(in language: Language) -> String {
+    var rows = ["\(scenario.code)  \(scenario.sentence[language])", ""]
     if let suspension {
-      let room = String(repeating: " ", count: 5 + suspension.lowerBound)
-      rows.append(room + "suspended".padded(to: suspension.count, with: "-") + "|")
+      let room = String(repeating: " ", count: 7 + suspension.lowerBound)
+      let word = Words.suspended[language]
+      rows.append(room + word.padded(to: suspension.count, with: "-") + "|")
     }
-    rows += zip(1..., lanes).map { number, lane in "\(number)   \(lane.text)" }
-    return rows.joined(separator: "\n") + "\n\n" + legend + "\n"
+    rows += lanes.map { lane in "\(lane.text.padded(to: 6))\(text(of: lane, in: language))" }
+    rows += ["", "\(Words.shown[language]): \(shown.joined(separator: " "))"]
+    return rows.joined(separator: "\n").replacing("`", with: "") + "\n"
   }
 
-  private var legend: String {
-    let marks = marks.map { "\($0.letter) \($0.meaning)" }.joined(separator: "   ")
-    return """
-          > execute   . waits   = runs   ~ unwinds: cancelled, and not back yet
-          \(marks)
-      """
+  /// What the letters of the rows mean.
+  static func textLegend(in language: Language) -> String {
+    let states = [
+      (">", Phrase("execute", "execute")), (".", Words.waits), (":", Words.pauses),
+      ("=", Words.runs), ("~", Words.unwinds),
+    ]
+    return states.map { "\($0) \($1[language])" }.joined(separator: "   ") + "\n"
   }
 
-  private var scale: String {
-    (1...3).map { String(repeating: " ", count: 17) + "\($0) s" }.joined()
-  }
-}
-
-extension Timeline.Lane {
   /// The mark of the outcome stands at its time, and its name behind the end.
-  var text: String {
-    var columns = Array(repeating: Character(" "), count: max(ended, outcome.tick + 1) + 1)
-    columns[executed] = ">"
-    for tick in waiting { columns[tick + 1] = "." }
-    for tick in running { columns[tick + 1] = "=" }
-    for tick in unwinding { columns[tick + 1] = "~" }
-    columns[outcome.tick + 1] = outcome.mark.letter
-    return "\(String(columns)) \(outcome.mark.name)"
+  private func text(of lane: Lane, in language: Language) -> String {
+    var columns = Array(
+      repeating: Character(" "), count: max(lane.ended, lane.outcome.tick + 1) + 1)
+    columns[lane.executed] = ">"
+    for tick in lane.waiting { columns[tick + 1] = lane.pauses ? ":" : "." }
+    for tick in lane.running { columns[tick + 1] = "=" }
+    for tick in lane.unwinding { columns[tick + 1] = "~" }
+    columns[lane.outcome.tick + 1] = lane.outcome.mark.letter
+    let superseder = lane.superseder.map { " < \(lanes[$0].text)" } ?? ""
+    return "\(String(columns)) \(lane.outcome.mark.name[language])\(superseder)"
   }
 }
 
@@ -45,8 +44,7 @@ extension Timeline.Lane.Mark {
     case .failed: "#"
     case .cancelled(.superseded): "x"
     case .cancelled(.dropped): "v"
-    case .cancelled(.requested): "!"
-    case .cancelled(.scopeEnded), .cancelled(.thrown): "?"
+    case .cancelled(.requested), .cancelled(.scopeEnded), .cancelled(.thrown): "!"
     }
   }
 }

@@ -2,34 +2,42 @@ import UseCase
 
 /// What the operations of one queue went through, ready to be drawn.
 struct Timeline: Equatable, Sendable {
-  /// How the policy is written.
-  let code: String
-
-  /// What it does, in one sentence.
-  let sentence: String
-
+  let scenario: Scenario.Caption
   let lanes: [Lane]
+
+  /// What `then` received, in this order.
+  let shown: [String]
 
   /// From when to when the queue was suspended.
   var suspension: Range<Int>?
 
   /// How much time a tick is: the unit of all times in a drawing.
-  static let tickLength = Duration.milliseconds(50)
+  static let tickLength = Duration.milliseconds(25)
+  static let ticksPerHalfSecond = 20
 
   static func tick(at offset: Duration) -> Int { Int(offset / tickLength) }
+
+  /// When the last operation has ended.
+  var end: Int { lanes.map(\.ended).max() ?? 0 }
+
+  /// One operation.
+  struct Lane: Equatable, Sendable {
+    /// The request.
+    let text: String
+
+    var moments: [Moment] = []
+
+    /// The lane of the incoming operation that superseded it.
+    var superseder: Int?
+
+    /// Whether it waits for a debounce instead of a slot.
+    var pauses = false
+  }
 
   /// A change that the observer of the queue was told of.
   struct Moment: Equatable, Sendable {
     let tick: Int
     let kind: UseCaseEvent.Kind
-  }
-
-  /// One operation.
-  struct Lane: Equatable, Sendable {
-    var moments: [Moment] = []
-
-    /// When somebody called `cancel()`.
-    var cancelled: Int?
   }
 }
 
@@ -63,35 +71,5 @@ extension Timeline.Lane {
 
   private func tick(_ isMeant: (UseCaseEvent.Kind) -> Bool) -> Int? {
     moments.first { isMeant($0.kind) }?.tick
-  }
-}
-
-extension Timeline.Lane.Mark {
-  /// What stands in the lane.
-  var name: String {
-    switch self {
-    case .succeeded: "succeeded"
-    case .failed: "failed"
-    case .cancelled(let reason): "\(reason)"
-    }
-  }
-
-  /// What stands in the legend.
-  var meaning: String {
-    switch self {
-    case .succeeded, .failed, .cancelled(.scopeEnded), .cancelled(.thrown): name
-    case .cancelled(.requested): "requested by cancel()"
-    case .cancelled(.superseded): "superseded by a newer one"
-    case .cancelled(.dropped): "dropped by a busy queue"
-    }
-  }
-}
-
-extension Timeline {
-  /// The marks that occur, each once, in the order of the lanes.
-  var marks: [Lane.Mark] {
-    lanes.map(\.outcome.mark).reduce(into: []) { marks, mark in
-      if !marks.contains(mark) { marks.append(mark) }
-    }
   }
 }

@@ -5,19 +5,34 @@ import UseCaseHistory
 struct UndoPool: Equatable, Sendable {
   static let name = "undo-pool"
   static let title = "UseCaseHistory"
-  static let sentence = "An undo pool that loses nothing when a step fails."
+  static let sentence = Phrase(
+    "A failed step changes nothing, and can be tried again.",
+    "Lo que falla no cambia nada y se puede repetir.")
+  static let applied = Phrase("applied", "aplicada")
+  static let undone = Phrase("undone, can be redone", "se puede rehacer")
+  static let cursor = Phrase(
+    "the cursor: undo goes left, redo goes right",
+    "cursor: undo a la izquierda, redo a la derecha")
 
   let rows: [Row]
 
   struct Row: Equatable, Sendable {
-    let asked: String
+    let asked: Phrase
     let hasFailed: Bool
 
     /// The applied ones, then the undone ones.
     let entries: [HistoryEntry]
 
     /// The titles of those that have left for good.
-    let truncated: [String]
+    let discarded: [String]
+
+    /// What a reader should notice.
+    var note: Phrase {
+      if hasFailed { return Phrase("fails: nothing changes", "falla: nada cambia") }
+      guard !discarded.isEmpty else { return Phrase("", "") }
+      let titles = discarded.joined(separator: " ")
+      return Phrase("\(titles) is discarded", "\(titles) se descarta")
+    }
   }
 
   /// Asks a real history, one thing after the other.
@@ -28,36 +43,36 @@ struct UndoPool: Equatable, Sendable {
     var rows: [Row] = []
 
     func note<Request, Response>(
-      _ asked: String, _ operation: UseCaseOperation<Request, Response>
+      _ asked: Phrase, _ operation: UseCaseOperation<Request, Response>
     ) async {
       let outcome = await operation.ended()
       let row = Row(
         asked: asked, hasFailed: (try? outcome.get()) == nil, entries: history.entries,
-        truncated: paper.takeDiscarded())
+        discarded: paper.takeDiscarded())
       rows.append(row)
     }
 
     write.execute("A")
     write.execute("B")
-    await note("execute A, B, C", write.execute("C"))
-    await note("undo", history.undo())
-    await note("undo", history.undo())
-    await note("redo", history.redo())
+    await note(Phrase("execute A, B, C", "execute A, B, C"), write.execute("C"))
+    await note(Phrase("undo", "undo"), history.undo())
+    await note(Phrase("undo", "undo"), history.undo())
+    await note(Phrase("redo", "redo"), history.redo())
     paper.refuses = true
-    await note("execute D", write.execute("D"))
+    await note(Phrase("execute D", "execute D"), write.execute("D"))
     paper.refuses = false
-    await note("execute E", write.execute("E"))
+    await note(Phrase("execute E", "execute E"), write.execute("E"))
     paper.refuses = true
-    await note("undo", history.undo())
+    await note(Phrase("undo", "undo"), history.undo())
     paper.refuses = false
-    await note("undo, again", history.undo())
+    await note(Phrase("undo, again", "undo, otra vez"), history.undo())
     await note(
-      "group of F, G",
+      Phrase("group of F, G", "grupo de F, G"),
       history.group("group") {
         try await write("F")
         try await write("G")
       })
-    await note("undo", history.undo())
+    await note(Phrase("undo", "undo"), history.undo())
     return UndoPool(rows: rows)
   }
 }

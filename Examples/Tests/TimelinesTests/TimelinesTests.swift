@@ -1,160 +1,156 @@
-import Foundation
 import Testing
 import UseCase
 
 @testable import timelines
 
-#if canImport(FoundationXML)
-  import FoundationXML
-#endif
-
+/// What the runs show, in letters.
 struct TimelinesTests {
-  private func drawn(_ name: String) async throws -> [String] {
-    let scenario = try #require(Scenario.all.first { $0.name == name })
-    let rows = await scenario.run().text.split(separator: "\n").map(String.init)
-    return rows.filter { $0.first?.isNumber ?? false }
+  private func drawn(_ scenario: Scenario) async -> [String] {
+    let rows = await scenario.run().text(in: .english).split(separator: "\n").map(String.init)
+    return Array(rows.dropFirst())
   }
 
-  @Test func `two slots: one leaves, the next begins, and a cancelled one keeps its slot`()
-    async throws
-  {
+  @Test func `without a limit the slow answer comes last`() async {
     #expect(
-      try await drawn("limit") == [
-        "1   >============+ succeeded",
-        "2     >============+ succeeded",
-        "3       >........============# failed",
-        "4         >........============+ succeeded",
-        "5           >................============+ succeeded",
-        "6                               >======!~~~~~~ requested",
+      await drawn(.unlimited) == [
+        "s     >=================+ succeeded",
+        "sw            >=================+ succeeded",
+        "swi                   >=================+ succeeded",
+        "swif                          >===========================+ succeeded",
+        "swift                                 >=================+ succeeded",
+        "then shows: s sw swi swift swif",
       ])
   }
 
-  @Test func `who is superseded unwinds while the newest runs, or lets it wait`() async throws {
+  @Test func `with two slots the next operation begins when one leaves`() async {
     #expect(
-      try await drawn("cancel-previous").suffix(3) == [
-        "4         >==x~~~~~~ superseded",
-        "5           >============+ succeeded",
-        "6                               >======!~~~~~~ requested",
-      ])
-    #expect(
-      try await drawn("cancel-previous-and-wait").prefix(5) == [
-        "1   >==x~~~~~~ superseded",
-        "2     >..x superseded",
-        "3       >..x superseded",
-        "4         >..x superseded",
-        "5           >.============+ succeeded",
+      await drawn(.limit).dropFirst(2) == [
+        "swi                   >.=================+ succeeded",
+        "swif                          >.===========================+ succeeded",
+        "swift                                 >..=================+ succeeded",
+        "then shows: s sw swi swift swif",
       ])
   }
 
-  @Test func `a dropped one has no time between its execute and its end`() async throws {
-    #expect(try await drawn("drop-while-busy")[1] == "2     >v dropped")
-  }
-
-  @Test func `a suspended queue starts nothing until it resumes`() async throws {
-    let scenario = try #require(Scenario.all.first { $0.name == "suspension" })
-    let text = await scenario.run().text
-    #expect(text.contains("\n         suspended---------|\n"))
-    #expect(text.contains("\n3         >................============# failed\n"))
-    #expect(text.contains("\n4           >..........! requested\n"))
-  }
-
-  @Test func `a debounced one waits for its own pause`() async throws {
+  @Test func `a superseded body unwinds while the newest runs`() async {
     #expect(
-      try await drawn("debounce") == [
-        "1   >..x superseded",
-        "2     >..x superseded",
-        "3       >......======x~~~~~~ superseded",
-        "4                   >......============+ succeeded",
-        "5                                           >...! requested",
+      await drawn(.cancelPrevious) == [
+        "s     >========x~~~~~~~~ superseded < sw",
+        "sw            >========x~~~~~~~~ superseded < swi",
+        "swi                   >========x~~~~~~~~ superseded < swif",
+        "swif                          >========x~~~~~~~~ superseded < swift",
+        "swift                                 >=================+ succeeded",
+        "then shows: swift",
       ])
   }
 
-  @Test func `the undo pool keeps the branch of a failed action, and drops it for a new one`()
+  @Test func `the newest waits for the superseded body, and no two of them overlap`() async {
+    #expect(
+      await drawn(.cancelPreviousAndWait) == [
+        "s     >========x~~~~~~~~ superseded < sw",
+        "sw            >........x superseded < swi",
+        "swi                   >.=======x~~~~~~~~ superseded < swif",
+        "swif                          >........x superseded < swift",
+        "swift                                 >.=================+ succeeded",
+        "then shows: swift",
+      ])
+  }
+
+  @Test func `a debounced operation pauses, and a keystroke supersedes it meanwhile`() async {
+    #expect(
+      await drawn(.debounce) == [
+        "s     >::::::::x superseded < sw",
+        "sw            >::::::::x superseded < swi",
+        "swi                   >::::::::x superseded < swif",
+        "swif                          >::::::::x superseded < swift",
+        "swift                                 >::::::::::::=================+ succeeded",
+        "then shows: swift",
+      ])
+  }
+
+  @Test func `a dropped operation ends when it is executed`() async {
+    #expect(
+      await drawn(.dropWhileBusy) == [
+        "s     >=================+ succeeded",
+        "sw            >v dropped",
+        "swi                   >v dropped",
+        "swif                          >===========================+ succeeded",
+        "swift                                 >v dropped",
+        "then shows: s swif",
+      ])
+  }
+
+  @Test func `only the newest waits, and what it supersedes never starts`() async {
+    #expect(
+      await drawn(.keepLatest) == [
+        "s     >=================+ succeeded",
+        "sw            >........x superseded < swi",
+        "swi                   >.=================+ succeeded",
+        "swif                          >........x superseded < swift",
+        "swift                                 >..=================+ succeeded",
+        "then shows: s swi swift",
+      ])
+  }
+
+  @Test func `a suspended queue starts nothing until it resumes`() async {
+    #expect(
+      await drawn(.suspension).dropFirst(3) == [
+        "c.jpg                 >....................................=================# failed",
+        "d.jpg                         >.........! cancelled",
+        "e.jpg                                 >....................=================+ succeeded",
+        "then shows: a.jpg b.jpg e.jpg",
+      ])
+  }
+
+  @Test func `what then received is what succeeded, in the order of the outcomes`() async {
+    for scenario in Scenario.all {
+      let timeline = await scenario.run()
+      let succeeded = timeline.lanes.filter { $0.outcome.mark == .succeeded }
+      let ordered = succeeded.sorted { $0.outcome.tick < $1.outcome.tick }
+      #expect(timeline.shown == ordered.map(\.text))
+    }
+  }
+
+  @Test func `an operation is superseded by the next one, at the time of its execute`() async {
+    for scenario in Scenario.all {
+      let lanes = await scenario.run().lanes
+      for (index, lane) in lanes.enumerated() {
+        #expect((lane.superseder != nil) == (lane.outcome.mark == .cancelled(.superseded)))
+        guard let superseder = lane.superseder else { continue }
+        #expect(superseder == index + 1)
+        #expect(lanes[superseder].executed == lane.outcome.tick)
+      }
+    }
+  }
+
+  @Test func `the undo pool keeps the branch of a failed action, and discards it for a new one`()
     async
   {
-    let rows = await UndoPool.run().text.split(separator: "\n").map(String.init)
+    let rows = await UndoPool.run().text(in: .english).split(separator: "\n").map(String.init)
     #expect(
       rows.dropFirst().dropLast() == [
         "+ execute A, B, C   [A] [B] [C] |",
         "+ undo              [A] [B] | (C)",
         "+ undo              [A] | (B) (C)",
         "+ redo              [A] [B] | (C)",
-        "# execute D         [A] [B] | (C)   failed: nothing has changed",
-        "+ execute E         [A] [B] [E] | -C-   truncated",
-        "# undo              [A] [B] [E] |   failed: nothing has changed",
+        "# execute D         [A] [B] | (C)   fails: nothing changes",
+        "+ execute E         [A] [B] [E] |   C is discarded",
+        "# undo              [A] [B] [E] |   fails: nothing changes",
         "+ undo, again       [A] [B] | (E)",
-        "+ group of F, G     [A] [B] [group: F G] | -E-   truncated",
+        "+ group of F, G     [A] [B] [group: F G] |   E is discarded",
         "+ undo              [A] [B] | (group: F G)",
       ])
+  }
+
+  @Test func `the text speaks Spanish`() async {
+    let text = await Scenario.keepLatest.run().text(in: .spanish)
+    #expect(text.contains("\nsw            >........x sustituida < swi\n"))
+    #expect(text.hasSuffix("\nthen muestra: s swi swift\n"))
+    #expect(Timeline.textLegend(in: .spanish).contains(". espera un hueco"))
   }
 
   @Test func `a hundred runs draw the same`() async {
     let first = await Drawing.all()
     for _ in 1...100 { #expect(await Drawing.all() == first) }
-  }
-
-  @Test func `a picture is well-formed, and says all that its text says`() async throws {
-    for scenario in Scenario.all {
-      let timeline = await scenario.run()
-      let svg = timeline.svg
-      #expect(XMLParser(data: Data(svg.utf8)).parse())
-      #expect(svg.contains("prefers-color-scheme: dark"))
-      #expect(svg.contains(">\(timeline.code)</text>"))
-      let outcomes = timeline.lanes.map { ">\($0.outcome.mark.name)</text>" }
-      #expect(outcomes.allSatisfy(svg.contains))
-      #expect(svg.components(separatedBy: "</text>").count > 2 * timeline.lanes.count)
-    }
-    #expect(XMLParser(data: Data(await UndoPool.run().svg.utf8)).parse())
-  }
-
-  @Test func `a legend explains the marks that occur, and no others`() async throws {
-    let scenario = try #require(Scenario.all.first { $0.name == "keep-latest" })
-    let timeline = await scenario.run()
-    let meanings = ["succeeded", "superseded by a newer one", "requested by cancel()"]
-    #expect(timeline.marks.map(\.meaning) == meanings)
-    #expect(meanings.allSatisfy { timeline.svg.contains(">\($0)</text>") })
-    #expect(!timeline.svg.contains("busy queue"))
-    #expect(
-      timeline.text.hasSuffix(
-        "    + succeeded   x superseded by a newer one   ! requested by cancel()\n"))
-  }
-
-  @Test func `each mark has a shape and a letter of its own`() async {
-    let marks: [Timeline.Lane.Mark] = [
-      .succeeded, .failed, .cancelled(.requested), .cancelled(.superseded), .cancelled(.dropped),
-    ]
-    let shapes = marks.map { mark in
-      var svg = SVG(width: 20, height: 20, title: "")
-      svg.mark(mark, 10, 10)
-      return svg.source.replacing(#/ class="[^"]*"/#, with: "")
-    }
-    #expect(Set(shapes).count == marks.count)
-    #expect(Set(marks.map(\.letter)).count == marks.count)
-  }
-
-  // A letter takes 7 pixels at most, on average.
-  @Test func `no words of a picture overlap, or leave it`() async {
-    for drawing in await Drawing.all() {
-      let words = drawing.svg.matches(
-        of: #/<text x="(\d+)" y="(\d+)" class="(faint|)">([^<]*)</#)
-      var ends: [Substring: Int] = [:]
-      for word in words.compactMap({ Word($0.output) }).sorted(by: { $0.start < $1.start }) {
-        #expect(ends[word.row, default: 0] < word.start, "\(drawing.path): \(word.text)")
-        ends[word.row] = word.end
-        #expect(word.end < 690, "\(drawing.path): \(word.text)")
-      }
-    }
-  }
-
-  private struct Word {
-    let start: Int
-    let row: Substring
-    let text: Substring
-    var end: Int { start + 7 * text.count }
-
-    init?(_ match: (Substring, Substring, Substring, Substring, Substring)) {
-      guard let start = Int(match.1) else { return nil }
-      (self.start, row, text) = (start, match.2, match.4)
-    }
   }
 }

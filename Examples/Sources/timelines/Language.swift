@@ -1,0 +1,70 @@
+import UseCase
+
+/// A language that the pictures speak.
+enum Language: String, CaseIterable, Sendable {
+  case english = "en"
+  case spanish = "es"
+
+  /// What ends the name of a file.
+  var suffix: String {
+    switch self {
+    case .english: ""
+    case .spanish: "-es"
+    }
+  }
+
+  /// A time on the axis, in tenths of a second.
+  func seconds(tenths: Int) -> String {
+    let (whole, rest) = tenths.quotientAndRemainder(dividingBy: 10)
+    guard rest > 0 else { return "\(whole) s" }
+    switch self {
+    case .english: return "\(whole).\(rest) s"
+    case .spanish: return "\(whole),\(rest) s"
+    }
+  }
+}
+
+/// The same words in every language. What stands between backticks is code.
+struct Phrase: Equatable, Sendable {
+  private let english: String
+  private let spanish: String
+
+  init(_ english: String, _ spanish: String) {
+    self.english = english
+    self.spanish = spanish
+  }
+
+  subscript(language: Language) -> String {
+    switch language {
+    case .english: english
+    case .spanish: spanish
+    }
+  }
+}
+
+/// The words that more than one picture says.
+enum Words {
+  static let keystrokes = Phrase(
+    "each keystroke calls `execute`", "cada tecla llama a `execute`")
+  static let shown = Phrase("`then` shows", "`then` muestra")
+  static let runs = Phrase("runs", "corre")
+  static let waits = Phrase("waits for a slot", "espera un hueco")
+  static let pauses = Phrase("pauses first", "hace una pausa")
+  static let unwinds = Phrase("cancelled, not back yet", "cancelada, aún no ha vuelto")
+  static let supersedes = Phrase("supersedes", "sustituye a otra")
+  static let suspended = Phrase("suspended", "suspendida")
+}
+
+extension Timeline.Lane.Mark {
+  /// What became of the operation.
+  var name: Phrase {
+    switch self {
+    case .succeeded: Phrase("succeeded", "acaba bien")
+    case .failed: Phrase("failed", "falla")
+    case .cancelled(.superseded): Phrase("superseded", "sustituida")
+    case .cancelled(.dropped): Phrase("dropped", "descartada")
+    case .cancelled(.requested), .cancelled(.scopeEnded), .cancelled(.thrown):
+      Phrase("cancelled", "cancelada")
+    }
+  }
+}

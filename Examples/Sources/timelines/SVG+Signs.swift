@@ -1,0 +1,36 @@
+import UseCase
+
+extension SVG {
+  /// A shape for each, so that nobody needs the colours: a check in a disc, an exclamation mark in
+  /// a triangle, a cross in a ring, an arrow down, a stop sign.
+  mutating func mark(_ mark: Timeline.Lane.Mark, _ x: Double, _ y: Double) {
+    func from(_ dx: Double, _ dy: Double) -> String { "M\((x + dx).short) \((y + dy).short)" }
+    switch mark {
+    case .succeeded:
+      circle(x, y, 6.5, "succeeded")
+      path(from(-3, 0) + "l2 3l4 -6", "check")
+    case .failed:
+      path(from(0, -7) + "l7.5 13h-15z", "failed")
+      path(from(0, -3.5) + "v4.5m0 1.5v1.5", "exclamation")
+    case .cancelled(.superseded):
+      circle(x, y, 6.5, "cancelled")
+      path(from(-2.5, -2.5) + "l5 5m0 -5l-5 5", "stroke")
+    case .cancelled(.dropped):
+      path(from(-3, -7) + "h6v6h4l-7 8l-7 -8h4z", "cancelled")
+    case .cancelled(.requested), .cancelled(.scopeEnded), .cancelled(.thrown):
+      box(x - 6.5, y - 6.5, 13, 13, "cancelled")
+      path(from(-3, -3) + "h6v6h-6z", "stop")
+    }
+  }
+
+  /// An arrow that leaves to the left and points up.
+  mutating func arrow(from x: Double, _ y: Double, to target: Double) {
+    let turn = x - 10
+    path("M\(x.short) \(y.short)H\((turn + 4).short)q-4 0 -4 -4V\((target + 6).short)", "arrow")
+    path("M\(turn.short) \(target.short)l-4.5 7h9z", "head")
+  }
+
+  mutating func pause(_ x: Double, _ y: Double, _ width: Double) {
+    line(x + 2, y, x + width - 2, y, "pausing")
+  }
+}

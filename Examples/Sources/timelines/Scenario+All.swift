@@ -1,0 +1,123 @@
+import UseCase
+
+extension Scenario {
+  static let all = [
+    unlimited, serial, limit, cancelPrevious, cancelPreviousAndWait, debounce, dropWhileBusy,
+    keepLatest, suspension,
+  ]
+
+  /// Those that stand side by side under the same keystrokes.
+  static let compared = [
+    unlimited, serial, cancelPrevious, debounce, dropWhileBusy, keepLatest,
+  ]
+
+  static let unlimited = Scenario(
+    name: "unlimited",
+    caption: Caption(
+      code: ".unlimited",
+      sentence: Phrase(
+        "All run at once. A slow answer may come last.",
+        "Corren todas. La más lenta puede llegar la última."),
+      gist: Phrase("all run at once", "corren todas a la vez")),
+    policy: .unlimited)
+
+  static let serial = Scenario(
+    name: "serial",
+    caption: Caption(
+      code: ".serial",
+      sentence: Phrase(
+        "One runs at a time, first come, first served.",
+        "Corre una cada vez, por orden de llegada."),
+      gist: Phrase("one at a time, in order", "de una en una, por orden")),
+    policy: .serial)
+
+  static let limit = Scenario(
+    name: "limit",
+    caption: Caption(
+      code: ".limit(2)",
+      sentence: Phrase(
+        "Two run at a time, the others wait their turn.",
+        "Corren dos a la vez y las demás esperan su turno."),
+      gist: Phrase("two at a time", "de dos en dos")),
+    policy: .limit(2))
+
+  static let cancelPrevious = Scenario(
+    name: "cancel-previous",
+    caption: Caption(
+      code: ".cancelPrevious",
+      sentence: Phrase(
+        "Each call cancels the one before it and runs at once.",
+        "Cada llamada cancela la anterior y corre en el acto."),
+      gist: Phrase("only the newest survives", "solo queda la última")),
+    policy: .cancelPrevious)
+
+  static let cancelPreviousAndWait = Scenario(
+    name: "cancel-previous-and-wait",
+    caption: Caption(
+      code: ".cancelPreviousAndWait",
+      sentence: Phrase(
+        "The newest runs once the cancelled body has returned.",
+        "La última corre cuando ha vuelto el cuerpo cancelado."),
+      gist: Phrase("newest, never two bodies", "la última, sin solaparse")),
+    policy: .cancelPreviousAndWait)
+
+  static let debounce = Scenario(
+    name: "debounce",
+    caption: Caption(
+      code: ".cancelPrevious(debounce: .milliseconds(300))",
+      sentence: Phrase(
+        "The newest runs after 300 ms without another call.",
+        "La última corre tras 300 ms sin otra llamada."),
+      gist: Phrase("the newest, after a pause", "la última, tras una pausa")),
+    policy: .cancelPrevious(debounce: .milliseconds(300)), hasDebounce: true)
+
+  static let dropWhileBusy = Scenario(
+    name: "drop-while-busy",
+    caption: Caption(
+      code: ".dropWhileBusy",
+      sentence: Phrase(
+        "While one runs, every other call is dropped.",
+        "Mientras corre una, se descartan las demás."),
+      gist: Phrase("no others while one runs", "ninguna más mientras corre una")),
+    policy: .dropWhileBusy)
+
+  static let keepLatest = Scenario(
+    name: "keep-latest",
+    caption: Caption(
+      code: ".keepLatest",
+      sentence: Phrase(
+        "One runs, and only the newest of the others waits.",
+        "Corre una y de las demás solo espera la última."),
+      gist: Phrase("only the newest may wait", "solo espera la última")),
+    policy: .keepLatest)
+
+  static let suspension = Scenario(
+    name: "suspension",
+    caption: Caption(
+      code: "suspend() … resume()",
+      sentence: Phrase(
+        "Running operations go on, and no other one starts.",
+        "Lo que corre sigue, y no empieza ninguna más."),
+      gist: Phrase("nothing starts", "no empieza ninguna"),
+      calls: Phrase("uploads on .limit(2)", "subidas en .limit(2)")),
+    policy: .limit(2),
+    steps: zip(0..., ["a.jpg", "b.jpg", "c.jpg", "d.jpg", "e.jpg"]).map { index, name in
+      Step(tick: 8 * index, action: .execute(Call(text: name, fails: name == "c.jpg")))
+    } + [
+      Step(tick: 15, action: .suspend), Step(tick: 33, action: .cancel(3)),
+      Step(tick: 52, action: .resume),
+    ])
+}
+
+extension Scenario {
+  /// The policy that a search field asks for, as the first picture that a reader sees.
+  static let searchAsYouType = Scenario(
+    name: "search-as-you-type",
+    caption: Caption(
+      code: "UseCaseQueue(.cancelPrevious)",
+      sentence: Phrase(
+        "Keep typing: a stale result never reaches the screen.",
+        "Teclea: lo caducado nunca llega a la pantalla."),
+      gist: cancelPrevious.caption.gist),
+    policy: .cancelPrevious)
+}

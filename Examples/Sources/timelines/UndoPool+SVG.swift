@@ -1,0 +1,64 @@
+import UseCaseHistory
+
+extension UndoPool {
+  private static let margin = 10.0
+  private static let left = 172.0
+  private static let top = 62.0
+  private static let rowHeight = 37.0
+  private static let entryWidth = 28.0
+
+  /// The picture of it: a row for each thing that was asked, with the cursor between the applied
+  /// entries and the undone ones.
+  func svg(in language: Language) -> String {
+    let bottom = Self.top + Double(rows.count) * Self.rowHeight
+    var svg = SVG(title: "\(Self.title). \(Self.sentence[language])")
+    svg.text(Self.title, Self.margin, 26, "heading code")
+    svg.text(Self.sentence[language], Self.margin, 48)
+    for (index, row) in rows.enumerated() {
+      draw(row, in: &svg, Self.top + (Double(index) + 0.5) * Self.rowHeight, language)
+    }
+    svg.line(Self.margin, bottom + 6, SVG.width - Self.margin, bottom + 6, "rule")
+    drawLegend(in: &svg, bottom + 26, language)
+    return svg.source(height: bottom + 84)
+  }
+
+  private func draw(_ row: Row, in svg: inout SVG, _ y: Double, _ language: Language) {
+    svg.mark(row.hasFailed ? .failed : .succeeded, 20, y)
+    svg.text(row.asked[language], 36, y + 5)
+    var x = Self.left
+    for entry in row.entries where entry.isApplied { draw(entry, in: &svg, &x, y) }
+    drawCursor(in: &svg, x, y)
+    x += 10
+    for entry in row.entries where !entry.isApplied { draw(entry, in: &svg, &x, y) }
+    svg.text(row.note[language], x + 4, y + 5, "faint")
+  }
+
+  private func draw(_ entry: HistoryEntry, in svg: inout SVG, _ x: inout Double, _ y: Double) {
+    let style = entry.isApplied ? "applied" : "undone"
+    if entry.children.isEmpty {
+      svg.box(x, y - 11, Self.entryWidth, 22, style)
+      svg.text(entry.title, x + Self.entryWidth / 2, y + 5, "centred")
+      x += Self.entryWidth + 8
+    } else {
+      let width = Double(entry.children.count) * (Self.entryWidth + 8) + 6
+      svg.box(x, y - 15, width, 30, style)
+      var inner = x + 7
+      for part in entry.children { draw(part, in: &svg, &inner, y) }
+      x += width + 8
+    }
+  }
+
+  private func drawCursor(in svg: inout SVG, _ x: Double, _ y: Double) {
+    svg.line(x, y - 14, x, y + 14, "cursor")
+    svg.path("M\((x - 4).short) \((y - 17).short)h8l-4 6z", "ink")
+  }
+
+  private func drawLegend(in svg: inout SVG, _ y: Double, _ language: Language) {
+    svg.box(Self.margin, y - 9, 26, 18, "applied")
+    svg.text(Self.applied[language], 44, y + 5, "faint")
+    svg.box(230, y - 9, 26, 18, "undone")
+    svg.text(Self.undone[language], 264, y + 5, "faint")
+    drawCursor(in: &svg, 23, y + 32)
+    svg.text(Self.cursor[language], 44, y + 37, "faint")
+  }
+}

@@ -1,0 +1,161 @@
+import Foundation
+import Testing
+import UseCase
+
+@testable import timelines
+
+/// What a reader may rely on in every picture.
+struct PictureTests {
+  private static let animated = ["search-as-you-type.svg", "search-as-you-type-es.svg"]
+
+  @Test func `every operation carries its text, in a bar or at its mark`() async {
+    for scenario in Scenario.all {
+      let timeline = await scenario.run()
+      let picture = Picture(timeline.svg(in: .english))
+      let bars = picture.all("running") + picture.all("waiting")
+      for lane in timeline.lanes {
+        let labels = picture.texts.filter { $0.content == lane.text && $0.number("y") > 106 }
+        let carried = labels.contains { label in
+          bars.contains { bar in
+            let (left, top) = (bar.number("x"), bar.number("y"))
+            let isInside =
+              left < label.extent.lowerBound && label.extent.upperBound < left + bar.number("width")
+            return isInside && top < label.number("y") && label.number("y") < top + 20
+          }
+        }
+        let isWithoutBar = !lane.hasRun && (lane.pauses || lane.waiting.isEmpty)
+        #expect(isWithoutBar ? !labels.isEmpty : carried, "\(scenario.name): \(lane.text)")
+      }
+    }
+  }
+
+  @Test func `an arrow leads from the incoming operation to the one that it supersedes`() async {
+    for scenario in Scenario.all {
+      let timeline = await scenario.run()
+      let picture = Picture(timeline.svg(in: .english))
+      let labels = Dictionary(
+        (picture.all("label") + picture.all("inBar")).map { ($0.number("y"), $0.content) },
+        uniquingKeysWith: { first, _ in first })
+      let superseded = timeline.lanes.filter { $0.superseder != nil }
+      let expected = superseded.map { lane in
+        "\(lane.superseder.map { timeline.lanes[$0].text } ?? "") > \(lane.text)"
+      }
+      // The last one stands in the legend.
+      let arrows = zip(picture.all("arrow"), picture.all("head")).prefix(superseded.count)
+      let drawn = arrows.map { arrow, head in
+        "\(labels[arrow.path[1] + 5] ?? "") > \(labels[head.path[1] - 7] ?? "")"
+      }
+      #expect(drawn == expected, "\(scenario.name)")
+      #expect(picture.all("arrow").count == (superseded.isEmpty ? 0 : superseded.count + 1))
+    }
+  }
+
+  @Test func `the last row is what then received`() async throws {
+    for scenario in Scenario.all + [.searchAsYouType] {
+      for language in Language.allCases {
+        let timeline = await scenario.run()
+        let picture = Picture(timeline.svg(in: language))
+        let words = Words.shown[language].replacing("`", with: "")
+        let title = try #require(picture.texts.first { $0.content == words })
+        let row = picture.texts.filter { $0.number("y") == title.number("y") }.dropFirst()
+        #expect(row.map(\.content).joined() == timeline.shown.joined(separator: ", "))
+      }
+    }
+  }
+
+  @Test func `the keystrokes stand on top, each at its time`() async {
+    for scenario in Scenario.compared {
+      let picture = Picture(await scenario.run().svg(in: .english))
+      let keys = picture.all("label").prefix(5)
+      #expect(keys.map(\.content) == ["s", "sw", "swi", "swif", "swift"])
+      #expect(Set(keys.map { $0.number("y") }).count == 1)
+      #expect(keys.map { $0.number("x") } == keys.map { $0.number("x") }.sorted())
+    }
+  }
+
+  @Test func `a mark of a dropped operation stands at its time`() async throws {
+    let timeline = await Scenario.dropWhileBusy.run()
+    let picture = Picture(timeline.svg(in: .english))
+    let keys = picture.all("label").prefix(5).map { $0.number("x") }
+    // An arrow begins three to the left of its middle.
+    #expect(picture.all("cancelled").map { $0.path[0] + 3 } == [keys[1], keys[2], keys[4]])
+  }
+
+  @Test func `whatever ends without success says so in its lane`() async {
+    for scenario in Scenario.all {
+      let timeline = await scenario.run()
+      for language in Language.allCases {
+        let said = Picture(timeline.svg(in: language)).texts.map(\.content)
+        for lane in timeline.lanes where lane.outcome.mark != .succeeded {
+          #expect(said.contains(lane.outcome.mark.name[language]))
+        }
+      }
+    }
+    #expect(Timeline.Lane.Mark.cancelled(.requested).name[.english] == "cancelled")
+  }
+
+  @Test func `six policies share their keystrokes, an axis and a legend`() async {
+    var timelines: [Timeline] = []
+    for scenario in Scenario.compared { timelines.append(await scenario.run()) }
+    let picture = Picture(Comparison(timelines: timelines, language: .english, columns: 1).svg)
+    let said = picture.texts.map(\.content)
+    #expect(timelines.count == 6)
+    for timeline in timelines {
+      let code = timeline.scenario.code.replacing(".milliseconds(300)", with: "…")
+      #expect(said.contains(code))
+      #expect(timeline.lanes.map(\.text) == ["s", "sw", "swi", "swif", "swift"])
+    }
+    for once in ["each keystroke calls execute", "runs", "waits for a slot", "1 s"] {
+      #expect(said.filter { $0 == once }.count == 1, "\(once)")
+    }
+    #expect(said.filter { $0 == "then shows" }.count == 6)
+  }
+
+  @Test func `a legend explains the shapes that occur, and no others`() async {
+    let timelines = [await Scenario.keepLatest.run(), await Scenario.debounce.run()]
+    let items = timelines.map { Legend(of: [$0], in: .english).items }
+    #expect(items[0] == [.runs, .succeeded, .waits, .supersedes])
+    #expect(items[1] == [.runs, .succeeded, .pauses, .supersedes])
+    for (timeline, items) in zip(timelines, items) {
+      let said = Picture(timeline.svg(in: .english)).texts.map(\.content)
+      let explained = Legend.Item.allCases.filter { said.contains($0.name[.english]) }
+      #expect(explained == items)
+    }
+  }
+
+  @Test func `the animation moves only for readers who have not asked for less motion`() async {
+    for drawing in await Drawing.all() {
+      let style = Picture(drawing.svg).style
+      let parts = style.components(separatedBy: "@media (prefers-reduced-motion: no-preference) {")
+      let isAnimated = Self.animated.contains { drawing.path.hasSuffix($0) }
+      #expect(parts.count == (isAnimated ? 2 : 1))
+      for word in ["animation", "@keyframes", "opacity", "transform"] {
+        #expect(!parts[0].contains(word), "\(drawing.path)")
+      }
+    }
+  }
+
+  @Test func `the animation comes to rest, and is complete then`() async {
+    let picture = Picture(await Scenario.searchAsYouType.run().svg(in: .english, isAnimated: true))
+    let frames = picture.style.split(separator: "\n").filter { $0.hasPrefix("@keyframes") }
+    let moving = Set(picture.all("moves").compactMap { $0.styles.last })
+    #expect(frames.count == moving.count && frames.count > 10)
+    for name in moving { #expect(frames.contains { $0.hasPrefix("@keyframes \(name) ") }) }
+    for frame in frames {
+      #expect(frame.hasSuffix("100% { opacity: 1; } }") || frame.hasSuffix("scaleX(1); } }"))
+    }
+    #expect(picture.style.contains("s linear 3 both;"))
+  }
+
+  @Test func `an animated picture ends as the one that does not move`() async {
+    let timeline = await Scenario.searchAsYouType.run()
+    let still = Picture(timeline.svg(in: .english))
+    let animated = Picture(timeline.svg(in: .english, isAnimated: true))
+    func shapes(_ picture: Picture) -> [[String]] {
+      picture.elements.filter { $0.name != "style" }.map { element in
+        element.attributes.filter { $0.key != "class" }.map { "\($0.key)=\($0.value)" }.sorted()
+      }
+    }
+    #expect(shapes(still) == shapes(animated))
+  }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import Testing
+import UseCase
+
+@testable import timelines
+
+/// Whether everybody can read the pictures, on every screen.
+struct ReadabilityTests {
+  @Test func `a picture is well-formed, and follows the colour scheme`() async {
+    for drawing in await Drawing.all() {
+      let picture = Picture(drawing.svg)
+      #expect(picture.isWellFormed, "\(drawing.path)")
+      #expect(picture.style.contains("prefers-color-scheme: dark"))
+    }
+  }
+
+  @Test func `words have a contrast of 4.5 to 1 at least, in both schemes`() {
+    for palette in [Palette.light, .dark] {
+      for word in palette.words {
+        #expect(contrast(word, palette.page) >= 4.5)
+        #expect(contrast(word, palette.band) >= 4.5)
+      }
+      // In a bar and in the last row they have the colour of the page.
+      #expect(contrast(palette.page, palette.blue) >= 4.5)
+      #expect(contrast(palette.page, palette.ink) >= 4.5)
+    }
+  }
+
+  @Test func `shapes have a contrast of 3 to 1 at least, in both schemes`() {
+    for palette in [Palette.light, .dark] {
+      for shape in palette.shapes {
+        #expect(contrast(shape, palette.page) >= 3)
+        #expect(contrast(shape, palette.band) >= 3)
+      }
+    }
+  }
+
+  @Test func `a picture has the colours of its palette, and no others`() async {
+    let known = [Palette.light, .dark].flatMap { palette in
+      palette.words + palette.shapes + [palette.page, palette.band]
+    }
+    for drawing in await Drawing.all() {
+      let used = drawing.svg.matches(of: #/#[0-9a-f]{6}\b/#).map { String($0.output) }
+      #expect(Set(used).isSubset(of: known))
+      #expect(!drawing.svg.contains("opacity: 0."))
+    }
+  }
+
+  @Test func `at a width of 480 no word is smaller than 14 pixels`() async {
+    for drawing in await Drawing.all() {
+      let picture = Picture(drawing.svg)
+      #expect(picture.smallestWord >= 14, "\(drawing.path)")
+      // The wide one is for wide pages, which have the other one too.
+      #expect(picture.width == (drawing.path.contains("policies-wide") ? 960 : 480))
+    }
+  }
+
+  @Test func `no words of a picture overlap, or leave it`() async {
+    for drawing in await Drawing.all() {
+      #expect(Picture(drawing.svg).crowdedWords == [], "\(drawing.path)")
+    }
+  }
+
+  @Test func `each state of an operation has a pattern of its own, whatever its colour`() async {
+    let style = Picture(await Scenario.serial.run().svg(in: .english)).style
+    let patterns = ["running", "waiting", "pausing", "unwinding"].map { state in
+      style.components(separatedBy: ".\(state) {").last?.prefix { $0 != "}" }
+        .replacing(#/var\(--\w+\)/#, with: "")
+    }
+    #expect(!patterns.contains(nil))
+    #expect(Set(patterns).count == patterns.count)
+  }
+
+  @Test func `each mark has a shape and a letter of its own`() {
+    let marks: [Timeline.Lane.Mark] = [
+      .succeeded, .failed, .cancelled(.requested), .cancelled(.superseded), .cancelled(.dropped),
+    ]
+    let shapes = marks.map { mark in
+      var svg = SVG(title: "")
+      svg.mark(mark, 10, 10)
+      return svg.source(height: 20).replacing(#/ class="[^"]*"/#, with: "")
+    }
+    #expect(Set(shapes).count == marks.count)
+    #expect(Set(marks.map(\.letter)).count == marks.count)
+  }
+
+  @Test func `a Spanish picture shows the same runs, and no English word`() async {
+    let english = [
+      Words.keystrokes, Words.shown, Words.runs, Words.waits, Words.pauses, Words.unwinds,
+      Words.supersedes, Words.suspended, UndoPool.applied, UndoPool.undone, UndoPool.cursor,
+      Timeline.Lane.Mark.succeeded.name, Timeline.Lane.Mark.cancelled(.superseded).name,
+    ].map { $0[.english].replacing("`", with: "") }
+    let drawings = await Drawing.all()
+    for drawing in drawings where drawing.language == .spanish {
+      let said = Picture(drawing.svg).texts.map(\.content)
+      #expect(Set(said).isDisjoint(with: english), "\(drawing.path)")
+      let twin = drawings.first { $0.path == drawing.path.replacing("-es.svg", with: ".svg") }
+      let labels = [drawing, twin].map { $0.map { Picture($0.svg).all("inBar").map(\.content) } }
+      #expect(labels[0] == labels[1], "\(drawing.path)")
+    }
+  }
+
+  @Test func `a picture that a page shows stands where the page says`() throws {
+    let root = URL.repository
+    let paths = try FileManager.default.subpathsOfDirectory(atPath: root.path)
+    let pages = paths.filter {
+      ($0.hasPrefix("Sources/") || !$0.contains("/")) && $0.hasSuffix(".md")
+    }
+    var pictures = 0
+    for page in pages {
+      let url = root.appending(path: page)
+      let text = try String(contentsOf: url, encoding: .utf8)
+      for link in text.matches(of: #/(?:\]\(|src(?:set)?=")([^)" ]+\.svg)[)"]/#) {
+        let picture = url.deletingLastPathComponent().appending(path: String(link.output.1))
+        #expect(FileManager.default.fileExists(atPath: picture.path), "\(page): \(link.output.1)")
+        pictures += 1
+      }
+    }
+    #expect(pictures > 0)
+  }
+}
