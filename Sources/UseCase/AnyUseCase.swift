@@ -12,6 +12,7 @@ public struct AnyUseCase<Request: Sendable, Response: Sendable>: UseCase {
   public let timeout: Duration?
 
   private let body: @Sendable (Request) async throws -> Response
+  private let asking: (any AskingUseCase)?
 
   /// Creates a use case whose body is `main`.
   ///
@@ -26,13 +27,17 @@ public struct AnyUseCase<Request: Sendable, Response: Sendable>: UseCase {
     self.queue = queue
     self.timeout = timeout
     body = main
+    asking = nil
   }
 
   /// Creates a use case that does what `base` does, on the same queue.
   ///
   /// - Parameter base: The use case whose type is not to be seen.
   public init(_ base: some UseCase<Request, Response>) {
-    self.init(queue: base.queue, timeout: base.timeout) { try await base.main($0) }
+    queue = base.queue
+    timeout = base.timeout
+    body = { try await base.main($0) }
+    asking = base as? any AskingUseCase
   }
 
   /// Calls the closure.
@@ -42,4 +47,9 @@ public struct AnyUseCase<Request: Sendable, Response: Sendable>: UseCase {
   /// - Throws: The error of the closure.
   /// - Complexity: That of the closure.
   public func main(_ request: Request) async throws -> Response { try await body(request) }
+}
+
+extension AnyUseCase: AskingUseCase {
+  @usableFromInline
+  package func question(about request: Any) -> (any Sendable)? { asking?.question(about: request) }
 }

@@ -40,6 +40,17 @@ extension UseCase {
   }
 }
 
+extension UseCase {
+  /// Executes the request in the slot that the running code holds, as the call form does, and does
+  /// not wait for the response.
+  package func executeInside(_ request: Request) -> UseCaseOperation<Request, Response> {
+    let operation = UseCaseOperation<Request, Response>(
+      request, queue: queue, useCaseType: Self.self, isCall: true)
+    operation.submit(self, isCall: true)
+    return operation
+  }
+}
+
 extension UseCase where Request == Void {
   /// Executes the use case in an operation of its own.
   ///

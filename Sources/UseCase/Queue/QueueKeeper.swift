@@ -21,7 +21,8 @@ package protocol QueueKeeper: AnyObject, Sendable {
 }
 
 /// A use case that tells the keeper of its queue what it asks.
-package protocol AskingUseCase {
+@usableFromInline
+package protocol AskingUseCase: Sendable {
   /// Returns the question behind the request, in words that the keeper understands.
   func question(about request: Any) -> (any Sendable)?
 }
