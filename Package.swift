@@ -7,11 +7,13 @@ let package = Package(
   products: [
     .library(name: "UseCase", targets: ["UseCase"]),
     .library(name: "UseCaseHistory", targets: ["UseCaseHistory"]),
+    .library(name: "UseCaseTesting", targets: ["UseCaseTesting"]),
   ],
   targets: [
     .target(name: "UseCase"),
     .target(name: "UseCaseHistory", dependencies: ["UseCase"]),
-    .target(name: "TestSupport", path: "Tests/TestSupport"),
+    .target(name: "UseCaseTesting", dependencies: ["UseCase"]),
+    .target(name: "TestSupport", dependencies: ["UseCaseTesting"], path: "Tests/TestSupport"),
     .testTarget(name: "UseCaseTests", dependencies: ["UseCase", "TestSupport"]),
     .testTarget(
       name: "UseCaseHistoryTests", dependencies: ["UseCase", "UseCaseHistory", "TestSupport"]),
