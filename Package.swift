@@ -16,9 +16,12 @@ let package = Package(
     .target(name: "TestSupport", dependencies: ["UseCaseTesting"], path: "Tests/TestSupport"),
     .testTarget(name: "UseCaseTests", dependencies: ["UseCase", "TestSupport"]),
     .testTarget(
+      name: "UseCaseTestingTests", dependencies: ["UseCase", "UseCaseTesting", "TestSupport"]),
+    .testTarget(
       name: "UseCaseHistoryTests", dependencies: ["UseCase", "UseCaseHistory", "TestSupport"]),
     .testTarget(
-      name: "DocumentationTests", dependencies: ["UseCase", "UseCaseHistory", "TestSupport"]),
+      name: "DocumentationTests",
+      dependencies: ["UseCase", "UseCaseHistory", "UseCaseTesting", "TestSupport"]),
     .testTarget(name: "NetworkTests", dependencies: ["UseCase", "TestSupport"]),
     .testTarget(
       name: "Swift6ClientTests", dependencies: ["UseCase", "UseCaseHistory", "TestSupport"],

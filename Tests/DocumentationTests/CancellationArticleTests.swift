@@ -12,7 +12,7 @@ struct CancellationArticleTests {
   ) async {
     let gates = [Gate(), Gate()]
     let search = AnyUseCase<String, [String]>(queue: UseCaseQueue(policy)) { text in
-      await gates[text.count - 1].pass()
+      await gates[text.count - 1].passIgnoringCancellation()
       return [text]
     }
     let screen = SearchScreen(search: search)
@@ -41,7 +41,7 @@ struct CancellationArticleTests {
   @Test @MainActor func `a handler may decide by the reason`() async {
     let (gate, list) = (Gate(), List())
     let search = AnyUseCase<String, [String]>(queue: UseCaseQueue(.dropWhileBusy)) { text in
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       return [text]
     }
     let first = search.execute("first")

@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 import UseCase
+import UseCaseTesting
 
 /// The code of “Testing with gates and clocks”.
 @Suite(.mustEnd)
@@ -9,7 +10,7 @@ struct TestingArticleTests {
     let gate = Gate()
     let queue = UseCaseQueue(.cancelPrevious)
     let search = AnyUseCase<String, [String]>(queue: queue) { text in
-      await gate.pass()
+      try await gate.pass()
       return [text]
     }
     let screen = SearchScreen(search: search)
@@ -46,8 +47,8 @@ struct TestingArticleTests {
     let first = search.execute("sw")
     let second = search.execute("swift")
     await first.ended()
-    await clock.sleepers(atLeast: 1)
-    clock.advance(by: .milliseconds(300))
+    await clock.sleeping()
+    await clock.advance(by: .milliseconds(300))
     #expect(try await second.value == "swift")
     #expect(queue.activity.cancelled == 1)
   }

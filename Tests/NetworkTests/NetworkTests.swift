@@ -15,7 +15,7 @@ struct NetworkTests {
 
   init() throws {
     server = try LocalServer { [gate] path in
-      if path == "/held" { await gate.pass() }
+      if path == "/held" { await gate.passIgnoringCancellation() }
       return LocalServer.Answer(status: path == "/missing" ? 404 : 200, body: "text of \(path)")
     }
   }
@@ -56,8 +56,8 @@ struct NetworkTests {
     let caught = Log<UseCaseTimeout>()
     let operation = fetch.execute("/held").catch(UseCaseTimeout.self) { caught.append($0) }
     await server.requests.elements(atLeast: 1)
-    await clock.sleepers(atLeast: 1)
-    clock.advance(by: .seconds(10))
+    await clock.sleeping()
+    await clock.advance(by: .seconds(10))
     await operation.ended()
     #expect(caught.elements == [UseCaseTimeout(duration: .seconds(10))])
     await server.hangUps.elements(atLeast: 1)

@@ -18,7 +18,7 @@ struct BodyTests {
   @Test func `a body has the priority that was given, also after a wait`() async throws {
     let gate = Gate()
     let useCase = AnyUseCase(queue: UseCaseQueue(.serial)) { (_: Int) in
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       return Task.basePriority?.rawValue
     }
     let priorities: [TaskPriority] = [.low, .background, .high]
@@ -35,7 +35,7 @@ struct BodyTests {
   ) async throws {
     let gate = Gate()
     let useCase = AnyUseCase(queue: UseCaseQueue(.serial)) { (_: Int) in
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       return Task.basePriority?.rawValue
     }
     let made = Log<UseCaseOperation<Int, UInt8?>>()
@@ -54,7 +54,7 @@ struct BodyTests {
     let queue = UseCaseQueue(.serial)
     let gate = Gate()
     let useCase = AnyUseCase(queue: queue) { (_: Int) in
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       return Locals.name
     }
     let first = Locals.$name.withValue("first") { useCase.execute(1) }
@@ -105,7 +105,7 @@ struct BodyTests {
   @Test func `a CancellationError after a cancellation keeps its reason`() async {
     let gate = Gate()
     let useCase = AnyUseCase(queue: UseCaseQueue(.cancelPrevious)) { (number: Int) in
-      if number == 1 { try await gate.passUnlessCancelled() }
+      if number == 1 { try await gate.pass() }
     }
     let operations = [useCase.execute(1), useCase.execute(2)]
     await allEnded(operations)

@@ -104,7 +104,7 @@ struct CancellationTests {
       await operation.ended()
       return held.returned.count
     }
-    await entered.pass()
+    await entered.passIgnoringCancellation()
     waiter.cancel()
     await letOthersRun()
     held.open(1)
@@ -152,10 +152,10 @@ struct CallFormTests {
     let entered = Gate()
     let useCase = AnyUseCase(queue: queue) { (_: Int) in
       entered.open()
-      try await gate.passUnlessCancelled()
+      try await gate.pass()
     }
     let call = Task { try await useCase(1) }
-    await entered.pass()
+    await entered.passIgnoringCancellation()
     call.cancel()
     await #expect(throws: CancellationError.self) { try await call.value }
     await queue.idle()
@@ -169,7 +169,7 @@ struct CallFormTests {
       if event.kind == .succeeded { call.value?.cancel() }
     }
     let useCase = AnyUseCase(queue: queue) { (number: Int) in
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       return number
     }
     let task = Task { try await useCase(1) }
@@ -183,12 +183,12 @@ struct CallFormTests {
   @Test func `the call form is cancelled with its task before it has begun to wait`() async {
     let useCase = AnyUseCase { (gates: [Gate]) in
       gates[0].open()
-      await gates[1].pass()
+      await gates[1].passIgnoringCancellation()
     }
     for _ in 0..<2_000 {
       let gates = [Gate(), Gate()]
       let call = Task { try await useCase(gates) }
-      await gates[0].pass()
+      await gates[0].passIgnoringCancellation()
       call.cancel()
       gates[1].open()
       await #expect(throws: CancellationError.self) { try await call.value }

@@ -106,7 +106,7 @@ struct EndsAndReasonsTests {
     let gate = Gate()
     let queue = UseCaseQueue()
     let useCase = AnyUseCase(queue: queue) { (_: Int) -> Int in
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       throw Refused()
     }
     let operation = useCase.execute(1).record(in: log)

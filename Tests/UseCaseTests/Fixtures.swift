@@ -26,7 +26,7 @@ struct Held: UseCase {
   func main(_ request: Int) async -> Int {
     crowd.enter()
     begun.append(request)
-    await gate(request).pass()
+    await gate(request).passIgnoringCancellation()
     returned.append(request)
     crowd.leave()
     return request
@@ -151,7 +151,7 @@ struct Counting: ReportingUseCase {
 
   func main(_ request: Int, report: @escaping @Sendable (Int) -> Void) async throws -> Int {
     waiting.open()
-    await gate.pass()
+    await gate.passIgnoringCancellation()
     for number in 1...request { report(number) }
     if let failure { throw failure }
     return request

@@ -120,7 +120,7 @@ struct HandlerCasesTests {
   @Test func `no update, no then and no common after a cancellation at a gate`() async {
     let counting = Counting(on: UseCaseQueue())
     let operation = counting.execute(3) { [log] in log.append("update \($0)") }.record(in: log)
-    await counting.waiting.pass()
+    await counting.waiting.passIgnoringCancellation()
     operation.cancel()
     counting.gate.open()
     await operation.ended()

@@ -86,7 +86,7 @@ struct HeldSlotTests {
     let outer = AnyUseCase(queue: queue) { (_: Int) in
       log.append("body")
       Task {
-        await gate.pass()
+        await gate.passIgnoringCancellation()
         log.append("task \(queue.isHeldHere)")
         try await inner(1)
         log.append("called")

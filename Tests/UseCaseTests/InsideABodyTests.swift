@@ -74,13 +74,13 @@ struct InsideABodyTests {
     let inner = AnyUseCase(queue: queue) { (number: Int) in
       if number == 1 { throw Refused() }
       gate.open()
-      try await Gate().passUnlessCancelled()
+      try await Gate().pass()
     }
     let outer = AnyUseCase(queue: queue) { (number: Int) in try await inner(number) }
     let failing = outer.execute(1)
     await #expect(throws: Refused()) { try await failing.value }
     let cancelled = outer.execute(2)
-    await gate.pass()
+    await gate.passIgnoringCancellation()
     cancelled.cancel()
     await cancelled.ended()
     #expect(fates([failing, cancelled]) == "FC")
@@ -137,7 +137,7 @@ struct InsideABodyTests {
       return try await operation.value
     }
     let operation = outer.execute(0)
-    await made.pass()
+    await made.passIgnoringCancellation()
     await letOthersRun()
     held.open(1...2)
     #expect(try await operation.value == 2)
@@ -157,7 +157,7 @@ struct InsideABodyTests {
     let made = Log<Operation>()
     let outer = AnyUseCase(queue: queue) { (number: Int) in
       made.append(held.execute(number))
-      try await Gate().passUnlessCancelled()
+      try await Gate().pass()
     }
     let operation = outer.execute(1)
     await made.elements(atLeast: 1)

@@ -1,5 +1,6 @@
 import TestSupport
 import Testing
+
 @testable import UseCase
 
 @Suite(.mustEnd)
@@ -12,7 +13,7 @@ struct MemoryTests {
   ) -> AnyUseCase<Int, Int> {
     AnyUseCase(queue: queue) { [token = lifetime.track()] (number: Int) in
       let local = token
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       withExtendedLifetime(local) {}
       if let error { throw error }
       return number
@@ -78,14 +79,14 @@ struct MemoryTests {
     func execute() -> Operation {
       let token = lifetime.track()
       return AnyUseCase(queue: queue, timeout: .seconds(1)) { (number: Int) in
-        await gate.pass()
+        await gate.passIgnoringCancellation()
         withExtendedLifetime(token) {}
         return number
       }.execute(1)
     }
     let operation = attachAll(to: execute())
-    await clock.sleepers(atLeast: 1)
-    clock.advance(by: .seconds(1))
+    await clock.sleeping()
+    await clock.advance(by: .seconds(1))
     _ = try? await operation.value
     gate.open()
     await operation.ended()
@@ -107,7 +108,7 @@ struct MemoryTests {
   @Test func `an operation in its own handlers is no leak`() async {
     func execute(_ gate: Gate, cancels: Bool) -> UseCaseOperation<Lifetime.Token, Int> {
       let operation = AnyUseCase { (_: Lifetime.Token) in
-        await gate.pass()
+        await gate.passIgnoringCancellation()
         return 1
       }.execute(lifetime.track())
       operation
@@ -158,10 +159,10 @@ struct MemoryTests {
     let (gate, entered) = (Gate(), Gate())
     let operation = AnyUseCase { [lifetime] (_: Int) in
       entered.open()
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       return lifetime.track()
     }.execute(1)
-    await entered.pass()
+    await entered.passIgnoringCancellation()
     operation.cancel()
     gate.open()
     await operation.ended()
@@ -176,12 +177,12 @@ struct MemoryTests {
     }
     let useCase = AnyUseCase(queue: queue) { [lifetime] (number: Int) in
       entered.open()
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       return lifetime.track()
     }
     let late = useCase.execute(1).finally {}
     let next = useCase.execute(2)
-    await entered.pass()
+    await entered.passIgnoringCancellation()
     late.cancel()
     gate.open()
     await next.ended()
@@ -223,7 +224,7 @@ struct MemoryTests {
       let (first, gate) = (lifetime.track(onRelease: callBack), Gate())
       let useCase = AnyUseCase(queue: queue) { [lifetime] (request: Lifetime.Token) in
         withExtendedLifetime(first) {}
-        await gate.pass()
+        await gate.passIgnoringCancellation()
         return lifetime.track(onRelease: callBack)
       }
       return (1...4).map { _ in
@@ -319,7 +320,7 @@ struct MemoryTests {
         while waits, queue.isHeldHere { await Task.yield() }
         try await next((lifetime.track(), begun))
       }
-      if !waits { await begun.pass() }
+      if !waits { await begun.passIgnoringCancellation() }
     }
   }
 

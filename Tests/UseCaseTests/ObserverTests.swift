@@ -23,7 +23,7 @@ struct ObserverTests {
     let gate = Gate()
     let useCase = AnyUseCase(queue: UseCaseQueue(.serial, observer: events.append)) {
       (number: Int) in
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       if number == 2 { throw Refused() }
       if number == 3 { throw CancellationError() }
     }
@@ -150,8 +150,8 @@ struct ObserverTests {
     let held = Held(on: queue, timeout: .seconds(1))
     let operation = held.execute(1)
     await held.begun.elements(atLeast: 1)
-    await clock.sleepers(atLeast: 1)
-    clock.advance(by: .seconds(1))
+    await clock.sleeping()
+    await clock.advance(by: .seconds(1))
     await events.elements(atLeast: 2)
     #expect(kinds(of: operation) == [.running, .failed])
     held.open(1)
@@ -195,7 +195,8 @@ struct ObserverTests {
     let queue = UseCaseQueue { event in
       if event.kind == .ended { alive.append(lifetime.alive) }
     }
-    let operation = AnyUseCase(queue: queue) { (_: Int) in await gate.pass() }.execute(1)
+    let operation = AnyUseCase(queue: queue) { (_: Int) in await gate.passIgnoringCancellation() }
+      .execute(1)
       .catch { [token = lifetime.track()] _ in withExtendedLifetime(token) {} }
     gate.open()
     await operation.ended()

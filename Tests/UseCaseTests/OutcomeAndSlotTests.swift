@@ -23,7 +23,7 @@ struct OutcomeAndSlotTests {
       let queue = UseCaseQueue(.dropWhileBusy)
       let gate = Gate()
       let useCase = AnyUseCase(queue: queue) { (_: Int) in
-        await gate.pass()
+        await gate.passIgnoringCancellation()
         if end == "failure" { throw Refused() }
       }
       let found = Log<UseCaseActivity>()
@@ -128,10 +128,10 @@ struct OutcomeAndSlotTests {
     let held = Held(on: UseCaseQueue(clock: clock), timeout: .seconds(1))
     let operations = held.executeFirst(2)
     await held.begun.elements(atLeast: 2)
-    await clock.sleepers(atLeast: 2)
+    await clock.sleeping(2)
     operations[0].cancel()
     await #expect(throws: CancellationError.self) { try await operations[0].value }
-    clock.advance(by: .seconds(1))
+    await clock.advance(by: .seconds(1))
     await #expect(throws: UseCaseTimeout.self) { try await operations[1].value }
     #expect(held.returned.count == 0)
     #expect(held.queue.activity.running == 2)

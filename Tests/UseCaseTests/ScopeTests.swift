@@ -95,7 +95,7 @@ struct ScopeTests {
   @Test func `a scope lets go of what has ended`() async {
     let (lifetime, gate, scope) = (Lifetime(), Gate(), UseCaseScope())
     do {
-      let useCase = AnyUseCase { (_: Lifetime.Token) in await gate.pass() }
+      let useCase = AnyUseCase { (_: Lifetime.Token) in await gate.passIgnoringCancellation() }
       let operation = useCase.execute(lifetime.track()).store(in: scope)
       gate.open()
       await operation.ended()

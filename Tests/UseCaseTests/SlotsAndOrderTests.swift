@@ -141,7 +141,7 @@ struct SlotsAndOrderTests {
     let gate = Gate()
     let maker = AnyUseCase(queue: held.queue) { (number: Int) in
       made.append(held.execute(2))
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       return number
     }
     let operation = maker.execute(1)
@@ -210,7 +210,7 @@ struct SlotsAndOrderTests {
     let gate = Gate()
     func executeAndLetGo() -> [UseCaseOperation<Int, Int>] {
       let useCase = AnyUseCase(queue: UseCaseQueue(.serial)) { (number: Int) in
-        await gate.pass()
+        await gate.passIgnoringCancellation()
         return number
       }
       return (1...3).map { useCase.execute($0) }

@@ -200,7 +200,7 @@ struct StaleResultTests {
     }
     let gate = Gate()
     let useCase = AnyUseCase(queue: queue) { (number: Int) in
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       return number
     }
     again.update { $0 = useCase }

@@ -20,7 +20,7 @@ struct TimeoutTests {
   @Test func `a time-out of more than a lifetime is a long one`() async throws {
     let gate = Gate()
     let forever = AnyUseCase(timeout: .seconds(Int64.max)) { (number: Int) in
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       return number
     }
     let operation = forever.execute(1)
@@ -31,16 +31,16 @@ struct TimeoutTests {
   @Test func `the time counts from the start of the body, not from execute`() async {
     let held = held(.serial)
     let operations = held.executeFirst(2)
-    await clock.sleepers(atLeast: 1)
-    clock.advance(by: .milliseconds(900))
+    await clock.sleeping()
+    await clock.advance(by: .milliseconds(900))
     held.open(1)
     await operations[0].ended()
     await held.begun.elements(atLeast: 2)
-    await clock.sleeps(atLeast: 2)
-    clock.advance(by: .milliseconds(900))
+    await clock.sleeping()
+    await clock.advance(by: .milliseconds(900))
     await letOthersRun()
     #expect(fates(operations) == "+R")
-    clock.advance(by: .milliseconds(100))
+    await clock.advance(by: .milliseconds(100))
     await #expect(throws: UseCaseTimeout.self) { try await operations[1].value }
     held.open(2)
     await allEnded(operations)
@@ -50,8 +50,8 @@ struct TimeoutTests {
     let held = held(.serial)
     let operations = [held.execute(1).record(in: log), held.execute(2)]
     await held.begun.elements(atLeast: 1)
-    await clock.sleepers(atLeast: 1)
-    clock.advance(by: .seconds(1))
+    await clock.sleeping()
+    await clock.advance(by: .seconds(1))
     await #expect(throws: UseCaseTimeout.self) { try await operations[0].value }
     await letOthersRun()
     #expect(fates(operations) == "FW")
@@ -68,7 +68,7 @@ struct TimeoutTests {
       let gate = Gate()
       let queue = UseCaseQueue(clock: clock)
       let useCase = AnyUseCase(queue: queue, timeout: .seconds(1)) { (_: Int) -> Int in
-        await gate.pass()
+        await gate.passIgnoringCancellation()
         throw error
       }
       let log = Log<String>()
@@ -76,8 +76,8 @@ struct TimeoutTests {
         .catch(UseCaseTimeout.self) { _ in log.append("timeout") }
         .catch(Refused.self) { _ in log.append("refused") }
         .onCancel { _ in log.append("onCancel") }
-      await clock.sleepers(atLeast: 1)
-      clock.advance(by: .seconds(1))
+      await clock.sleeping()
+      await clock.advance(by: .seconds(1))
       _ = try? await operation.value
       gate.open()
       await operation.ended()
@@ -89,9 +89,9 @@ struct TimeoutTests {
     let held = held()
     let operation = held.execute(1).record(in: log)
     await held.begun.elements(atLeast: 1)
-    await clock.sleepers(atLeast: 1)
+    await clock.sleeping()
     operation.cancel()
-    clock.advance(by: .seconds(2))
+    await clock.advance(by: .seconds(2))
     held.open(1)
     await operation.ended()
     #expect(operation.cancellation == .requested)
@@ -105,8 +105,8 @@ struct TimeoutTests {
     let held = held()
     let operation = held.execute(1).record(in: log)
     await held.begun.elements(atLeast: 1)
-    await clock.sleepers(atLeast: 1)
-    clock.advance(by: .seconds(1))
+    await clock.sleeping()
+    await clock.advance(by: .seconds(1))
     _ = try? await operation.value
     if ofAll { held.queue.cancelAll() } else { operation.cancel() }
     held.open(1)
@@ -119,8 +119,8 @@ struct TimeoutTests {
     let held = held(.serial)
     let call = Task { try await held(1) }
     await held.begun.elements(atLeast: 1)
-    await clock.sleepers(atLeast: 1)
-    clock.advance(by: .seconds(1))
+    await clock.sleeping()
+    await clock.advance(by: .seconds(1))
     let error = await #expect(throws: UseCaseTimeout.self) { try await call.value }
     #expect(error?.duration == .seconds(1))
     #expect(held.returned.count == 0)
@@ -142,8 +142,8 @@ struct TimeoutTests {
     }
     let operations = [outer.execute(1), held.execute(2)]
     await held.begun.elements(atLeast: 1)
-    await clock.sleepers(atLeast: 1)
-    clock.advance(by: .seconds(1))
+    await clock.sleeping()
+    await clock.advance(by: .seconds(1))
     await log.elements(atLeast: 1)
     await letOthersRun()
     // The inner body is still there, so nobody else may run.
@@ -158,7 +158,7 @@ struct TimeoutTests {
   @Test func `nothing sleeps on the clock when the operation has ended`() async {
     let held = held()
     let operations = held.executeFirst(20)
-    await clock.sleepers(atLeast: 20)
+    await clock.sleeping(20)
     held.open(1...20)
     await allEnded(operations)
     #expect(clock.sleepers == 0)
@@ -173,9 +173,9 @@ struct TimeoutTests {
         .then { _ in log.append("then") }
         .catch(UseCaseTimeout.self) { _ in log.append("catch") }
         .onCancel { _ in log.append("onCancel") }
-      await clock.sleepers(atLeast: 1)
+      await clock.sleeping()
       async let opened: Void = held.open(round)
-      clock.advance(by: .seconds(1))
+      await clock.advance(by: .seconds(1))
       await opened
       await operation.ended()
       #expect(log.elements == [operation.fate == "+" ? "then" : "catch"])

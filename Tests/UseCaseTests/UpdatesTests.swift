@@ -68,7 +68,7 @@ struct UpdatesTests {
     let useCase = Reporting { report in
       for number in 1...3 { report(number) }
       reported.open()
-      await gate.pass()
+      await gate.passIgnoringCancellation()
     }
     let operation = useCase.execute(()) { [log] in log.append("update \($0)") }
       .finally { [log] in log.append("finally") }
@@ -82,9 +82,9 @@ struct UpdatesTests {
   @Test func `a receiver that cancels gets no further update`() async {
     let (start, gate) = (Gate(), Gate())
     let useCase = Reporting { report in
-      await start.pass()
+      await start.passIgnoringCancellation()
       for number in 1...5 { report(number) }
-      await gate.pass()
+      await gate.passIgnoringCancellation()
     }
     let received = Watched<UseCaseOperation<Void, Void>?>(nil)
     let operation = useCase.execute(()) { [log] number in
@@ -121,16 +121,16 @@ struct UpdatesTests {
     let useCase = Reporting(on: UseCaseQueue(clock: clock), timeout: .seconds(1)) { report in
       report(1)
       reported.open()
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       report(2)
     }
     let operation = useCase.execute(()) { [log] in log.append("update \($0)") }
       .catch { [log] error in log.append("catch \(error is UseCaseTimeout)") }
       .finally { [log] in log.append("finally") }
-    await reported.pass()
+    await reported.passIgnoringCancellation()
     await log.elements(atLeast: 1)
-    await clock.sleepers(atLeast: 1)
-    clock.advance(by: .seconds(1))
+    await clock.sleeping()
+    await clock.advance(by: .seconds(1))
     _ = try? await operation.value
     gate.open()
     await operation.ended()

@@ -19,7 +19,7 @@ struct FromOperationQueue {
     let gate = Gate()
     let download = AnyUseCase<String, String>(queue: UseCaseQueue(.serial)) { name in
       bodies.update { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       bodies.update { $0.now -= 1 }
       return "\(name).png"
     }
