@@ -23,32 +23,28 @@ let package = Package(
       name: "DocumentationTests",
       dependencies: ["UseCase", "UseCaseHistory", "UseCaseTesting", "TestSupport"]),
     .testTarget(name: "NetworkTests", dependencies: ["UseCase", "TestSupport"]),
-    .testTarget(
-      name: "Swift6ClientTests", dependencies: ["UseCase", "UseCaseHistory", "TestSupport"],
-      swiftSettings: [.treatAllWarnings(as: .error)]),
-    .testTarget(
-      name: "Swift5ClientTests", dependencies: ["UseCase", "UseCaseHistory", "TestSupport"],
-      swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]),
-    .testTarget(
-      name: "MainActorClientTests", dependencies: ["UseCase", "UseCaseHistory", "TestSupport"],
-      swiftSettings: [.defaultIsolation(MainActor.self), .treatAllWarnings(as: .error)]),
-    .testTarget(
-      name: "Swift5MainActorClientTests", dependencies: ["UseCase", "TestSupport"],
-      swiftSettings: [
-        .swiftLanguageMode(.v5), .defaultIsolation(MainActor.self),
-        .enableUpcomingFeature("DisableOutwardActorInference"),
-        .enableUpcomingFeature("GlobalActorIsolatedTypesUsability"),
-        .enableUpcomingFeature("InferIsolatedConformances"),
-        .enableUpcomingFeature("InferSendableFromCaptures"),
-        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-        .treatAllWarnings(as: .error),
-      ]),
   ],
   swiftLanguageModes: [.v6]
 )
 
-// The clients have settings of their own: those of other people's projects.
-for target in package.targets where target.swiftSettings == nil {
+// The clients have settings of their own: those of other people's projects. All of them compile
+// Tests/Clients/ClientTests.swift.
+let clients: [String: [SwiftSetting]] = [
+  "Swift6ClientTests": [],
+  "Swift6NonsendingClientTests": [.enableUpcomingFeature("NonisolatedNonsendingByDefault")],
+  "Swift5ClientTests": [.swiftLanguageMode(.v5)],
+  "MainActorClientTests": [.defaultIsolation(MainActor.self)],
+  "Swift5MainActorClientTests": [
+    .swiftLanguageMode(.v5), .defaultIsolation(MainActor.self),
+    .enableUpcomingFeature("DisableOutwardActorInference"),
+    .enableUpcomingFeature("GlobalActorIsolatedTypesUsability"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .enableUpcomingFeature("InferSendableFromCaptures"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  ],
+]
+
+for target in package.targets {
   target.swiftSettings = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("ImmutableWeakCaptures"),
@@ -58,4 +54,10 @@ for target in package.targets where target.swiftSettings == nil {
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     .treatAllWarnings(as: .error),
   ]
+}
+
+package.targets += clients.keys.sorted().map { name in
+  .testTarget(
+    name: name, dependencies: ["UseCase", "UseCaseHistory", "TestSupport"],
+    swiftSettings: clients[name, default: []] + [.treatAllWarnings(as: .error)])
 }
