@@ -130,11 +130,6 @@ func yieldThread() {
   sched_yield()
 }
 
-/// Gives every other task many turns: what could have begun by now has begun.
-func letOthersRun() async {
-  for _ in 1...100 { await Task.yield() }
-}
-
 /// A use case that waits at a gate, reports 1 to its request, and answers with it.
 struct Counting: ReportingUseCase {
   let queue: UseCaseQueue

@@ -126,16 +126,15 @@ struct HeldSlotTests {
   }
 
   @Test func `an inner body that outlives its caller keeps the slot`() async {
-    let (held, log) = (Held(on: queue), log)
+    let queue = UseCaseQueue(.serial) { [log] in log.append("\($0.kind)") }
+    let held = Held(on: queue)
     let outer = AnyUseCase(queue: queue) { (number: Int) in
       Task { try await held(10) }
       await held.begun.elements(atLeast: 1)
-      log.append("outer returns")
       return number
     }
     let operations = [outer.execute(1), held.execute(2)]
-    await log.elements(atLeast: 1)
-    await letOthersRun()
+    #expect(await log.elements(atLeast: 4) == ["running", "waiting", "running", "succeeded"])
     #expect(held.begun.elements == [10])
     #expect(queue.activity.running == 1)
     #expect(queue.activity.waiting == 1)
@@ -148,12 +147,15 @@ struct HeldSlotTests {
   }
 
   @Test func `an abandoned inner body keeps the slot after its caller was cancelled`() async {
-    let held = Held(on: queue)
-    let outer = AnyUseCase(queue: queue) { (number: Int) in try await held(10) }
+    let (held, log) = (Held(on: queue), log)
+    let outer = AnyUseCase(queue: queue) { (number: Int) in
+      defer { log.append("outer returns") }
+      return try await held(10)
+    }
     let operations = [outer.execute(1), held.execute(2)]
     await held.begun.elements(atLeast: 1)
     operations[0].cancel()
-    await letOthersRun()
+    await log.elements(atLeast: 1)
     #expect(held.begun.elements == [10])
     held.open(2)
     held.open(10)

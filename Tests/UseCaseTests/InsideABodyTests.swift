@@ -130,18 +130,20 @@ struct InsideABodyTests {
   @Test func `awaiting what waits for the slot of somebody else is no deadlock`() async throws {
     let held = Held(.limit(2))
     let other = held.execute(1)
-    let made = Gate()
     let outer = AnyUseCase(queue: held.queue) { (_: Int) in
-      let operation = held.execute(2)
-      made.open()
-      return try await operation.value
+      try await awaitValue(of: held.execute(2)) { held.open(1...2) }
     }
-    let operation = outer.execute(0)
-    await made.passIgnoringCancellation()
-    await letOthersRun()
-    held.open(1...2)
-    #expect(try await operation.value == 2)
+    #expect(try await outer.execute(0).value == 2)
     await other.ended()
+  }
+
+  /// Awaits the value, and calls the closure meanwhile.
+  @MainActor private func awaitValue(
+    of operation: Operation, _ meanwhile: @escaping @Sendable () -> Void
+  ) async throws -> Int {
+    // It runs when this function gives up the main actor: when it waits.
+    Task { meanwhile() }
+    return try await operation.value
   }
 
   @Test func `awaiting value outside of any slot is no deadlock`() async throws {

@@ -38,7 +38,7 @@ struct TimeoutTests {
     await held.begun.elements(atLeast: 2)
     await clock.sleeping()
     await clock.advance(by: .milliseconds(900))
-    await letOthersRun()
+    #expect(clock.sleepers == 1)
     #expect(fates(operations) == "+R")
     await clock.advance(by: .milliseconds(100))
     await #expect(throws: UseCaseTimeout.self) { try await operations[1].value }
@@ -48,15 +48,18 @@ struct TimeoutTests {
 
   @Test func `the slot is free when the body has returned, not when the time has passed`() async {
     let held = held(.serial)
-    let operations = [held.execute(1).record(in: log), held.execute(2)]
+    let first = held.execute(1)
+      .finally { [log] in log.append("\(held.returned.elements)") }
+    let operations = [first, held.execute(2)]
     await held.begun.elements(atLeast: 1)
     await clock.sleeping()
     await clock.advance(by: .seconds(1))
     await #expect(throws: UseCaseTimeout.self) { try await operations[0].value }
-    await letOthersRun()
     #expect(fates(operations) == "FW")
-    #expect(log.count == 0)
-    held.open(1...2)
+    held.open(1)
+    await first.ended()
+    #expect(log.elements == ["[1]"])
+    held.open(2)
     await allEnded(operations)
     #expect(fates(operations) == "F+")
     #expect(held.queue.activity.failed == 1)
@@ -130,22 +133,18 @@ struct TimeoutTests {
   }
 
   @Test func `the call form inside the slot of its caller times out promptly, too`() async {
-    let held = held(.serial)
-    let log = log
-    let outer = AnyUseCase(queue: held.queue) { (number: Int) in
-      do {
-        return try await held(10)
-      } catch is UseCaseTimeout {
-        log.append("timeout")
-        return number
-      }
+    let queue = UseCaseQueue(.serial, clock: clock) { [log] event in
+      if event.kind == .succeeded { log.append("outer succeeded") }
+    }
+    let held = Held(on: queue, timeout: .seconds(1))
+    let outer = AnyUseCase(queue: queue) { (number: Int) in
+      do { return try await held(10) } catch is UseCaseTimeout { return number }
     }
     let operations = [outer.execute(1), held.execute(2)]
     await held.begun.elements(atLeast: 1)
     await clock.sleeping()
     await clock.advance(by: .seconds(1))
     await log.elements(atLeast: 1)
-    await letOthersRun()
     // The inner body is still there, so nobody else may run.
     #expect(held.begun.elements == [10])
     held.open(2)

@@ -111,9 +111,9 @@ struct UpdatesTests {
     let operation = useCase.execute(()) { [log] in log.append("update \($0)") }
     await operation.ended()
     late.elements[0](2)
-    await letOthersRun()
-    await operation.ended()
-    #expect(log.elements == ["update 1"])
+    // Handlers run in order: this one would come after the update.
+    await operation.finally { [log] in log.append("finally") }.ended()
+    #expect(log.elements == ["update 1", "finally"])
   }
 
   @Test func `updates come before catch when the time has passed`() async {
