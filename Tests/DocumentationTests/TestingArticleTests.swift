@@ -25,7 +25,7 @@ struct TestingArticleTests {
     #expect(screen.titles == ["swift"])
   }
 
-  @Test func `of what waits to be saved only the newest is`() async {
+  @Test func `only the newest waiting draft is saved`() async {
     let saved = Log<String>()
     let queue = UseCaseQueue(.keepLatest)
     let save = AnyUseCase<String, Void>(queue: queue) { text in saved.append(text) }

@@ -20,7 +20,8 @@ struct NetworkTests {
     }
   }
 
-  @Test func `a newer request ends the one in flight long before the server answers`() async throws
+  @Test func `an incoming request ends the request in flight long before the server answers`()
+    async throws
   {
     let fetch = Fetch(server: server, queue: UseCaseQueue(.cancelPrevious))
     let reasons = Log<UseCaseCancellation>()
@@ -49,7 +50,7 @@ struct NetworkTests {
     gate.open()
   }
 
-  @Test func `a server that never answers is a time-out`() async throws {
+  @Test func `a server that never answers times out`() async throws {
     let clock = ManualClock()
     let fetch = Fetch(
       server: server, queue: UseCaseQueue(clock: clock), timeout: .seconds(10))

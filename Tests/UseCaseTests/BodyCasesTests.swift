@@ -8,7 +8,7 @@ private enum Locals {
 
 @Suite(.mustEnd)
 struct BodyCasesTests {
-  @Test func `anybody may read the identity and the state of an operation`() async {
+  @Test func `any task may read the identity and the state of an operation`() async {
     func isSendable(_: some Sendable & Identifiable) {}
     let held = Held(.serial)
     let operations = held.executeFirst(2)
@@ -47,7 +47,7 @@ struct BodyCasesTests {
     #expect(held.begun.elements == [1])
   }
 
-  @Test func `the body of one cancelled before it could start is never called`() async {
+  @Test func `the body of an operation cancelled before it starts is never called`() async {
     let held = Held(.serial)
     let operations = held.executeFirst(3)
     operations[1].cancel()
@@ -180,7 +180,7 @@ struct BodyCasesTests {
     #expect(held.queue.activity.cancelled == 2)
   }
 
-  @Test func `the activity counts one less when one of two ends`() async {
+  @Test func `the activity counts one operation less when one of two ends`() async {
     let held = Held()
     let operations = held.executeFirst(2)
     #expect(held.queue.activity.running == 2)

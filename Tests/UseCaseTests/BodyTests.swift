@@ -30,7 +30,7 @@ struct BodyTests {
   }
 
   @Test(arguments: [TaskPriority.low, .background, .high])
-  func `a body has the priority of whoever executes, also after a wait`(
+  func `a body has the priority of the task that executes, also after a wait`(
     priority: TaskPriority
   ) async throws {
     let gate = Gate()
@@ -48,7 +48,8 @@ struct BodyTests {
     for operation in made.elements { #expect(try await operation.value == priority.rawValue) }
   }
 
-  @Test func `a body that waited sees the task-local values, not those of who made room`()
+  @Test
+  func `a body that waited sees the task-local values of its own execute`()
     async throws
   {
     let queue = UseCaseQueue(.serial)
@@ -66,7 +67,7 @@ struct BodyTests {
     #expect(try await third.value == "third")
   }
 
-  @Test func `a body sees the task-local values of whoever executed, not of whoever resumed`()
+  @Test func `a body sees the task-local values of its execute, not of the call of resume`()
     async throws
   {
     let queue = UseCaseQueue(.serial)
@@ -90,7 +91,7 @@ struct BodyTests {
     #expect(try await operation.value == "thread")
   }
 
-  @Test func `a CancellationError that nobody asked for is a cancellation, as thrown`() async {
+  @Test func `a CancellationError without a cancellation is a cancellation, as thrown`() async {
     let log = Log<String>()
     let queue = UseCaseQueue()
     let operation = AnyUseCase(queue: queue) { (_: Int) -> Int in throw CancellationError() }

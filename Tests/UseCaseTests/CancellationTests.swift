@@ -31,7 +31,7 @@ struct CancellationTests {
     #expect(log.elements == ["onCancel requested", "finally"])
   }
 
-  @Test func `handlers of a cancelled running one wait for its body to return`() async {
+  @Test func `the handlers of a cancelled running operation wait for its body to return`() async {
     let held = Held(.serial)
     let operation = held.execute(1)
       .onCancel { [log] _ in log.append("onCancel \(held.returned.count)") }
@@ -42,7 +42,7 @@ struct CancellationTests {
     #expect(log.elements == ["onCancel 1"])
   }
 
-  @Test func `one cancelled while it waits gives up its place and no slot`() async {
+  @Test func `an operation cancelled while it waits gives up its place and no slot`() async {
     // Between the outcome and the leaving of the queue the observer lets other threads get on.
     let queue = UseCaseQueue(.serial) { event in
       guard case .cancelled = event.kind else { return }
@@ -62,7 +62,7 @@ struct CancellationTests {
     #expect(queue.activity.isIdle)
   }
 
-  @Test func `an operation that nobody holds goes on`() async {
+  @Test func `an operation without a reference goes on`() async {
     let held = Held()
     _ = held.execute(1).then { [log] in log.append("then \($0)") }
     held.open(1)
@@ -110,7 +110,7 @@ struct CancellationTests {
     #expect(await waiter.value == 1)
   }
 
-  @Test func `value throws for all who wait when the operation is cancelled`() async {
+  @Test func `value throws in every waiting task when the operation is cancelled`() async {
     let held = Held()
     let operation = held.execute(1)
     let waiters = (1...8).map { _ in Task { try await operation.value } }
@@ -161,7 +161,10 @@ struct CallFormTests {
     #expect(queue.activity.cancelled == 1)
   }
 
-  @Test func `the call form returns nothing to a cancelled task, not even what is there`() async {
+  @Test
+  func `the call form returns nothing to a cancelled task, not even an early response`()
+    async
+  {
     let gate = Gate()
     let call = Watched<Task<Int, any Error>?>(nil)
     let queue = UseCaseQueue(.serial) { event in

@@ -46,7 +46,9 @@ struct CancelledTaskTests {
     #expect(flags.elements == [false, false, false])
   }
 
-  @Test func `an operation cancelled by its own handler keeps the order of the others`() async {
+  @Test func `an operation cancelled by its own handler keeps the order of its other handlers`()
+    async
+  {
     let log = Log<String>()
     let gate = Gate()
     let useCase = AnyUseCase<Int, Int> { number in

@@ -44,7 +44,10 @@ struct HeldSlotTests {
     #expect(log.elements == ["update", "then false", "finally false"])
   }
 
-  @Test func `handlers of what a body executes run outside of the slot of the maker`() async {
+  @Test
+  func `the handlers of an operation executed in a body run outside of its slot`()
+    async
+  {
     let (queue, log) = (queue, log)
     let other = AnyUseCase { (_: Int) in }
     let maker = AnyUseCase(queue: queue) { (_: Int) in
@@ -57,7 +60,7 @@ struct HeldSlotTests {
     #expect(log.elements == ["then false", "late false"])
   }
 
-  @Test func `what execute makes inside a body holds its own slot only`() async {
+  @Test func `an operation executed inside a body holds its own slot only`() async {
     let (queue, log) = (queue, log)
     let own = UseCaseQueue(.serial)
     let other = AnyUseCase(queue: own) { (_: Int) in
@@ -68,7 +71,8 @@ struct HeldSlotTests {
     #expect(log.elements == ["false true"])
   }
 
-  @Test func `what becomes of what a body executes is told outside of the slot of the maker`()
+  @Test
+  func `the events of an operation executed in a body are told outside of its slot`()
     async
   {
     let (queue, log) = (queue, log)

@@ -68,7 +68,7 @@ struct InsideABodyTests {
     #expect(held.queue.activity.executed == 2)
   }
 
-  @Test func `an error and a cancellation of the inner body reach the outer one`() async {
+  @Test func `an error and a cancellation of the inner body reach the outer body`() async {
     let gate = Gate()
     let queue = queue
     let inner = AnyUseCase(queue: queue) { (number: Int) in
@@ -87,7 +87,9 @@ struct InsideABodyTests {
     await queue.idle()
   }
 
-  @Test func `interceptors and observer see the inner one, with an id of its own`() async throws {
+  @Test func `interceptors and observer see the inner execution, with an id of its own`()
+    async throws
+  {
     let events = Log<UseCaseEvent>()
     let ids = Log<UseCaseOperationID>()
     let queue = UseCaseQueue(
@@ -117,7 +119,8 @@ struct InsideABodyTests {
     #expect(queue.activity.succeeded == 1)
   }
 
-  @Test func `a deadlock is told of one that waits behind others for the own slot`() async {
+  @Test func `awaiting an operation that waits behind others for the own slot is a deadlock`() async
+  {
     let answer = answer
     let outer = AnyUseCase(queue: queue) { (number: Int) in
       let operations = [answer.execute(1), answer.execute(2)]
@@ -127,7 +130,9 @@ struct InsideABodyTests {
     await queue.idle()
   }
 
-  @Test func `awaiting what waits for the slot of somebody else is no deadlock`() async throws {
+  @Test func `awaiting an operation that waits for the slot of another chain is no deadlock`()
+    async throws
+  {
     let held = Held(.limit(2))
     let other = held.execute(1)
     let outer = AnyUseCase(queue: held.queue) { (_: Int) in
@@ -154,7 +159,7 @@ struct InsideABodyTests {
     #expect(try await waiter.value == 2)
   }
 
-  @Test func `what execute makes inside a body outlives the cancellation of its maker`() async {
+  @Test func `an operation executed inside a body outlives the cancellation of that body`() async {
     let held = Held()
     let made = Log<Operation>()
     let outer = AnyUseCase(queue: queue) { (number: Int) in

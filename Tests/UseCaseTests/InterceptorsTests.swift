@@ -145,7 +145,7 @@ struct InterceptorsTests {
     #expect(ids.elements == [first.id, second.id])
   }
 
-  @Test func `interceptors do not see what never starts`() async {
+  @Test func `interceptors do not see operations that never start`() async {
     let held = Held(
       on: UseCaseQueue(.keepLatest, interceptors: [Wrapping(name: "a", log: log)]))
     let operations = held.executeFirst(3)

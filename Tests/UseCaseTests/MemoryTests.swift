@@ -57,7 +57,8 @@ struct MemoryTests {
     #expect(lifetime.alive == 0)
   }
 
-  @Test func `nothing is left of one that was dropped, superseded or cancelled while waiting`()
+  @Test
+  func `nothing is left of an operation dropped, superseded or cancelled while waiting`()
     async
   {
     for policy in [UseCaseQueue.Policy.dropWhileBusy, .keepLatest, .serial] {
@@ -73,7 +74,7 @@ struct MemoryTests {
     }
   }
 
-  @Test func `nothing is left of one whose time has passed`() async {
+  @Test func `nothing is left of an operation that has timed out`() async {
     let (clock, gate) = (ManualClock(), Gate())
     let queue = UseCaseQueue(clock: clock)
     func execute() -> Operation {
@@ -140,7 +141,7 @@ struct MemoryTests {
     await lifetime.over()
   }
 
-  @Test func `what a body executes does not keep the operation of the body`() async {
+  @Test func `an operation executed in a body does not keep the operation of that body`() async {
     let queue = UseCaseQueue(.serial)
     queue.suspend()
     let other = AnyUseCase(queue: queue) { (_: Int) in }
@@ -325,7 +326,7 @@ struct MemoryTests {
   }
 
   @Test(arguments: [false, true])
-  func `callers that have ended are not kept by those that they have called`(waits: Bool) async {
+  func `an operation does not keep its callers that have ended`(waits: Bool) async {
     let chain = Chain(
       queues: [UseCaseQueue(), UseCaseQueue()], lifetime: lifetime, waits: waits, last: Log())
     chain.execute((lifetime.track(), Gate()))

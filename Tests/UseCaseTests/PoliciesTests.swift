@@ -27,7 +27,7 @@ struct PoliciesTests {
     await allEnded(operations)
   }
 
-  @Test func `use cases without a queue share the unlimited one of the process`() async {
+  @Test func `use cases without a queue share the unlimited queue of the process`() async {
     let gate = Gate()
     let useCase = AnyUseCase { (_: Int) in await gate.passIgnoringCancellation() }
     #expect(useCase.queue === UseCaseQueue.default)
@@ -121,7 +121,7 @@ struct DebounceTests {
     #expect(fates([operation]) == "+")
   }
 
-  @Test func `the debounce counts from execute, whatever those do that hear of it`() async {
+  @Test func `the debounce counts from execute, whatever its observer does`() async {
     let debounce = Duration.seconds(1)
     let queue = UseCaseQueue(.cancelPrevious(debounce: debounce), clock: clock) { [clock] event in
       if event.kind == .cancelled(.superseded) { clock.beginAdvance(by: debounce) }
@@ -133,7 +133,7 @@ struct DebounceTests {
     #expect(fates([second]) == "+")
   }
 
-  @Test func `of five quick ones only the last ever starts`() async {
+  @Test func `of five quick operations only the last one ever starts`() async {
     let operations = held.executeFirst(5)
     #expect(fates(operations) == "SSSSW")
     #expect(held.queue.activity.waiting == 1)
@@ -145,7 +145,7 @@ struct DebounceTests {
     #expect(held.begun.elements == [5])
   }
 
-  @Test func `a newcomer counts its time from its own execute`() async {
+  @Test func `the debounce of an incoming operation counts from its own execute`() async {
     let first = held.execute(1)
     await clock.sleeping()
     await clock.advance(by: .milliseconds(600))
@@ -161,7 +161,7 @@ struct DebounceTests {
     #expect(held.begun.elements == [2])
   }
 
-  @Test func `a newcomer supersedes what runs at once, and still waits`() async {
+  @Test func `an incoming operation supersedes the running one at once, and still waits`() async {
     let clock = clock
     let gates = [Gate(), Gate()]
     let begun = Log<Int>()
@@ -184,7 +184,7 @@ struct DebounceTests {
     #expect(fates([first, second]) == "S+")
   }
 
-  @Test func `one cancelled during its debounce ends at once and never starts`() async {
+  @Test func `an operation cancelled during its debounce ends at once and never starts`() async {
     let operation = held.execute(1)
     await clock.sleeping()
     operation.cancel()
@@ -199,7 +199,7 @@ struct DebounceTests {
     #expect(held.begun.elements == [2])
   }
 
-  @Test func `a suspended queue starts the debounced one when it resumes`() async {
+  @Test func `a suspended queue starts the debounced operation when it resumes`() async {
     held.queue.suspend()
     let operations = held.executeFirst(2)
     #expect(fates(operations) == "SW")

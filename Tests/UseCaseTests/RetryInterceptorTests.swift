@@ -32,7 +32,7 @@ struct RetryInterceptorTests {
     await #expect(throws: Broken(attempt: 3)) { try await useCase("go") }
   }
 
-  @Test func `an error that is not worth it is not tried again`() async {
+  @Test func `an error that the predicate refuses is not tried again`() async {
     let retry = RetryInterceptor(attempts: 5) { ($0 as? Broken)?.attempt != 2 }
     await #expect(throws: Broken(attempt: 2)) { try await failing(until: 9, retry: retry)("go") }
   }
@@ -79,7 +79,7 @@ struct RetryInterceptorTests {
     #expect(begun.elements == [1])
   }
 
-  @Test func `a time-out covers the delays and ends them`() async {
+  @Test func `a timeout covers the delays and ends them`() async {
     let retry = RetryInterceptor(attempts: 9, delay: .constant(.seconds(60)))
     let operation = failing(until: 9, retry: retry, timeout: .seconds(90)).execute("go")
     await clock.sleeping(2)

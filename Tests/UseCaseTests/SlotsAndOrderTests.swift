@@ -16,7 +16,10 @@ struct SlotsAndOrderTests {
     #expect(fates(operations) == "F+")
   }
 
-  @Test func `one cancelled while it waits ends at once, and the others keep their places`() async {
+  @Test
+  func `an operation cancelled while it waits ends at once, and the others stay in place`()
+    async
+  {
     let held = Held(.serial)
     let operations = held.executeFirst(4)
     operations[1].cancel()
@@ -28,7 +31,7 @@ struct SlotsAndOrderTests {
     #expect(held.begun.elements == [1, 3, 4])
   }
 
-  @Test func `dropWhileBusy drops during the clean-up of a cancelled one, not after it`() async {
+  @Test func `dropWhileBusy drops during the clean-up of a cancelled body, not after it`() async {
     let held = Held(.dropWhileBusy)
     var operations = [held.execute(1)]
     await held.begun.elements(atLeast: 1)
@@ -42,7 +45,7 @@ struct SlotsAndOrderTests {
     #expect(fates(operations) == "CD+")
   }
 
-  @Test func `the body of cancelPreviousAndWait starts after the old one has returned`() async {
+  @Test func `the body of cancelPreviousAndWait starts after the old body has returned`() async {
     let held = Held(.cancelPreviousAndWait)
     let first = held.execute(1)
     await held.begun.elements(atLeast: 1)
@@ -76,7 +79,7 @@ struct SlotsAndOrderTests {
     #expect(fates(again.elements) == "+")
   }
 
-  @Test func `one may execute again when value has returned under dropWhileBusy`() async throws {
+  @Test func `a task may execute again when value has returned under dropWhileBusy`() async throws {
     let held = Held(.dropWhileBusy)
     for number in 1...100 {
       held.open(number)
@@ -97,7 +100,8 @@ struct SlotsAndOrderTests {
     #expect(fates(operations) == "CD+")
   }
 
-  @Test func `the waiting one of keepLatest starts when a cancelled body has returned`() async {
+  @Test func `the waiting operation of keepLatest starts when a cancelled body has returned`() async
+  {
     let held = Held(.keepLatest)
     let operations = held.executeFirst(2)
     await held.begun.elements(atLeast: 1)
@@ -110,7 +114,7 @@ struct SlotsAndOrderTests {
     await allEnded(operations)
   }
 
-  @Test func `nothing starts when the waiting one of keepLatest is cancelled`() async {
+  @Test func `nothing starts when the waiting operation of keepLatest is cancelled`() async {
     let held = Held(.keepLatest)
     let operations = held.executeFirst(2)
     operations[1].cancel()
@@ -121,7 +125,9 @@ struct SlotsAndOrderTests {
     #expect(held.begun.elements == [1])
   }
 
-  @Test func `what a body executes first of all waits for its slot, and succeeds`() async {
+  @Test func `an operation that a body executes first of all waits for its slot, and succeeds`()
+    async
+  {
     let held = Held(.serial)
     let made = Log<Operation>()
     let maker = AnyUseCase(queue: held.queue) { (number: Int) in
@@ -135,7 +141,10 @@ struct SlotsAndOrderTests {
     #expect(fates([operation] + made.elements) == "++")
   }
 
-  @Test func `what a body executes under cancelPreviousAndWait supersedes its maker`() async {
+  @Test
+  func `an operation executed in a body under cancelPreviousAndWait supersedes its caller`()
+    async
+  {
     let held = Held(.cancelPreviousAndWait)
     let made = Log<Operation>()
     let gate = Gate()
@@ -156,7 +165,8 @@ struct SlotsAndOrderTests {
     #expect(fates([operation] + made.elements) == "SC")
   }
 
-  @Test func `awaiting what waits for one's own slot is a deadlock, told at once`() async {
+  @Test func `awaiting an operation that waits for the own slot is a deadlock, told at once`() async
+  {
     let held = Held(.serial)
     held.open(2)
     let made = Log<Operation>()
@@ -193,7 +203,7 @@ struct SlotsAndOrderTests {
     #expect(held.begun.elements == [0, 1, 2, 3, 4, 5])
   }
 
-  @Test func `the successor of one cancelled while it waits does not start early`() async {
+  @Test func `the successor of an operation cancelled while it waits does not start early`() async {
     let held = Held(.serial)
     let operations = held.executeFirst(3)
     await held.begun.elements(atLeast: 1)

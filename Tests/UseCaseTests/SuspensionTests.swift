@@ -43,7 +43,7 @@ struct SuspensionTests {
     #expect(held.begun.count == suspended.count { $0 == "W" })
   }
 
-  @Test func `what runs goes on while suspended, and its slot stays free`() async {
+  @Test func `a running operation goes on while suspended, and its slot stays free`() async {
     let held = Held(.serial)
     let operations = held.executeFirst(2)
     held.queue.suspend()
@@ -58,7 +58,10 @@ struct SuspensionTests {
     await allEnded(operations)
   }
 
-  @Test func `a newcomer supersedes what runs while suspended, and starts on resume`() async {
+  @Test
+  func `an incoming operation supersedes the running one of a suspended queue`()
+    async
+  {
     let held = Held(.cancelPrevious)
     let first = held.execute(1)
     await held.begun.elements(atLeast: 1)
@@ -71,7 +74,7 @@ struct SuspensionTests {
     await allEnded(operations)
   }
 
-  @Test func `cancel works at once on one that waits in a suspended queue`() async {
+  @Test func `cancel works at once on an operation that waits in a suspended queue`() async {
     let held = Held(.serial)
     held.queue.suspend()
     let operations = held.executeFirst(3)

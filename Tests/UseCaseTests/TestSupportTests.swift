@@ -63,7 +63,8 @@ struct TestSupportTests {
     #expect(lifetime.alive == 0)
   }
 
-  @Test func `a test that hangs stops the run with its name, one that ends does not`() async throws
+  @Test func `a test that hangs stops the run with its name, a test that ends does not`()
+    async throws
   {
     try await stopUnlessItEnds("quick", within: .seconds(60)) {}
     let result = await #expect(

@@ -17,7 +17,7 @@ struct TimeoutTests {
     #expect(AnyUseCase(held()).timeout == .seconds(1))
   }
 
-  @Test func `a time-out of more than a lifetime is a long one`() async throws {
+  @Test func `a timeout of more than a lifetime is a long timeout`() async throws {
     let gate = Gate()
     let forever = AnyUseCase(timeout: .seconds(Int64.max)) { (number: Int) in
       await gate.passIgnoringCancellation()
@@ -46,7 +46,7 @@ struct TimeoutTests {
     await allEnded(operations)
   }
 
-  @Test func `the slot is free when the body has returned, not when the time has passed`() async {
+  @Test func `the slot is free when the body has returned, not at the timeout`() async {
     let held = held(.serial)
     let first = held.execute(1)
       .finally { [log] in log.append("\(held.returned.elements)") }
@@ -66,7 +66,7 @@ struct TimeoutTests {
     #expect(held.crowd.peak == 1)
   }
 
-  @Test func `a body that throws after its time has passed changes nothing`() async {
+  @Test func `a body that throws after its timeout changes nothing`() async {
     for error in [CancellationError(), Refused()] as [any Error] {
       let gate = Gate()
       let queue = UseCaseQueue(clock: clock)
@@ -88,7 +88,7 @@ struct TimeoutTests {
     }
   }
 
-  @Test func `a cancellation before the time has passed stays`() async {
+  @Test func `a cancellation before the timeout stays`() async {
     let held = held()
     let operation = held.execute(1).record(in: log)
     await held.begun.elements(atLeast: 1)
@@ -102,7 +102,7 @@ struct TimeoutTests {
   }
 
   @Test(arguments: [true, false])
-  func `a cancellation after the time has passed leaves out what has not begun`(
+  func `a cancellation after the timeout leaves out the handlers that have not begun`(
     ofAll: Bool
   ) async {
     let held = held()
@@ -154,7 +154,7 @@ struct TimeoutTests {
     #expect(fates(operations) == "++")
   }
 
-  @Test func `nothing sleeps on the clock when the operation has ended`() async {
+  @Test func `no timeout sleeps on the clock when its operation has ended`() async {
     let held = held()
     let operations = held.executeFirst(20)
     await clock.sleeping(20)
@@ -164,7 +164,7 @@ struct TimeoutTests {
     #expect(held.queue.activity.succeeded == 20)
   }
 
-  @Test func `of a race between the time and the response one wins, for everybody`() async {
+  @Test func `in a race of timeout and response one wins, for every handler`() async {
     for round in 1...300 {
       let held = held()
       let log = Log<String>()

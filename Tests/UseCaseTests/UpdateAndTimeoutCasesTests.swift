@@ -122,7 +122,7 @@ struct TimeoutCasesTests {
     #expect(!gate.isOpen)
   }
 
-  @Test func `a body that looks at its cancellation sees the timeout pass`() async {
+  @Test func `a body that looks at its cancellation sees the timeout`() async {
     let seen = Log<Bool>()
     let useCase = AnyUseCase(queue: UseCaseQueue(clock: clock), timeout: .seconds(2)) {
       (_: Int) in

@@ -63,7 +63,8 @@ struct UpdatesTests {
     operation.record(in: log)
   }
 
-  @Test @MainActor func `updates that are not delivered when it is cancelled are dropped`() async {
+  @Test @MainActor
+  func `updates not delivered when the operation is cancelled are dropped`() async {
     let (reported, gate) = (Gate(), Gate())
     let useCase = Reporting { report in
       for number in 1...3 { report(number) }
@@ -116,7 +117,7 @@ struct UpdatesTests {
     #expect(log.elements == ["update 1", "finally"])
   }
 
-  @Test func `updates come before catch when the time has passed`() async {
+  @Test func `updates come before catch at a timeout`() async {
     let (clock, reported, gate) = (ManualClock(), Gate(), Gate())
     let useCase = Reporting(on: UseCaseQueue(clock: clock), timeout: .seconds(1)) { report in
       report(1)
@@ -137,7 +138,8 @@ struct UpdatesTests {
     #expect(log.elements == ["update 1", "catch true", "finally"])
   }
 
-  @Test func `handlers wait for the slot also when the last update is just delivered`() async {
+  @Test func `handlers wait for the slot also when the last update has just been delivered`() async
+  {
     // The body has returned, and its queue has not yet been told.
     let queue = UseCaseQueue(.serial) { event in
       guard event.kind == .succeeded else { return }
@@ -151,7 +153,7 @@ struct UpdatesTests {
     #expect(found.elements == Array(repeating: true, count: 50))
   }
 
-  @Test func `none is lost that eight tasks report`() async {
+  @Test func `no update is lost that eight tasks report`() async {
     let useCase = Reporting { report in
       await withTaskGroup { group in
         for worker in 0..<8 {

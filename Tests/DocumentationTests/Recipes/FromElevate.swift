@@ -49,7 +49,7 @@ struct FromElevate {
     #expect(screen.lines == ["Logging in…", "connected", "Wrong", "over"])
   }
 
-  @Test func `a time-out has a callback`() async {
+  @Test func `a timeout has a callback`() async {
     let operation = login("secret")
     await clock.sleeping()
     while screen.lines.count < 2 { await Task.yield() }

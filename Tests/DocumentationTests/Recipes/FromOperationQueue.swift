@@ -14,7 +14,7 @@ struct FromOperationQueue {
     }
   }
 
-  @Test func `what one depends on is called inside, within the limit`() async throws {
+  @Test func `a dependency is called inside the body, within the limit`() async throws {
     let bodies = Watched((now: 0, most: 0))
     let gate = Gate()
     let download = AnyUseCase<String, String>(queue: UseCaseQueue(.serial)) { name in
