@@ -198,10 +198,11 @@ struct CallFormTests {
   }
 
   @Test func `the call form is cancelled with its task while it waits`() async {
-    let held = Held(.serial)
+    let waits = Log<UseCaseOperationID>()
+    let held = Held(.serial, waits: waits)
     let first = held.execute(1)
     let call = Task { try await held(2) }
-    while held.queue.activity.waiting == 0 { await Task.yield() }
+    await waits.elements(atLeast: 1)
     call.cancel()
     await #expect(throws: CancellationError.self) { try await call.value }
     #expect(held.queue.activity.waiting == 0)
@@ -225,11 +226,12 @@ struct CallFormTests {
 
   @Test func `the call form throws CancellationError when it is superseded or dropped`() async {
     for policy in [UseCaseQueue.Policy.keepLatest, .dropWhileBusy] {
-      let held = Held(policy)
+      let waits = Log<UseCaseOperationID>()
+      let held = Held(policy, waits: waits)
       let first = held.execute(1)
       let call = Task { try await held(2) }
       if policy == .keepLatest {
-        while held.queue.activity.waiting == 0 { await Task.yield() }
+        await waits.elements(atLeast: 1)
         held.execute(3).cancel()
       }
       await #expect(throws: CancellationError.self) { try await call.value }

@@ -23,6 +23,11 @@ struct Held: UseCase {
     self.timeout = timeout
   }
 
+  /// On a queue that logs each operation that has to wait.
+  init(_ policy: UseCaseQueue.Policy, waits: Log<UseCaseOperationID>) {
+    self.init(on: UseCaseQueue(policy) { if $0.kind == .waiting { waits.append($0.id) } })
+  }
+
   func main(_ request: Int) async -> Int {
     crowd.enter()
     begun.append(request)

@@ -117,12 +117,13 @@ struct HeldSlotTests {
   }
 
   @Test func `a call in a detached task waits for a slot of its own`() async throws {
-    let queue = queue
+    let waits = Log<UseCaseOperationID>()
+    let queue = Held(.serial, waits: waits).queue
     let inner = AnyUseCase(queue: queue) { (number: Int) in number }
     let calls = Log<Task<Int, any Error>>()
     let outer = AnyUseCase(queue: queue) { (number: Int) in
       calls.append(Task.detached { try await inner(number) })
-      while queue.activity.waiting == 0 { await Task.yield() }
+      await waits.elements(atLeast: 1)
     }
     await outer.execute(1).ended()
     #expect(try await calls.elements[0].value == 1)

@@ -57,11 +57,12 @@ struct InsideABodyTests {
   }
 
   @Test func `the call form on a queue that is not held is admitted there`() async throws {
-    let held = Held(.serial)
+    let waits = Log<UseCaseOperationID>()
+    let held = Held(.serial, waits: waits)
     let first = held.execute(1)
     let outer = AnyUseCase(queue: queue) { (number: Int) in try await held(number) }
     let operation = outer.execute(2)
-    while held.queue.activity.waiting == 0 { await Task.yield() }
+    await waits.elements(atLeast: 1)
     held.open(1...2)
     #expect(try await operation.value == 2)
     await first.ended()
