@@ -7,44 +7,48 @@ let package = Package(
   products: [
     .library(name: "UseCase", targets: ["UseCase"]),
     .library(name: "UseCaseHistory", targets: ["UseCaseHistory"]),
+    .library(name: "UseCaseTesting", targets: ["UseCaseTesting"]),
   ],
   targets: [
     .target(name: "UseCaseInternals"),
     .target(name: "UseCase", dependencies: ["UseCaseInternals"]),
     .target(name: "UseCaseHistory", dependencies: ["UseCase", "UseCaseInternals"]),
-    .target(name: "TestSupport", path: "Tests/TestSupport"),
-    .testTarget(name: "UseCaseTests", dependencies: ["UseCase", "TestSupport"]),
+    .target(name: "UseCaseTesting", dependencies: ["UseCase", "UseCaseInternals"]),
+    .target(
+      name: "TestSupport", dependencies: ["UseCaseInternals", "UseCaseTesting"],
+      path: "Tests/TestSupport"),
+    .testTarget(
+      name: "UseCaseTests", dependencies: ["UseCase", "UseCaseInternals", "TestSupport"]),
+    .testTarget(
+      name: "UseCaseTestingTests", dependencies: ["UseCase", "UseCaseTesting", "TestSupport"]),
     .testTarget(
       name: "UseCaseHistoryTests", dependencies: ["UseCase", "UseCaseHistory", "TestSupport"]),
     .testTarget(
-      name: "DocumentationTests", dependencies: ["UseCase", "UseCaseHistory", "TestSupport"]),
+      name: "DocumentationTests",
+      dependencies: ["UseCase", "UseCaseHistory", "UseCaseTesting", "TestSupport"]),
     .testTarget(name: "NetworkTests", dependencies: ["UseCase", "TestSupport"]),
-    .testTarget(
-      name: "Swift6ClientTests", dependencies: ["UseCase", "UseCaseHistory", "TestSupport"],
-      swiftSettings: [.treatAllWarnings(as: .error)]),
-    .testTarget(
-      name: "Swift5ClientTests", dependencies: ["UseCase", "UseCaseHistory", "TestSupport"],
-      swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]),
-    .testTarget(
-      name: "MainActorClientTests", dependencies: ["UseCase", "UseCaseHistory", "TestSupport"],
-      swiftSettings: [.defaultIsolation(MainActor.self), .treatAllWarnings(as: .error)]),
-    .testTarget(
-      name: "Swift5MainActorClientTests", dependencies: ["UseCase", "TestSupport"],
-      swiftSettings: [
-        .swiftLanguageMode(.v5), .defaultIsolation(MainActor.self),
-        .enableUpcomingFeature("DisableOutwardActorInference"),
-        .enableUpcomingFeature("GlobalActorIsolatedTypesUsability"),
-        .enableUpcomingFeature("InferIsolatedConformances"),
-        .enableUpcomingFeature("InferSendableFromCaptures"),
-        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-        .treatAllWarnings(as: .error),
-      ]),
   ],
   swiftLanguageModes: [.v6]
 )
 
-// The clients have settings of their own: those of other people's projects.
-for target in package.targets where target.swiftSettings == nil {
+// The clients have settings of their own: those of other people's projects. All of them compile
+// Tests/Clients/ClientTests.swift.
+let clients: [String: [SwiftSetting]] = [
+  "Swift6ClientTests": [],
+  "Swift6NonsendingClientTests": [.enableUpcomingFeature("NonisolatedNonsendingByDefault")],
+  "Swift5ClientTests": [.swiftLanguageMode(.v5)],
+  "MainActorClientTests": [.defaultIsolation(MainActor.self)],
+  "Swift5MainActorClientTests": [
+    .swiftLanguageMode(.v5), .defaultIsolation(MainActor.self),
+    .enableUpcomingFeature("DisableOutwardActorInference"),
+    .enableUpcomingFeature("GlobalActorIsolatedTypesUsability"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .enableUpcomingFeature("InferSendableFromCaptures"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  ],
+]
+
+for target in package.targets {
   target.swiftSettings = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("ImmutableWeakCaptures"),
@@ -53,4 +57,10 @@ for target in package.targets where target.swiftSettings == nil {
     .enableUpcomingFeature("MemberImportVisibility"),
     .treatAllWarnings(as: .error),
   ]
+}
+
+package.targets += clients.keys.sorted().map { name in
+  .testTarget(
+    name: name, dependencies: ["UseCase", "UseCaseHistory", "TestSupport"],
+    swiftSettings: clients[name, default: []] + [.treatAllWarnings(as: .error)])
 }

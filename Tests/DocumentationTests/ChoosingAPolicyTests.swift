@@ -9,7 +9,8 @@ struct ChoosingAPolicyTests {
     let uploads = UseCaseQueue(.init(limit: 3, whenBusy: .cancelPrevious))
 
     let gate = Gate()
-    let upload = AnyUseCase<Int, Void>(queue: uploads) { _ in await gate.pass() }
+    let upload = AnyUseCase<Int, Void>(queue: uploads) { _ in await gate.passIgnoringCancellation()
+    }
     let operations = (1...4).map { upload.execute($0) }
     #expect(operations.map(\.state) == [.finished, .running, .running, .running])
     gate.open()
@@ -40,7 +41,7 @@ private actor Bank {
   private var balance = 0
 
   func add(_ amount: Int) async throws -> Int {
-    await isOpen.pass()
+    await isOpen.passIgnoringCancellation()
     balance += amount
     return balance
   }

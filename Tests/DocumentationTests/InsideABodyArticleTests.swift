@@ -18,13 +18,16 @@ struct InsideABodyArticleTests {
     #expect(queue.activity.executed == 1)
   }
 
-  @Test func `what a body executes runs when the body is over`() async throws {
+  @Test func `an operation that a body executes runs when the body is over`() async throws {
     let backUp = try await Close(queue: queue, backUp: save).execute("abc").value
     #expect(try await backUp.value == 3)
     #expect(queue.activity.executed == 2)
   }
 
-  @Test func `to await it inside is a deadlock, told at once`() async {
+  @Test
+  func `awaiting an operation inside the body that holds its slot is a deadlock`()
+    async
+  {
     let (queue, save) = (queue, save)
     let stuck = AnyUseCase<String, Int>(queue: queue) { text in
       #expect(queue.isHeldHere)

@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 import UseCase
+import UseCaseTesting
 
 /// The code of “Testing with gates and clocks”.
 @Suite(.mustEnd)
@@ -9,7 +10,7 @@ struct TestingArticleTests {
     let gate = Gate()
     let queue = UseCaseQueue(.cancelPrevious)
     let search = AnyUseCase<String, [String]>(queue: queue) { text in
-      await gate.pass()
+      try await gate.pass()
       return [text]
     }
     let screen = SearchScreen(search: search)
@@ -24,7 +25,7 @@ struct TestingArticleTests {
     #expect(screen.titles == ["swift"])
   }
 
-  @Test func `of what waits to be saved only the newest is`() async {
+  @Test func `only the newest waiting draft is saved`() async {
     let saved = Log<String>()
     let queue = UseCaseQueue(.keepLatest)
     let save = AnyUseCase<String, Void>(queue: queue) { text in saved.append(text) }
@@ -46,8 +47,8 @@ struct TestingArticleTests {
     let first = search.execute("sw")
     let second = search.execute("swift")
     await first.ended()
-    await clock.sleepers(atLeast: 1)
-    clock.advance(by: .milliseconds(300))
+    await clock.sleeping()
+    await clock.advance(by: .milliseconds(300))
     #expect(try await second.value == "swift")
     #expect(queue.activity.cancelled == 1)
   }

@@ -29,7 +29,7 @@ struct UndoArticleTests {
   }
 
   @Test(arguments: [true, false])
-  func `an undo that is asked for early is for what is on its way`(fails: Bool) async {
+  func `an early undo targets the entry that is on its way`(fails: Bool) async {
     let history = history
     await shelf.refuse(fails ? ["Report 2"] : [])
     let lane = rename.queue
@@ -46,7 +46,7 @@ struct UndoArticleTests {
     #expect(list.shown == (fails ? ["outOfTurn"] : []))
   }
 
-  @Test func `what a failed group could not undo can be undone later`() async {
+  @Test func `parts that a failed group could not undo can be undone later`() async {
     await shelf.refuse(["Draft 2", "Untitled"])
     let (history, rename, list) = (history, rename, list)
     await history.group("Tidy up") {
@@ -64,7 +64,7 @@ struct UndoArticleTests {
     #expect(await shelf.title == "Untitled")
   }
 
-  @Test func `what is hidden is deleted when nobody can bring it back`() async {
+  @Test func `a hidden item is deleted when no undo can bring it back`() async {
     let delete = Delete(shelf: shelf).recorded(in: history)
     await shelf.add(["a", "b"])
     await delete.execute("a").ended()
@@ -76,7 +76,7 @@ struct UndoArticleTests {
     #expect(await shelf.all == ["a"])
   }
 
-  @Test func `what is hidden again can be brought back again`() async {
+  @Test func `an item that is hidden again can be brought back again`() async {
     let delete = Delete(shelf: shelf).recorded(in: history)
     await shelf.add(["a", "b"])
     await delete.execute("a").ended()

@@ -15,12 +15,13 @@ struct NetworkTests {
 
   init() throws {
     server = try LocalServer { [gate] path in
-      if path == "/held" { await gate.pass() }
+      if path == "/held" { await gate.passIgnoringCancellation() }
       return LocalServer.Answer(status: path == "/missing" ? 404 : 200, body: "text of \(path)")
     }
   }
 
-  @Test func `a newer request ends the one in flight long before the server answers`() async throws
+  @Test func `an incoming request ends the request in flight long before the server answers`()
+    async throws
   {
     let fetch = Fetch(server: server, queue: UseCaseQueue(.cancelPrevious))
     let reasons = Log<UseCaseCancellation>()
@@ -49,15 +50,15 @@ struct NetworkTests {
     gate.open()
   }
 
-  @Test func `a server that never answers is a time-out`() async throws {
+  @Test func `a server that never answers times out`() async throws {
     let clock = ManualClock()
     let fetch = Fetch(
       server: server, queue: UseCaseQueue(clock: clock), timeout: .seconds(10))
     let caught = Log<UseCaseTimeout>()
     let operation = fetch.execute("/held").catch(UseCaseTimeout.self) { caught.append($0) }
     await server.requests.elements(atLeast: 1)
-    await clock.sleepers(atLeast: 1)
-    clock.advance(by: .seconds(10))
+    await clock.sleeping()
+    await clock.advance(by: .seconds(10))
     await operation.ended()
     #expect(caught.elements == [UseCaseTimeout(duration: .seconds(10))])
     await server.hangUps.elements(atLeast: 1)

@@ -8,7 +8,7 @@ private enum Locals {
 
 @Suite(.mustEnd)
 struct BodyCasesTests {
-  @Test func `anybody may read the identity and the state of an operation`() async {
+  @Test func `any task may read the identity and the state of an operation`() async {
     func isSendable(_: some Sendable & Identifiable) {}
     let held = Held(.serial)
     let operations = held.executeFirst(2)
@@ -47,7 +47,7 @@ struct BodyCasesTests {
     #expect(held.begun.elements == [1])
   }
 
-  @Test func `the body of one cancelled before it could start is never called`() async {
+  @Test func `the body of an operation cancelled before it starts is never called`() async {
     let held = Held(.serial)
     let operations = held.executeFirst(3)
     operations[1].cancel()
@@ -61,7 +61,7 @@ struct BodyCasesTests {
     let queue = UseCaseQueue(.serial)
     let gate = Gate()
     let useCase = AnyUseCase(queue: queue) { (_: Int) in
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       return Locals.name
     }
     let operations = ["harry", "sally"].map { name in
@@ -77,7 +77,7 @@ struct BodyCasesTests {
     let queue = UseCaseQueue(.serial)
     let gate = Gate()
     let useCase = AnyUseCase(queue: queue) { (name: String) in
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       let before = Locals.name
       return await Locals.$name.withValue(name) {
         await Task.yield()
@@ -124,14 +124,14 @@ struct BodyCasesTests {
     let (entered, gate, log) = (Gate(), Gate(), Log<Bool>())
     let useCase = AnyUseCase { (_: Int) in
       entered.open()
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       log.append((try? Task.checkCancellation()) == nil)
       await Task.yield()
       log.append((try? Task.checkCancellation()) == nil)
       try Task.checkCancellation()
     }
     let operation = useCase.execute(1)
-    await entered.pass()
+    await entered.passIgnoringCancellation()
     operation.cancel()
     gate.open()
     await operation.ended()
@@ -158,7 +158,7 @@ struct BodyCasesTests {
   @Test func `an operation whose body honours cancellation ends at once`() async {
     let clock = ManualClock()
     let operation = AnyUseCase { (_: Int) in try await clock.sleep(for: .seconds(1)) }.execute(1)
-    await clock.sleepers(atLeast: 1)
+    await clock.sleeping()
     operation.cancel()
     await operation.ended()
     #expect(operation.cancellation == .requested)
@@ -180,7 +180,7 @@ struct BodyCasesTests {
     #expect(held.queue.activity.cancelled == 2)
   }
 
-  @Test func `the activity counts one less when one of two ends`() async {
+  @Test func `the activity counts one operation less when one of two ends`() async {
     let held = Held()
     let operations = held.executeFirst(2)
     #expect(held.queue.activity.running == 2)
@@ -197,7 +197,7 @@ struct BodyCasesTests {
     let queue = UseCaseQueue(.limit(2))
     let gate = Gate()
     let useCase = AnyUseCase(queue: queue) { (number: Int) in
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       if number % 3 == 1 { throw Refused() }
       return number
     }

@@ -18,7 +18,7 @@ struct BodyTests {
   @Test func `a body has the priority that was given, also after a wait`() async throws {
     let gate = Gate()
     let useCase = AnyUseCase(queue: UseCaseQueue(.serial)) { (_: Int) in
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       return Task.basePriority?.rawValue
     }
     let priorities: [TaskPriority] = [.low, .background, .high]
@@ -30,12 +30,12 @@ struct BodyTests {
   }
 
   @Test(arguments: [TaskPriority.low, .background, .high])
-  func `a body has the priority of whoever executes, also after a wait`(
+  func `a body has the priority of the task that executes, also after a wait`(
     priority: TaskPriority
   ) async throws {
     let gate = Gate()
     let useCase = AnyUseCase(queue: UseCaseQueue(.serial)) { (_: Int) in
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       return Task.basePriority?.rawValue
     }
     let made = Log<UseCaseOperation<Int, UInt8?>>()
@@ -48,13 +48,14 @@ struct BodyTests {
     for operation in made.elements { #expect(try await operation.value == priority.rawValue) }
   }
 
-  @Test func `a body that waited sees the task-local values, not those of who made room`()
+  @Test
+  func `a body that waited sees the task-local values of its own execute`()
     async throws
   {
     let queue = UseCaseQueue(.serial)
     let gate = Gate()
     let useCase = AnyUseCase(queue: queue) { (_: Int) in
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       return Locals.name
     }
     let first = Locals.$name.withValue("first") { useCase.execute(1) }
@@ -66,7 +67,7 @@ struct BodyTests {
     #expect(try await third.value == "third")
   }
 
-  @Test func `a body sees the task-local values of whoever executed, not of whoever resumed`()
+  @Test func `a body sees the task-local values of its execute, not of the call of resume`()
     async throws
   {
     let queue = UseCaseQueue(.serial)
@@ -90,7 +91,7 @@ struct BodyTests {
     #expect(try await operation.value == "thread")
   }
 
-  @Test func `a CancellationError that nobody asked for is a cancellation, as thrown`() async {
+  @Test func `a CancellationError without a cancellation is a cancellation, as thrown`() async {
     let log = Log<String>()
     let queue = UseCaseQueue()
     let operation = AnyUseCase(queue: queue) { (_: Int) -> Int in throw CancellationError() }
@@ -105,7 +106,7 @@ struct BodyTests {
   @Test func `a CancellationError after a cancellation keeps its reason`() async {
     let gate = Gate()
     let useCase = AnyUseCase(queue: UseCaseQueue(.cancelPrevious)) { (number: Int) in
-      if number == 1 { try await gate.passUnlessCancelled() }
+      if number == 1 { try await gate.pass() }
     }
     let operations = [useCase.execute(1), useCase.execute(2)]
     await allEnded(operations)

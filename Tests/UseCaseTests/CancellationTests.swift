@@ -31,20 +31,18 @@ struct CancellationTests {
     #expect(log.elements == ["onCancel requested", "finally"])
   }
 
-  @Test func `handlers of a cancelled running one wait for its body to return`() async {
+  @Test func `the handlers of a cancelled running operation wait for its body to return`() async {
     let held = Held(.serial)
     let operation = held.execute(1)
       .onCancel { [log] _ in log.append("onCancel \(held.returned.count)") }
     await held.begun.elements(atLeast: 1)
     operation.cancel()
-    await letOthersRun()
-    #expect(log.count == 0)
     held.open(1)
     await operation.ended()
     #expect(log.elements == ["onCancel 1"])
   }
 
-  @Test func `one cancelled while it waits gives up its place and no slot`() async {
+  @Test func `an operation cancelled while it waits gives up its place and no slot`() async {
     // Between the outcome and the leaving of the queue the observer lets other threads get on.
     let queue = UseCaseQueue(.serial) { event in
       guard case .cancelled = event.kind else { return }
@@ -64,7 +62,7 @@ struct CancellationTests {
     #expect(queue.activity.isIdle)
   }
 
-  @Test func `an operation that nobody holds goes on`() async {
+  @Test func `an operation without a reference goes on`() async {
     let held = Held()
     _ = held.execute(1).then { [log] in log.append("then \($0)") }
     held.open(1)
@@ -95,23 +93,24 @@ struct CancellationTests {
     await operation.ended()
   }
 
-  @Test func `ended waits for the real end although its task is cancelled`() async {
+  @Test @MainActor
+  func `ended waits for the real end although its task is cancelled`() async {
     let held = Held()
     let operation = held.execute(1)
-    let entered = Gate()
     let waiter = Task {
-      entered.open()
       await operation.ended()
       return held.returned.count
     }
-    await entered.pass()
-    waiter.cancel()
-    await letOthersRun()
-    held.open(1)
+    // Each runs when the one before it has given up the main actor: the waiter waits, is
+    // cancelled, would go on if it did so for a cancellation, and only then may the body return.
+    Task {
+      waiter.cancel()
+      Task { held.open(1) }
+    }
     #expect(await waiter.value == 1)
   }
 
-  @Test func `value throws for all who wait when the operation is cancelled`() async {
+  @Test func `value throws in every waiting task when the operation is cancelled`() async {
     let held = Held()
     let operation = held.execute(1)
     let waiters = (1...8).map { _ in Task { try await operation.value } }
@@ -152,24 +151,27 @@ struct CallFormTests {
     let entered = Gate()
     let useCase = AnyUseCase(queue: queue) { (_: Int) in
       entered.open()
-      try await gate.passUnlessCancelled()
+      try await gate.pass()
     }
     let call = Task { try await useCase(1) }
-    await entered.pass()
+    await entered.passIgnoringCancellation()
     call.cancel()
     await #expect(throws: CancellationError.self) { try await call.value }
     await queue.idle()
     #expect(queue.activity.cancelled == 1)
   }
 
-  @Test func `the call form returns nothing to a cancelled task, not even what is there`() async {
+  @Test
+  func `the call form returns nothing to a cancelled task, not even an early response`()
+    async
+  {
     let gate = Gate()
     let call = Watched<Task<Int, any Error>?>(nil)
     let queue = UseCaseQueue(.serial) { event in
       if event.kind == .succeeded { call.value?.cancel() }
     }
     let useCase = AnyUseCase(queue: queue) { (number: Int) in
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       return number
     }
     let task = Task { try await useCase(1) }
@@ -183,12 +185,12 @@ struct CallFormTests {
   @Test func `the call form is cancelled with its task before it has begun to wait`() async {
     let useCase = AnyUseCase { (gates: [Gate]) in
       gates[0].open()
-      await gates[1].pass()
+      await gates[1].passIgnoringCancellation()
     }
     for _ in 0..<2_000 {
       let gates = [Gate(), Gate()]
       let call = Task { try await useCase(gates) }
-      await gates[0].pass()
+      await gates[0].passIgnoringCancellation()
       call.cancel()
       gates[1].open()
       await #expect(throws: CancellationError.self) { try await call.value }
@@ -196,10 +198,11 @@ struct CallFormTests {
   }
 
   @Test func `the call form is cancelled with its task while it waits`() async {
-    let held = Held(.serial)
+    let waits = Log<UseCaseOperationID>()
+    let held = Held(.serial, waits: waits)
     let first = held.execute(1)
     let call = Task { try await held(2) }
-    while held.queue.activity.waiting == 0 { await Task.yield() }
+    await waits.elements(atLeast: 1)
     call.cancel()
     await #expect(throws: CancellationError.self) { try await call.value }
     #expect(held.queue.activity.waiting == 0)
@@ -223,11 +226,12 @@ struct CallFormTests {
 
   @Test func `the call form throws CancellationError when it is superseded or dropped`() async {
     for policy in [UseCaseQueue.Policy.keepLatest, .dropWhileBusy] {
-      let held = Held(policy)
+      let waits = Log<UseCaseOperationID>()
+      let held = Held(policy, waits: waits)
       let first = held.execute(1)
       let call = Task { try await held(2) }
       if policy == .keepLatest {
-        while held.queue.activity.waiting == 0 { await Task.yield() }
+        await waits.elements(atLeast: 1)
         held.execute(3).cancel()
       }
       await #expect(throws: CancellationError.self) { try await call.value }

@@ -8,7 +8,7 @@ struct CancelledTaskTests {
     let queue = UseCaseQueue(.cancelPrevious)
     let gate = Gate()
     let useCase = AnyUseCase<Int, Int>(queue: queue) { number in
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       return number
     }
     let shown = useCase.execute(1)
@@ -27,7 +27,7 @@ struct CancelledTaskTests {
     let queue = UseCaseQueue(clock: clock)
     let gate = Gate()
     let useCase = AnyUseCase<Int, Int>(queue: queue, timeout: .seconds(1)) { number in
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       return number
     }
     let flags = Log<Bool>()
@@ -36,9 +36,9 @@ struct CancelledTaskTests {
       .finally { flags.append(Task.isCancelled) }
     let late = useCase.execute(2)
       .catch { _ in flags.append(Task.isCancelled) }
-    await clock.sleepers(atLeast: 2)
+    await clock.sleeping(2)
     cancelled.cancel()
-    clock.advance(by: .seconds(1))
+    await clock.advance(by: .seconds(1))
     _ = try? await late.value
     gate.open()
     await cancelled.ended()
@@ -46,11 +46,13 @@ struct CancelledTaskTests {
     #expect(flags.elements == [false, false, false])
   }
 
-  @Test func `an operation cancelled by its own handler keeps the order of the others`() async {
+  @Test func `an operation cancelled by its own handler keeps the order of its other handlers`()
+    async
+  {
     let log = Log<String>()
     let gate = Gate()
     let useCase = AnyUseCase<Int, Int> { number in
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       return number
     }
     let operation = useCase.execute(1)
@@ -79,7 +81,7 @@ struct CancelledTaskTests {
     made.update { $0 = queue }
     let gate = Gate()
     let useCase = AnyUseCase<Int, Int>(queue: queue) { number in
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       return number
     }
     let operations = [useCase.execute(1), useCase.execute(2)]

@@ -6,7 +6,7 @@ import UseCase
 struct EndsAndReasonsTests {
   private let log = Log<String>()
 
-  @Test func `the outcome of a dropped one is there when execute returns`() async {
+  @Test func `a dropped operation has its outcome when execute returns`() async {
     let held = Held(.dropWhileBusy)
     let running = held.execute(1)
     let refused = held.execute(2)
@@ -16,7 +16,7 @@ struct EndsAndReasonsTests {
     await allEnded([running, refused])
   }
 
-  @Test func `a dropped one calls onCancel and finally once, then and catch never`() async {
+  @Test func `a dropped operation calls onCancel and finally once, then and catch never`() async {
     let held = Held(.dropWhileBusy)
     let running = held.execute(1)
     await held.execute(2).record(in: log).ended()
@@ -25,7 +25,7 @@ struct EndsAndReasonsTests {
     #expect(log.elements == ["onCancel dropped", "finally"])
   }
 
-  @Test func `who gives up the waiting place of keepLatest never starts`() async {
+  @Test func `an operation that loses the waiting place of keepLatest never starts`() async {
     let held = Held(.keepLatest)
     let operations = [held.execute(1), held.execute(2).record(in: log), held.execute(3)]
     #expect(operations[1].cancellation == .superseded)
@@ -36,7 +36,9 @@ struct EndsAndReasonsTests {
     #expect(held.begun.elements == [1, 3])
   }
 
-  @Test func `who still waits under cancelPreviousAndWait is superseded by the next`() async {
+  @Test func `an operation that still waits under cancelPreviousAndWait is superseded by the next`()
+    async
+  {
     let held = Held(.cancelPreviousAndWait)
     let first = held.execute(1)
     await held.begun.elements(atLeast: 1)
@@ -49,8 +51,7 @@ struct EndsAndReasonsTests {
     #expect(held.begun.elements == [1, 3])
   }
 
-  @Test func `cancelled before it could start means requested, and the body is not entered`() async
-  {
+  @Test func `an operation cancelled before it starts is cancelled as requested`() async {
     let held = Held(.serial)
     let operations = [held.execute(1), held.execute(2).record(in: log)]
     operations[1].cancel()
@@ -90,7 +91,7 @@ struct EndsAndReasonsTests {
     #expect(operation.fate == (fails ? "F" : "+"))
   }
 
-  @Test func `a cancelled one whose body returns a value stays cancelled`() async {
+  @Test func `a cancelled operation whose body returns a value stays cancelled`() async {
     let held = Held()
     let operation = held.execute(1).record(in: log)
     await held.begun.elements(atLeast: 1)
@@ -102,11 +103,11 @@ struct EndsAndReasonsTests {
     #expect(held.queue.activity.succeeded == 0)
   }
 
-  @Test func `a cancelled one whose body throws while it cleans up has not failed`() async {
+  @Test func `a cancelled operation whose body throws while it cleans up has not failed`() async {
     let gate = Gate()
     let queue = UseCaseQueue()
     let useCase = AnyUseCase(queue: queue) { (_: Int) -> Int in
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       throw Refused()
     }
     let operation = useCase.execute(1).record(in: log)

@@ -48,12 +48,12 @@ struct EveryOrderTests {
     #expect(worlds == 9)
   }
 
-  @Test func `who waits goes on when it may`() throws {
+  @Test func `an actor that waits goes on when it may`() throws {
     let (_, orders) = try Wall().takeInEveryOrder([.write("ab"), .await("a")])
     #expect(orders == 2)
   }
 
-  @Test func `who waits for ever is found`() {
+  @Test func `an actor that waits for ever is found`() {
     let error = #expect(throws: BadOrder.self) {
       try Wall().takeInEveryOrder([.write("ab"), .await("c")])
     }

@@ -23,10 +23,15 @@ struct Held: UseCase {
     self.timeout = timeout
   }
 
+  /// On a queue that logs each operation that has to wait.
+  init(_ policy: UseCaseQueue.Policy, waits: Log<UseCaseOperationID>) {
+    self.init(on: UseCaseQueue(policy) { if $0.kind == .waiting { waits.append($0.id) } })
+  }
+
   func main(_ request: Int) async -> Int {
     crowd.enter()
     begun.append(request)
-    await gate(request).pass()
+    await gate(request).passIgnoringCancellation()
     returned.append(request)
     crowd.leave()
     return request
@@ -130,11 +135,6 @@ func yieldThread() {
   sched_yield()
 }
 
-/// Gives every other task many turns: what could have begun by now has begun.
-func letOthersRun() async {
-  for _ in 1...100 { await Task.yield() }
-}
-
 /// A use case that waits at a gate, reports 1 to its request, and answers with it.
 struct Counting: ReportingUseCase {
   let queue: UseCaseQueue
@@ -151,7 +151,7 @@ struct Counting: ReportingUseCase {
 
   func main(_ request: Int, report: @escaping @Sendable (Int) -> Void) async throws -> Int {
     waiting.open()
-    await gate.pass()
+    await gate.passIgnoringCancellation()
     for number in 1...request { report(number) }
     if let failure { throw failure }
     return request

@@ -50,7 +50,9 @@ struct HandlerCasesTests {
     #expect(log.elements == ["true"])
   }
 
-  @Test func `then, catch and common do not run when the body of a cancelled one returns`() async {
+  @Test func `then, catch and common do not run when the body of a cancelled operation returns`()
+    async
+  {
     let held = Held()
     let operation = held.execute(1).record(in: log)
     await held.begun.elements(atLeast: 1)
@@ -100,7 +102,7 @@ struct HandlerCasesTests {
     #expect(log.elements == ["catch Refused(reason: \"no\")", "common", "finally"])
   }
 
-  @Test func `the general catch runs when no typed one fits`() async {
+  @Test func `the general catch runs when no typed catch fits`() async {
     await refuse.execute(1)
       .catch(Offline.self) { [log] _ in log.append("offline") }
       .catch { [log] _ in log.append("general") }
@@ -108,7 +110,7 @@ struct HandlerCasesTests {
     #expect(log.elements == ["general"])
   }
 
-  @Test func `a fitting catch gets the error typed, and the general one runs too`() async {
+  @Test func `a fitting catch gets the error typed, and the general catch runs too`() async {
     let offline = AnyUseCase { (_: Int) -> Int in throw Offline() }
     await offline.execute(1)
       .catch(Offline.self) { [log] (error: Offline) in log.append("\(error)") }
@@ -117,10 +119,10 @@ struct HandlerCasesTests {
     #expect(log.elements == ["Offline()", "general"])
   }
 
-  @Test func `no update, no then and no common after a cancellation at a gate`() async {
+  @Test func `no update, then or common runs after a cancellation at a gate`() async {
     let counting = Counting(on: UseCaseQueue())
     let operation = counting.execute(3) { [log] in log.append("update \($0)") }.record(in: log)
-    await counting.waiting.pass()
+    await counting.waiting.passIgnoringCancellation()
     operation.cancel()
     counting.gate.open()
     await operation.ended()

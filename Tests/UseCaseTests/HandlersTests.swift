@@ -97,7 +97,9 @@ struct HandlersTests {
     }
   }
 
-  @Test func `a handler may attach more, which run after those there and not inside it`() async {
+  @Test func `a handler may attach handlers, which run after the present ones and not inside it`()
+    async
+  {
     let held = Held()
     let operation = held.execute(1)
     operation.then { [log, operation] _ in

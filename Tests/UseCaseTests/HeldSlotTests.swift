@@ -44,7 +44,10 @@ struct HeldSlotTests {
     #expect(log.elements == ["update", "then false", "finally false"])
   }
 
-  @Test func `handlers of what a body executes run outside of the slot of the maker`() async {
+  @Test
+  func `the handlers of an operation executed in a body run outside of its slot`()
+    async
+  {
     let (queue, log) = (queue, log)
     let other = AnyUseCase { (_: Int) in }
     let maker = AnyUseCase(queue: queue) { (_: Int) in
@@ -57,7 +60,7 @@ struct HeldSlotTests {
     #expect(log.elements == ["then false", "late false"])
   }
 
-  @Test func `what execute makes inside a body holds its own slot only`() async {
+  @Test func `an operation executed inside a body holds its own slot only`() async {
     let (queue, log) = (queue, log)
     let own = UseCaseQueue(.serial)
     let other = AnyUseCase(queue: own) { (_: Int) in
@@ -68,7 +71,8 @@ struct HeldSlotTests {
     #expect(log.elements == ["false true"])
   }
 
-  @Test func `what becomes of what a body executes is told outside of the slot of the maker`()
+  @Test
+  func `the events of an operation executed in a body are told outside of its slot`()
     async
   {
     let (queue, log) = (queue, log)
@@ -86,7 +90,7 @@ struct HeldSlotTests {
     let outer = AnyUseCase(queue: queue) { (_: Int) in
       log.append("body")
       Task {
-        await gate.pass()
+        await gate.passIgnoringCancellation()
         log.append("task \(queue.isHeldHere)")
         try await inner(1)
         log.append("called")
@@ -113,12 +117,13 @@ struct HeldSlotTests {
   }
 
   @Test func `a call in a detached task waits for a slot of its own`() async throws {
-    let queue = queue
+    let waits = Log<UseCaseOperationID>()
+    let queue = Held(.serial, waits: waits).queue
     let inner = AnyUseCase(queue: queue) { (number: Int) in number }
     let calls = Log<Task<Int, any Error>>()
     let outer = AnyUseCase(queue: queue) { (number: Int) in
       calls.append(Task.detached { try await inner(number) })
-      while queue.activity.waiting == 0 { await Task.yield() }
+      await waits.elements(atLeast: 1)
     }
     await outer.execute(1).ended()
     #expect(try await calls.elements[0].value == 1)
@@ -126,16 +131,15 @@ struct HeldSlotTests {
   }
 
   @Test func `an inner body that outlives its caller keeps the slot`() async {
-    let (held, log) = (Held(on: queue), log)
+    let queue = UseCaseQueue(.serial) { [log] in log.append("\($0.kind)") }
+    let held = Held(on: queue)
     let outer = AnyUseCase(queue: queue) { (number: Int) in
       Task { try await held(10) }
       await held.begun.elements(atLeast: 1)
-      log.append("outer returns")
       return number
     }
     let operations = [outer.execute(1), held.execute(2)]
-    await log.elements(atLeast: 1)
-    await letOthersRun()
+    #expect(await log.elements(atLeast: 4) == ["running", "waiting", "running", "succeeded"])
     #expect(held.begun.elements == [10])
     #expect(queue.activity.running == 1)
     #expect(queue.activity.waiting == 1)
@@ -148,12 +152,15 @@ struct HeldSlotTests {
   }
 
   @Test func `an abandoned inner body keeps the slot after its caller was cancelled`() async {
-    let held = Held(on: queue)
-    let outer = AnyUseCase(queue: queue) { (number: Int) in try await held(10) }
+    let (held, log) = (Held(on: queue), log)
+    let outer = AnyUseCase(queue: queue) { (number: Int) in
+      defer { log.append("outer returns") }
+      return try await held(10)
+    }
     let operations = [outer.execute(1), held.execute(2)]
     await held.begun.elements(atLeast: 1)
     operations[0].cancel()
-    await letOthersRun()
+    await log.elements(atLeast: 1)
     #expect(held.begun.elements == [10])
     held.open(2)
     held.open(10)

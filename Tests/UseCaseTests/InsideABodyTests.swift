@@ -57,37 +57,40 @@ struct InsideABodyTests {
   }
 
   @Test func `the call form on a queue that is not held is admitted there`() async throws {
-    let held = Held(.serial)
+    let waits = Log<UseCaseOperationID>()
+    let held = Held(.serial, waits: waits)
     let first = held.execute(1)
     let outer = AnyUseCase(queue: queue) { (number: Int) in try await held(number) }
     let operation = outer.execute(2)
-    while held.queue.activity.waiting == 0 { await Task.yield() }
+    await waits.elements(atLeast: 1)
     held.open(1...2)
     #expect(try await operation.value == 2)
     await first.ended()
     #expect(held.queue.activity.executed == 2)
   }
 
-  @Test func `an error and a cancellation of the inner body reach the outer one`() async {
+  @Test func `an error and a cancellation of the inner body reach the outer body`() async {
     let gate = Gate()
     let queue = queue
     let inner = AnyUseCase(queue: queue) { (number: Int) in
       if number == 1 { throw Refused() }
       gate.open()
-      try await Gate().passUnlessCancelled()
+      try await Gate().pass()
     }
     let outer = AnyUseCase(queue: queue) { (number: Int) in try await inner(number) }
     let failing = outer.execute(1)
     await #expect(throws: Refused()) { try await failing.value }
     let cancelled = outer.execute(2)
-    await gate.pass()
+    await gate.passIgnoringCancellation()
     cancelled.cancel()
     await cancelled.ended()
     #expect(fates([failing, cancelled]) == "FC")
     await queue.idle()
   }
 
-  @Test func `interceptors and observer see the inner one, with an id of its own`() async throws {
+  @Test func `interceptors and observer see the inner execution, with an id of its own`()
+    async throws
+  {
     let events = Log<UseCaseEvent>()
     let ids = Log<UseCaseOperationID>()
     let queue = UseCaseQueue(
@@ -117,7 +120,8 @@ struct InsideABodyTests {
     #expect(queue.activity.succeeded == 1)
   }
 
-  @Test func `a deadlock is told of one that waits behind others for the own slot`() async {
+  @Test func `awaiting an operation that waits behind others for the own slot is a deadlock`() async
+  {
     let answer = answer
     let outer = AnyUseCase(queue: queue) { (number: Int) in
       let operations = [answer.execute(1), answer.execute(2)]
@@ -127,21 +131,25 @@ struct InsideABodyTests {
     await queue.idle()
   }
 
-  @Test func `awaiting what waits for the slot of somebody else is no deadlock`() async throws {
+  @Test func `awaiting an operation that waits for the slot of another chain is no deadlock`()
+    async throws
+  {
     let held = Held(.limit(2))
     let other = held.execute(1)
-    let made = Gate()
     let outer = AnyUseCase(queue: held.queue) { (_: Int) in
-      let operation = held.execute(2)
-      made.open()
-      return try await operation.value
+      try await awaitValue(of: held.execute(2)) { held.open(1...2) }
     }
-    let operation = outer.execute(0)
-    await made.pass()
-    await letOthersRun()
-    held.open(1...2)
-    #expect(try await operation.value == 2)
+    #expect(try await outer.execute(0).value == 2)
     await other.ended()
+  }
+
+  /// Awaits the value, and calls the closure meanwhile.
+  @MainActor private func awaitValue(
+    of operation: Operation, _ meanwhile: @escaping @Sendable () -> Void
+  ) async throws -> Int {
+    // It runs when this function gives up the main actor: when it waits.
+    Task { meanwhile() }
+    return try await operation.value
   }
 
   @Test func `awaiting value outside of any slot is no deadlock`() async throws {
@@ -152,12 +160,12 @@ struct InsideABodyTests {
     #expect(try await waiter.value == 2)
   }
 
-  @Test func `what execute makes inside a body outlives the cancellation of its maker`() async {
+  @Test func `an operation executed inside a body outlives the cancellation of that body`() async {
     let held = Held()
     let made = Log<Operation>()
     let outer = AnyUseCase(queue: queue) { (number: Int) in
       made.append(held.execute(number))
-      try await Gate().passUnlessCancelled()
+      try await Gate().pass()
     }
     let operation = outer.execute(1)
     await made.elements(atLeast: 1)

@@ -109,7 +109,7 @@ struct InterceptorsTests {
         _ request: Request, of execution: UseCaseExecution,
         next: UseCaseNext<Request, Response>
       ) async throws -> Response {
-        try await gate.passUnlessCancelled()
+        try await gate.pass()
         return try await next(request)
       }
     }
@@ -117,8 +117,8 @@ struct InterceptorsTests {
     let queue = UseCaseQueue(clock: clock, interceptors: [Waiting(gate: Gate())])
     let held = Held(on: queue, timeout: .seconds(1))
     let operation = held.execute(1)
-    await clock.sleepers(atLeast: 1)
-    clock.advance(by: .seconds(1))
+    await clock.sleeping()
+    await clock.advance(by: .seconds(1))
     await operation.ended()
     #expect(operation.fate == "F")
     #expect(held.begun.count == 0)
@@ -145,7 +145,7 @@ struct InterceptorsTests {
     #expect(ids.elements == [first.id, second.id])
   }
 
-  @Test func `interceptors do not see what never starts`() async {
+  @Test func `interceptors do not see operations that never start`() async {
     let held = Held(
       on: UseCaseQueue(.keepLatest, interceptors: [Wrapping(name: "a", log: log)]))
     let operations = held.executeFirst(3)

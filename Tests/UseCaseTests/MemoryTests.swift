@@ -1,5 +1,6 @@
 import TestSupport
 import Testing
+
 @testable import UseCase
 
 @Suite(.mustEnd)
@@ -12,7 +13,7 @@ struct MemoryTests {
   ) -> AnyUseCase<Int, Int> {
     AnyUseCase(queue: queue) { [token = lifetime.track()] (number: Int) in
       let local = token
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       withExtendedLifetime(local) {}
       if let error { throw error }
       return number
@@ -56,7 +57,8 @@ struct MemoryTests {
     #expect(lifetime.alive == 0)
   }
 
-  @Test func `nothing is left of one that was dropped, superseded or cancelled while waiting`()
+  @Test
+  func `nothing is left of an operation dropped, superseded or cancelled while waiting`()
     async
   {
     for policy in [UseCaseQueue.Policy.dropWhileBusy, .keepLatest, .serial] {
@@ -72,20 +74,20 @@ struct MemoryTests {
     }
   }
 
-  @Test func `nothing is left of one whose time has passed`() async {
+  @Test func `nothing is left of an operation that has timed out`() async {
     let (clock, gate) = (ManualClock(), Gate())
     let queue = UseCaseQueue(clock: clock)
     func execute() -> Operation {
       let token = lifetime.track()
       return AnyUseCase(queue: queue, timeout: .seconds(1)) { (number: Int) in
-        await gate.pass()
+        await gate.passIgnoringCancellation()
         withExtendedLifetime(token) {}
         return number
       }.execute(1)
     }
     let operation = attachAll(to: execute())
-    await clock.sleepers(atLeast: 1)
-    clock.advance(by: .seconds(1))
+    await clock.sleeping()
+    await clock.advance(by: .seconds(1))
     _ = try? await operation.value
     gate.open()
     await operation.ended()
@@ -107,7 +109,7 @@ struct MemoryTests {
   @Test func `an operation in its own handlers is no leak`() async {
     func execute(_ gate: Gate, cancels: Bool) -> UseCaseOperation<Lifetime.Token, Int> {
       let operation = AnyUseCase { (_: Lifetime.Token) in
-        await gate.pass()
+        await gate.passIgnoringCancellation()
         return 1
       }.execute(lifetime.track())
       operation
@@ -139,7 +141,7 @@ struct MemoryTests {
     await lifetime.over()
   }
 
-  @Test func `what a body executes does not keep the operation of the body`() async {
+  @Test func `an operation executed in a body does not keep the operation of that body`() async {
     let queue = UseCaseQueue(.serial)
     queue.suspend()
     let other = AnyUseCase(queue: queue) { (_: Int) in }
@@ -158,10 +160,10 @@ struct MemoryTests {
     let (gate, entered) = (Gate(), Gate())
     let operation = AnyUseCase { [lifetime] (_: Int) in
       entered.open()
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       return lifetime.track()
     }.execute(1)
-    await entered.pass()
+    await entered.passIgnoringCancellation()
     operation.cancel()
     gate.open()
     await operation.ended()
@@ -176,12 +178,12 @@ struct MemoryTests {
     }
     let useCase = AnyUseCase(queue: queue) { [lifetime] (number: Int) in
       entered.open()
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       return lifetime.track()
     }
     let late = useCase.execute(1).finally {}
     let next = useCase.execute(2)
-    await entered.pass()
+    await entered.passIgnoringCancellation()
     late.cancel()
     gate.open()
     await next.ended()
@@ -223,7 +225,7 @@ struct MemoryTests {
       let (first, gate) = (lifetime.track(onRelease: callBack), Gate())
       let useCase = AnyUseCase(queue: queue) { [lifetime] (request: Lifetime.Token) in
         withExtendedLifetime(first) {}
-        await gate.pass()
+        await gate.passIgnoringCancellation()
         return lifetime.track(onRelease: callBack)
       }
       return (1...4).map { _ in
@@ -319,12 +321,12 @@ struct MemoryTests {
         while waits, queue.isHeldHere { await Task.yield() }
         try await next((lifetime.track(), begun))
       }
-      if !waits { await begun.pass() }
+      if !waits { await begun.passIgnoringCancellation() }
     }
   }
 
   @Test(arguments: [false, true])
-  func `callers that have ended are not kept by those that they have called`(waits: Bool) async {
+  func `an operation does not keep its callers that have ended`(waits: Bool) async {
     let chain = Chain(
       queues: [UseCaseQueue(), UseCaseQueue()], lifetime: lifetime, waits: waits, last: Log())
     chain.execute((lifetime.track(), Gate()))

@@ -23,7 +23,7 @@ struct ObserverTests {
     let gate = Gate()
     let useCase = AnyUseCase(queue: UseCaseQueue(.serial, observer: events.append)) {
       (number: Int) in
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       if number == 2 { throw Refused() }
       if number == 3 { throw CancellationError() }
     }
@@ -47,7 +47,7 @@ struct ObserverTests {
     #expect(events.elements.allSatisfy { $0.type == Held.self })
   }
 
-  @Test func `what execute decides is told before it returns`() async {
+  @Test func `the observer hears what execute decides before execute returns`() async {
     let held = held(.keepLatest)
     var operations = [held.execute(1)]
     #expect(kinds(of: operations[0]) == [.running])
@@ -60,7 +60,8 @@ struct ObserverTests {
     await allEnded(operations)
   }
 
-  @Test func `what execute decides is told by its caller, though the slot comes meanwhile`() async {
+  @Test
+  func `the observer hears what execute decides from its caller, though a slot gets free`() async {
     let callers = Watched<[UseCaseOperationID: Int]>([:])
     let queue = UseCaseQueue(.serial) { event in
       callers.update { $0[event.id] = $0[event.id] ?? Caller.number }
@@ -75,7 +76,9 @@ struct ObserverTests {
     }
   }
 
-  @Test func `a dropped one is told as dropped and ended before execute returns`() async {
+  @Test func `the observer hears dropped and ended of a dropped operation before execute returns`()
+    async
+  {
     let held = held(.dropWhileBusy)
     let operations = held.executeFirst(2)
     #expect(kinds(of: operations[1]) == [.cancelled(.dropped), .ended])
@@ -85,7 +88,7 @@ struct ObserverTests {
     #expect(kinds(of: operations[1]) == [.cancelled(.dropped), .ended])
   }
 
-  @Test func `who is superseded while running is told so before execute returns`() async {
+  @Test func `the observer hears superseded of a running operation before execute returns`() async {
     let held = held(.cancelPrevious)
     let first = held.execute(1)
     await held.begun.elements(atLeast: 1)
@@ -150,8 +153,8 @@ struct ObserverTests {
     let held = Held(on: queue, timeout: .seconds(1))
     let operation = held.execute(1)
     await held.begun.elements(atLeast: 1)
-    await clock.sleepers(atLeast: 1)
-    clock.advance(by: .seconds(1))
+    await clock.sleeping()
+    await clock.advance(by: .seconds(1))
     await events.elements(atLeast: 2)
     #expect(kinds(of: operation) == [.running, .failed])
     held.open(1)
@@ -180,22 +183,25 @@ struct ObserverTests {
     #expect(log.elements == ["running true", "succeeded true", "ended false"])
   }
 
-  @Test func `late handlers do not tell it again`() async {
+  @Test func `late handlers do not make the observer hear the end again`() async {
     let held = held(.serial)
     held.open(1)
     let operation = held.execute(1)
     await operation.ended()
-    await operation.finally {}.ended()
-    await letOthersRun()
+    // What a late handler made the observer hear was told before the next one runs.
+    for _ in 1...3 { await operation.finally {}.ended() }
     #expect(kinds(of: operation) == [.running, .succeeded, .ended])
   }
 
-  @Test func `who hears of the end finds nothing of the handlers that did not run`() async {
+  @Test func `an observer that hears of the end finds nothing of the handlers that did not run`()
+    async
+  {
     let (lifetime, alive, gate) = (Lifetime(), Log<Int>(), Gate())
     let queue = UseCaseQueue { event in
       if event.kind == .ended { alive.append(lifetime.alive) }
     }
-    let operation = AnyUseCase(queue: queue) { (_: Int) in await gate.pass() }.execute(1)
+    let operation = AnyUseCase(queue: queue) { (_: Int) in await gate.passIgnoringCancellation() }
+      .execute(1)
       .catch { [token = lifetime.track()] _ in withExtendedLifetime(token) {} }
     gate.open()
     await operation.ended()

@@ -27,9 +27,9 @@ struct PoliciesTests {
     await allEnded(operations)
   }
 
-  @Test func `use cases without a queue share the unlimited one of the process`() async {
+  @Test func `use cases without a queue share the unlimited queue of the process`() async {
     let gate = Gate()
-    let useCase = AnyUseCase { (_: Int) in await gate.pass() }
+    let useCase = AnyUseCase { (_: Int) in await gate.passIgnoringCancellation() }
     #expect(useCase.queue === UseCaseQueue.default)
     let operations = (1...3).map { useCase.execute($0) }
     #expect(fates(operations) == "RRR")
@@ -64,7 +64,7 @@ struct PoliciesTests {
     let useCase = AnyUseCase(queue: UseCaseQueue(.cancelPrevious)) { (number: Int) in
       if number == 1 {
         seen.append("first began")
-        try? await gate.passUnlessCancelled()
+        try? await gate.pass()
       }
       seen.append("\(number) \(Task.isCancelled)")
     }
@@ -112,19 +112,19 @@ struct DebounceTests {
 
   @Test func `an operation waits for the whole debounce, then starts`() async {
     let operation = held.execute(1)
-    await clock.sleepers(atLeast: 1)
-    clock.advance(by: .milliseconds(999))
-    await letOthersRun()
+    await clock.sleeping()
+    await clock.advance(by: .milliseconds(999))
+    #expect(clock.sleepers == 1)
     #expect(fates([operation]) == "W")
-    clock.advance(by: .milliseconds(1))
+    await clock.advance(by: .milliseconds(1))
     await operation.ended()
     #expect(fates([operation]) == "+")
   }
 
-  @Test func `the debounce counts from execute, whatever those do that hear of it`() async {
+  @Test func `the debounce counts from execute, whatever its observer does`() async {
     let debounce = Duration.seconds(1)
     let queue = UseCaseQueue(.cancelPrevious(debounce: debounce), clock: clock) { [clock] event in
-      if event.kind == .cancelled(.superseded) { clock.advance(by: debounce) }
+      if event.kind == .cancelled(.superseded) { clock.beginAdvance(by: debounce) }
     }
     let useCase = AnyUseCase<Int, Int>(queue: queue) { $0 }
     useCase.execute(1)
@@ -133,50 +133,50 @@ struct DebounceTests {
     #expect(fates([second]) == "+")
   }
 
-  @Test func `of five quick ones only the last ever starts`() async {
+  @Test func `of five quick operations only the last one ever starts`() async {
     let operations = held.executeFirst(5)
     #expect(fates(operations) == "SSSSW")
     #expect(held.queue.activity.waiting == 1)
     await allEnded(operations.dropLast())
-    await clock.sleepers(atLeast: 1)
-    clock.advance(by: .seconds(1))
+    await clock.sleeping()
+    await clock.advance(by: .seconds(1))
     await allEnded(operations)
     #expect(fates(operations) == "SSSS+")
     #expect(held.begun.elements == [5])
   }
 
-  @Test func `a newcomer counts its time from its own execute`() async {
+  @Test func `the debounce of an incoming operation counts from its own execute`() async {
     let first = held.execute(1)
-    await clock.sleepers(atLeast: 1)
-    clock.advance(by: .milliseconds(600))
+    await clock.sleeping()
+    await clock.advance(by: .milliseconds(600))
     let second = held.execute(2)
     #expect(fates([first, second]) == "SW")
     await first.ended()
-    await clock.sleepers(atLeast: 1)
-    clock.advance(by: .milliseconds(600))
-    await letOthersRun()
+    await clock.sleeping()
+    await clock.advance(by: .milliseconds(600))
+    #expect(clock.sleepers == 1)
     #expect(fates([first, second]) == "SW")
-    clock.advance(by: .milliseconds(400))
+    await clock.advance(by: .milliseconds(400))
     await allEnded([first, second])
     #expect(held.begun.elements == [2])
   }
 
-  @Test func `a newcomer supersedes what runs at once, and still waits`() async {
+  @Test func `an incoming operation supersedes the running one at once, and still waits`() async {
     let clock = clock
     let gates = [Gate(), Gate()]
     let begun = Log<Int>()
     let useCase = AnyUseCase(queue: held.queue) { (number: Int) in
       begun.append(number)
-      await gates[number].pass()
+      await gates[number].passIgnoringCancellation()
     }
     let first = useCase.execute(0)
-    await clock.sleepers(atLeast: 1)
-    clock.advance(by: .seconds(1))
+    await clock.sleeping()
+    await clock.advance(by: .seconds(1))
     await begun.elements(atLeast: 1)
     let second = useCase.execute(1)
     #expect(fates([first, second]) == "SW")
-    await clock.sleepers(atLeast: 1)
-    clock.advance(by: .seconds(1))
+    await clock.sleeping()
+    await clock.advance(by: .seconds(1))
     // The old body is still there: the new one overlaps it.
     await begun.elements(atLeast: 2)
     for gate in gates { gate.open() }
@@ -184,26 +184,34 @@ struct DebounceTests {
     #expect(fates([first, second]) == "S+")
   }
 
-  @Test func `one cancelled during its debounce ends at once and never starts`() async {
+  @Test func `an operation cancelled during its debounce ends at once and never starts`() async {
     let operation = held.execute(1)
-    await clock.sleepers(atLeast: 1)
+    await clock.sleeping()
     operation.cancel()
     #expect(held.queue.activity.isIdle)
     await operation.ended()
     #expect(clock.sleepers == 0)
-    clock.advance(by: .seconds(5))
-    await letOthersRun()
-    #expect(held.begun.count == 0)
+    await clock.advance(by: .seconds(5))
+    let later = held.execute(2)
+    await clock.sleeping()
+    await clock.advance(by: .seconds(1))
+    await later.ended()
+    #expect(held.begun.elements == [2])
   }
 
-  @Test func `a suspended queue starts the debounced one when it resumes`() async {
+  @Test func `a suspended queue starts the debounced operation when it resumes`() async {
     held.queue.suspend()
     let operations = held.executeFirst(2)
     #expect(fates(operations) == "SW")
     await operations[0].ended()
-    await clock.sleepers(atLeast: 1)
-    clock.advance(by: .seconds(1))
-    await letOthersRun()
+    await clock.sleeping()
+    // A later debounce on the same clock: when its operation has ended, this one is long over.
+    let later = Held(on: UseCaseQueue(.cancelPrevious(debounce: .seconds(1)), clock: clock))
+    later.open(1)
+    let operation = later.execute(1)
+    await clock.sleeping(2)
+    await clock.advance(by: .seconds(1))
+    await operation.ended()
     #expect(fates(operations) == "SW")
     held.queue.resume()
     await allEnded(operations)
@@ -214,10 +222,9 @@ struct DebounceTests {
     held.queue.suspend()
     let operation = held.execute(1)
     held.queue.resume()
-    await clock.sleepers(atLeast: 1)
-    await letOthersRun()
+    await clock.sleeping()
     #expect(fates([operation]) == "W")
-    clock.advance(by: .seconds(1))
+    await clock.advance(by: .seconds(1))
     await operation.ended()
   }
 

@@ -79,7 +79,7 @@ struct PolicyCasesTests {
     #expect(fates(operations) == "++SS+")
   }
 
-  @Test func `keepLatest with a free slot and a free place supersedes nobody`() async {
+  @Test func `keepLatest with a free slot and a free place supersedes no operation`() async {
     let held = Held(.init(limit: 2, whenBusy: .keepLatest))
     let first = held.execute(1)
     let operations = [first, held.execute(2), held.execute(3)]
@@ -89,7 +89,10 @@ struct PolicyCasesTests {
     #expect(fates(operations) == "+++")
   }
 
-  @Test func `keepLatest starts the waiting one when a slot gets free, and the next waits`() async {
+  @Test
+  func `keepLatest starts the waiting operation when a slot gets free, and the next waits`()
+    async
+  {
     let held = Held(.init(limit: 2, whenBusy: .keepLatest))
     var operations = held.executeFirst(3)
     held.open(2)
@@ -136,7 +139,7 @@ struct PolicyCasesTests {
     #expect(fates(operations) == "SSS++")
   }
 
-  @Test func `nobody gives way under cancelPrevious when a slot is free again`() async {
+  @Test func `no operation gives way under cancelPrevious when a slot is free again`() async {
     let held = Held(.init(limit: 2, whenBusy: .cancelPrevious))
     var operations = held.executeFirst(3)
     held.open(3)

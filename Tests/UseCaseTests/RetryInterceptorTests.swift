@@ -32,7 +32,7 @@ struct RetryInterceptorTests {
     await #expect(throws: Broken(attempt: 3)) { try await useCase("go") }
   }
 
-  @Test func `an error that is not worth it is not tried again`() async {
+  @Test func `an error that the predicate refuses is not tried again`() async {
     let retry = RetryInterceptor(attempts: 5) { ($0 as? Broken)?.attempt != 2 }
     await #expect(throws: Broken(attempt: 2)) { try await failing(until: 9, retry: retry)("go") }
   }
@@ -43,9 +43,9 @@ struct RetryInterceptorTests {
     let operation = failing(until: 5, retry: retry).execute("go")
     var deadlines: [Duration] = []
     for delay in [1, 3, 5, 5] {
-      await clock.sleepers(atLeast: 1)
-      deadlines.append(try #require(clock.sleeps.last?.offset) - clock.now.offset)
-      clock.advance(by: .seconds(delay))
+      await clock.sleeping()
+      deadlines.append(try #require(clock.deadlines.last?.offset) - clock.now.offset)
+      await clock.advance(by: .seconds(delay))
     }
     #expect(deadlines == [.seconds(1), .seconds(3), .seconds(5), .seconds(5)])
     #expect(try await operation.value == 5)
@@ -56,36 +56,36 @@ struct RetryInterceptorTests {
     let retry = RetryInterceptor(attempts: 200, delay: delay)
     let useCase = failing(until: 999, retry: retry)
     await #expect(throws: Broken(attempt: 200)) { try await useCase("go") }
-    #expect(clock.sleeps.isEmpty)
+    #expect(clock.sleepsBegun == 0)
   }
 
   @Test func `a clock of its own measures the delay`() async throws {
     let other = ManualClock()
     let retry = RetryInterceptor(attempts: 2, delay: .constant(.seconds(1)), clock: other)
     let operation = failing(until: 2, retry: retry).execute("go")
-    await other.sleepers(atLeast: 1)
-    other.advance(by: .seconds(1))
+    await other.sleeping()
+    await other.advance(by: .seconds(1))
     #expect(try await operation.value == 2)
-    #expect(clock.sleeps.isEmpty)
+    #expect(clock.sleepsBegun == 0)
   }
 
   @Test func `cancellation ends a delay at once`() async {
     let begun = Log<Int>()
     let retry = RetryInterceptor(attempts: 5, delay: .constant(.seconds(60)))
     let operation = failing(until: 9, retry: retry, begun: begun).execute("go")
-    await clock.sleepers(atLeast: 1)
+    await clock.sleeping()
     operation.cancel()
     await operation.ended()
     #expect(begun.elements == [1])
   }
 
-  @Test func `a time-out covers the delays and ends them`() async {
+  @Test func `a timeout covers the delays and ends them`() async {
     let retry = RetryInterceptor(attempts: 9, delay: .constant(.seconds(60)))
     let operation = failing(until: 9, retry: retry, timeout: .seconds(90)).execute("go")
-    await clock.sleepers(atLeast: 2)
-    clock.advance(by: .seconds(60))
-    await clock.sleepers(atLeast: 2)
-    clock.advance(by: .seconds(30))
+    await clock.sleeping(2)
+    await clock.advance(by: .seconds(60))
+    await clock.sleeping(2)
+    await clock.advance(by: .seconds(30))
     await #expect(throws: UseCaseTimeout(duration: .seconds(90))) { try await operation.value }
     await operation.ended()
   }
@@ -112,9 +112,9 @@ struct RetryInterceptorTests {
       let operation = failing(until: 20, retry: retry).execute("go")
       var delays: [Duration] = []
       for _ in 1..<20 {
-        await clock.sleepers(atLeast: 1)
-        delays.append((clock.sleeps.last?.offset ?? .zero) - clock.now.offset)
-        clock.advance(by: .seconds(100))
+        await clock.sleeping()
+        delays.append((clock.deadlines.last?.offset ?? .zero) - clock.now.offset)
+        await clock.advance(by: .seconds(100))
       }
       await operation.ended()
       return delays

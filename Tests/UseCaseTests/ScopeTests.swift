@@ -4,7 +4,7 @@ import UseCase
 
 @Suite(.mustEnd)
 struct ScopeTests {
-  @Test func `a scope cancels what it holds when its last reference goes`() async {
+  @Test func `a scope cancels the operations that it holds when its last reference goes`() async {
     let held = Held(.limit(2))
     let log = Log<String>()
     var scope: UseCaseScope? = UseCaseScope()
@@ -25,7 +25,7 @@ struct ScopeTests {
     #expect(log.count == 6)
   }
 
-  @Test func `a scope forgets each one that ends`() async {
+  @Test func `a scope forgets each operation that ends`() async {
     let (held, scope) = (Held(), UseCaseScope())
     let operations = held.executeFirst(3).map { $0.store(in: scope) }
     for left in [2, 1, 0] {
@@ -36,7 +36,7 @@ struct ScopeTests {
     #expect(fates(operations) == "+++")
   }
 
-  @Test func `a scope does not keep what has ended`() async {
+  @Test func `a scope does not keep an operation that has ended`() async {
     let (held, scope) = (Held(), UseCaseScope())
     held.open(1)
     let operation = held.execute(1)
@@ -79,7 +79,7 @@ struct ScopeTests {
     #expect(stays.count == 0)
   }
 
-  @Test func `a scope may go away in a handler of one that it holds`() async {
+  @Test func `a scope may go away in a handler of an operation that it holds`() async {
     let held = Held()
     let scope = Watched<UseCaseScope?>(UseCaseScope())
     let operations = held.executeFirst(2)
@@ -92,10 +92,10 @@ struct ScopeTests {
     await allEnded(operations)
   }
 
-  @Test func `a scope lets go of what has ended`() async {
+  @Test func `a scope lets go of the objects of an operation that has ended`() async {
     let (lifetime, gate, scope) = (Lifetime(), Gate(), UseCaseScope())
     do {
-      let useCase = AnyUseCase { (_: Lifetime.Token) in await gate.pass() }
+      let useCase = AnyUseCase { (_: Lifetime.Token) in await gate.passIgnoringCancellation() }
       let operation = useCase.execute(lifetime.track()).store(in: scope)
       gate.open()
       await operation.ended()

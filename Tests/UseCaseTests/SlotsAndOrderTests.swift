@@ -16,7 +16,10 @@ struct SlotsAndOrderTests {
     #expect(fates(operations) == "F+")
   }
 
-  @Test func `one cancelled while it waits ends at once, and the others keep their places`() async {
+  @Test
+  func `an operation cancelled while it waits ends at once, and the others stay in place`()
+    async
+  {
     let held = Held(.serial)
     let operations = held.executeFirst(4)
     operations[1].cancel()
@@ -28,7 +31,7 @@ struct SlotsAndOrderTests {
     #expect(held.begun.elements == [1, 3, 4])
   }
 
-  @Test func `dropWhileBusy drops during the clean-up of a cancelled one, not after it`() async {
+  @Test func `dropWhileBusy drops during the clean-up of a cancelled body, not after it`() async {
     let held = Held(.dropWhileBusy)
     var operations = [held.execute(1)]
     await held.begun.elements(atLeast: 1)
@@ -42,12 +45,12 @@ struct SlotsAndOrderTests {
     #expect(fates(operations) == "CD+")
   }
 
-  @Test func `the body of cancelPreviousAndWait starts after the old one has returned`() async {
+  @Test func `the body of cancelPreviousAndWait starts after the old body has returned`() async {
     let held = Held(.cancelPreviousAndWait)
     let first = held.execute(1)
     await held.begun.elements(atLeast: 1)
     let operations = [first, held.execute(2)]
-    await letOthersRun()
+    #expect(fates(operations) == "SW")
     #expect(held.begun.elements == [1])
     held.open(1...2)
     await allEnded(operations)
@@ -76,7 +79,7 @@ struct SlotsAndOrderTests {
     #expect(fates(again.elements) == "+")
   }
 
-  @Test func `one may execute again when value has returned under dropWhileBusy`() async throws {
+  @Test func `a task may execute again when value has returned under dropWhileBusy`() async throws {
     let held = Held(.dropWhileBusy)
     for number in 1...100 {
       held.open(number)
@@ -97,7 +100,8 @@ struct SlotsAndOrderTests {
     #expect(fates(operations) == "CD+")
   }
 
-  @Test func `the waiting one of keepLatest starts when a cancelled body has returned`() async {
+  @Test func `the waiting operation of keepLatest starts when a cancelled body has returned`() async
+  {
     let held = Held(.keepLatest)
     let operations = held.executeFirst(2)
     await held.begun.elements(atLeast: 1)
@@ -110,7 +114,7 @@ struct SlotsAndOrderTests {
     await allEnded(operations)
   }
 
-  @Test func `nothing starts when the waiting one of keepLatest is cancelled`() async {
+  @Test func `nothing starts when the waiting operation of keepLatest is cancelled`() async {
     let held = Held(.keepLatest)
     let operations = held.executeFirst(2)
     operations[1].cancel()
@@ -121,7 +125,9 @@ struct SlotsAndOrderTests {
     #expect(held.begun.elements == [1])
   }
 
-  @Test func `what a body executes first of all waits for its slot, and succeeds`() async {
+  @Test func `an operation that a body executes first of all waits for its slot, and succeeds`()
+    async
+  {
     let held = Held(.serial)
     let made = Log<Operation>()
     let maker = AnyUseCase(queue: held.queue) { (number: Int) in
@@ -135,13 +141,16 @@ struct SlotsAndOrderTests {
     #expect(fates([operation] + made.elements) == "++")
   }
 
-  @Test func `what a body executes under cancelPreviousAndWait supersedes its maker`() async {
+  @Test
+  func `an operation executed in a body under cancelPreviousAndWait supersedes its caller`()
+    async
+  {
     let held = Held(.cancelPreviousAndWait)
     let made = Log<Operation>()
     let gate = Gate()
     let maker = AnyUseCase(queue: held.queue) { (number: Int) in
       made.append(held.execute(2))
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       return number
     }
     let operation = maker.execute(1)
@@ -156,7 +165,8 @@ struct SlotsAndOrderTests {
     #expect(fates([operation] + made.elements) == "SC")
   }
 
-  @Test func `awaiting what waits for one's own slot is a deadlock, told at once`() async {
+  @Test func `awaiting an operation that waits for the own slot is a deadlock, told at once`() async
+  {
     let held = Held(.serial)
     held.open(2)
     let made = Log<Operation>()
@@ -193,13 +203,12 @@ struct SlotsAndOrderTests {
     #expect(held.begun.elements == [0, 1, 2, 3, 4, 5])
   }
 
-  @Test func `the successor of one cancelled while it waits does not start early`() async {
+  @Test func `the successor of an operation cancelled while it waits does not start early`() async {
     let held = Held(.serial)
     let operations = held.executeFirst(3)
     await held.begun.elements(atLeast: 1)
     operations[1].cancel()
     await operations[1].ended()
-    await letOthersRun()
     #expect(fates(operations) == "RCW")
     #expect(held.begun.elements == [1])
     held.open(1...3)
@@ -210,7 +219,7 @@ struct SlotsAndOrderTests {
     let gate = Gate()
     func executeAndLetGo() -> [UseCaseOperation<Int, Int>] {
       let useCase = AnyUseCase(queue: UseCaseQueue(.serial)) { (number: Int) in
-        await gate.pass()
+        await gate.passIgnoringCancellation()
         return number
       }
       return (1...3).map { useCase.execute($0) }
@@ -227,8 +236,7 @@ struct SlotsAndOrderTests {
     held.queue.suspend()
     let operations = held.executeFirst(3)
     #expect(fates(operations) == "WWW")
-    await letOthersRun()
-    #expect(held.begun.count == 0)
+    #expect(held.queue.activity.running == 0)
     held.queue.resume()
     await allEnded(operations)
     #expect(held.begun.elements == [1, 2, 3])
@@ -242,8 +250,9 @@ struct SlotsAndOrderTests {
     #expect(fates(operations) == "CCC")
     await allEnded(operations)
     held.queue.resume()
-    await letOthersRun()
-    #expect(held.begun.count == 0)
     #expect(held.queue.activity.isIdle)
+    held.open(4)
+    await held.execute(4).ended()
+    #expect(held.begun.elements == [4])
   }
 }

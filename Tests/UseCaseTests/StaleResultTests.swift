@@ -121,7 +121,9 @@ struct StaleResultTests {
     #expect(await Screen().race(double, rounds: 4_000) == 0)
   }
 
-  @Test func `a then that cancels leaves out those after it, and onCancel runs`() async throws {
+  @Test func `a then that cancels leaves out the handlers after it, and onCancel runs`()
+    async throws
+  {
     let held = Held()
     let operation = held.execute(1)
     operation.onCancel { [log] _ in log.append("early onCancel") }
@@ -179,7 +181,7 @@ struct StaleResultTests {
   }
 
   @Test @MainActor
-  func `a newer operation does not silence the then of one that has succeeded`() async {
+  func `an incoming operation does not silence the then of one that has succeeded`() async {
     let useCase = AnyUseCase(queue: UseCaseQueue(.cancelPrevious)) { (number: Int) in number }
     let first = useCase.execute(1).record(in: log)
     holdThread { first.state == .finished && useCase.queue.activity.isIdle }
@@ -188,7 +190,7 @@ struct StaleResultTests {
     #expect(log.elements == ["then 1", "common", "finally"])
   }
 
-  @Test func `a newer operation does not silence one that succeeded before its slot was free`()
+  @Test func `an incoming operation does not silence an operation whose slot is not free yet`()
     async
   {
     let again = Watched<AnyUseCase<Int, Int>?>(nil)
@@ -200,7 +202,7 @@ struct StaleResultTests {
     }
     let gate = Gate()
     let useCase = AnyUseCase(queue: queue) { (number: Int) in
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       return number
     }
     again.update { $0 = useCase }

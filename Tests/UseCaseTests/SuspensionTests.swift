@@ -43,13 +43,13 @@ struct SuspensionTests {
     #expect(held.begun.count == suspended.count { $0 == "W" })
   }
 
-  @Test func `what runs goes on while suspended, and its slot stays free`() async {
+  @Test func `a running operation goes on while suspended, and its slot stays free`() async {
     let held = Held(.serial)
     let operations = held.executeFirst(2)
     held.queue.suspend()
     held.open(1)
+    // The queue has decided what starts in the free slot before `ended()` returns.
     await operations[0].ended()
-    await letOthersRun()
     #expect(fates(operations) == "+W")
     #expect(held.queue.activity.running == 0)
     held.queue.resume()
@@ -58,7 +58,10 @@ struct SuspensionTests {
     await allEnded(operations)
   }
 
-  @Test func `a newcomer supersedes what runs while suspended, and starts on resume`() async {
+  @Test
+  func `an incoming operation supersedes the running one of a suspended queue`()
+    async
+  {
     let held = Held(.cancelPrevious)
     let first = held.execute(1)
     await held.begun.elements(atLeast: 1)
@@ -71,7 +74,7 @@ struct SuspensionTests {
     await allEnded(operations)
   }
 
-  @Test func `cancel works at once on one that waits in a suspended queue`() async {
+  @Test func `cancel works at once on an operation that waits in a suspended queue`() async {
     let held = Held(.serial)
     held.queue.suspend()
     let operations = held.executeFirst(3)
@@ -86,31 +89,28 @@ struct SuspensionTests {
     #expect(held.begun.elements == [2, 3])
   }
 
-  @Test func `idle waits for what waits in a suspended queue`() async {
+  @Test @MainActor
+  func `idle waits for an operation that waits in a suspended queue`() async {
     let held = Held(.serial)
     held.open(1)
     held.queue.suspend()
     let operation = held.execute(1)
-    let idle = Gate()
-    let waiter = Task {
-      await held.queue.idle()
-      idle.open()
-    }
-    await letOthersRun()
-    #expect(!idle.isOpen)
-    held.queue.resume()
-    await waiter.value
+    // It runs when the test gives up the main actor: when it waits.
+    Task { held.queue.resume() }
+    await held.queue.idle()
+    #expect(held.returned.elements == [1])
     await operation.ended()
   }
 
-  @Test func `idle returns when cancelAll has emptied a suspended queue`() async {
+  @Test @MainActor
+  func `idle returns when cancelAll has emptied a suspended queue`() async {
     let held = Held(.serial)
     held.queue.suspend()
     let operations = held.executeFirst(3)
-    let waiter = Task { await held.queue.idle() }
-    await letOthersRun()
-    held.queue.cancelAll()
-    await waiter.value
+    // It runs when the test gives up the main actor: when it waits.
+    Task { held.queue.cancelAll() }
+    await held.queue.idle()
+    #expect(fates(operations) == "CCC")
     await allEnded(operations)
     #expect(held.queue.isSuspended)
   }

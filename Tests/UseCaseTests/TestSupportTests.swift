@@ -3,31 +3,14 @@ import Testing
 
 @Suite(.mustEnd)
 struct TestSupportTests {
-  @Test func `a gate lets through whoever came before and after it opened`() async {
-    let gate = Gate()
-    let log = Log<Int>()
-    async let early: Void = {
-      await gate.pass()
-      log.append(1)
-    }()
-    #expect(log.elements.isEmpty)
-    #expect(!gate.isOpen)
-    gate.open()
-    gate.open()
-    await early
-    await gate.pass()
-    #expect(gate.isOpen)
-    #expect(log.elements == [1])
-  }
-
   @Test func `a gate holds a cancelled task that ignores its cancellation`() async {
     let (entered, gate, log) = (Gate(), Gate(), Log<Bool>())
     let task = Task {
       entered.open()
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       log.append(Task.isCancelled)
     }
-    await entered.pass()
+    await entered.passIgnoringCancellation()
     task.cancel()
     #expect(log.count == 0)
     gate.open()
@@ -35,21 +18,13 @@ struct TestSupportTests {
     #expect(log.elements == [true])
   }
 
-  @Test func `a gate lets a cancelled task that honours its cancellation go`() async {
-    let gate = Gate()
-    let task = Task { try await gate.passUnlessCancelled() }
-    task.cancel()
-    await #expect(throws: CancellationError.self) { try await task.value }
-    #expect(!gate.isOpen)
-  }
-
-  @Test func `a wait and its cancellation race, and it always ends`() async throws {
+  @Test func `a wait for a value and its cancellation race, and the wait always ends`() async {
     for _ in 1...2_000 {
-      let gate = Gate()
-      let task = Task { try await gate.passUnlessCancelled() }
-      async let opened: Void = gate.open()
+      let isThere = Watched(false)
+      let task = Task { try await isThere.waitUnlessCancelled { $0 } }
+      async let changed: Void = isThere.update { $0 = true }
       task.cancel()
-      await opened
+      await changed
       _ = await task.result
     }
   }
@@ -88,65 +63,18 @@ struct TestSupportTests {
     #expect(lifetime.alive == 0)
   }
 
-  @Test func `a test that hangs stops the run with its name, one that ends does not`() async throws
+  @Test func `a test that hangs stops the run with its name, a test that ends does not`()
+    async throws
   {
     try await stopUnlessItEnds("quick", within: .seconds(60)) {}
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
-      try await stopUnlessItEnds("slow", within: .milliseconds(1)) { await Gate().pass() }
+      try await stopUnlessItEnds("slow", within: .milliseconds(1)) {
+        await Gate().passIgnoringCancellation()
+      }
     }
     let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(output.contains("“slow” hangs"))
-  }
-}
-
-@Suite(.mustEnd)
-struct ManualClockTests {
-  @Test func `sleepers wake when their time has come, and not before`() async throws {
-    let (clock, log) = (ManualClock(), Log<Int>())
-    for seconds in [2, 1] {
-      Task {
-        try await clock.sleep(for: .seconds(seconds))
-        log.append(seconds)
-      }
-    }
-    await clock.sleepers(atLeast: 2)
-    clock.advance(by: .milliseconds(999))
-    #expect(clock.sleepers == 2)
-    clock.advance(by: .milliseconds(1))
-    #expect(clock.sleepers == 1)
-    await log.elements(atLeast: 1)
-    clock.advance(by: .seconds(1))
-    #expect(clock.sleepers == 0)
-    #expect(await log.elements(atLeast: 2) == [1, 2])
-    #expect(clock.now == .init(offset: .seconds(2)))
-    #expect(clock.sleeps.count == 2)
-  }
-
-  @Test func `a cancelled sleeper wakes at once with an error`() async {
-    let clock = ManualClock()
-    let task = Task { try await clock.sleep(for: .seconds(1)) }
-    await clock.sleepers(atLeast: 1)
-    task.cancel()
-    #expect(clock.sleepers == 0)
-    await #expect(throws: CancellationError.self) { try await task.value }
-  }
-
-  @Test func `a sleep that was over before it was cancelled ends without an error`() async throws {
-    let clock = ManualClock()
-    let task = Task { try await clock.sleep(for: .seconds(1)) }
-    await clock.sleepers(atLeast: 1)
-    clock.advance(by: .seconds(1))
-    task.cancel()
-    try await task.value
-  }
-
-  @Test func `a sleep into the past does not wait`() async throws {
-    let clock = ManualClock()
-    clock.advance(by: .seconds(5))
-    try await clock.sleep(until: clock.now, tolerance: nil)
-    try await clock.sleep(for: .seconds(-1))
-    #expect(clock.sleepers == 0)
   }
 }

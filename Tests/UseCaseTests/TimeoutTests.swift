@@ -17,10 +17,10 @@ struct TimeoutTests {
     #expect(AnyUseCase(held()).timeout == .seconds(1))
   }
 
-  @Test func `a time-out of more than a lifetime is a long one`() async throws {
+  @Test func `a timeout of more than a lifetime is a long timeout`() async throws {
     let gate = Gate()
     let forever = AnyUseCase(timeout: .seconds(Int64.max)) { (number: Int) in
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       return number
     }
     let operation = forever.execute(1)
@@ -31,44 +31,47 @@ struct TimeoutTests {
   @Test func `the time counts from the start of the body, not from execute`() async {
     let held = held(.serial)
     let operations = held.executeFirst(2)
-    await clock.sleepers(atLeast: 1)
-    clock.advance(by: .milliseconds(900))
+    await clock.sleeping()
+    await clock.advance(by: .milliseconds(900))
     held.open(1)
     await operations[0].ended()
     await held.begun.elements(atLeast: 2)
-    await clock.sleeps(atLeast: 2)
-    clock.advance(by: .milliseconds(900))
-    await letOthersRun()
+    await clock.sleeping()
+    await clock.advance(by: .milliseconds(900))
+    #expect(clock.sleepers == 1)
     #expect(fates(operations) == "+R")
-    clock.advance(by: .milliseconds(100))
+    await clock.advance(by: .milliseconds(100))
     await #expect(throws: UseCaseTimeout.self) { try await operations[1].value }
     held.open(2)
     await allEnded(operations)
   }
 
-  @Test func `the slot is free when the body has returned, not when the time has passed`() async {
+  @Test func `the slot is free when the body has returned, not at the timeout`() async {
     let held = held(.serial)
-    let operations = [held.execute(1).record(in: log), held.execute(2)]
+    let first = held.execute(1)
+      .finally { [log] in log.append("\(held.returned.elements)") }
+    let operations = [first, held.execute(2)]
     await held.begun.elements(atLeast: 1)
-    await clock.sleepers(atLeast: 1)
-    clock.advance(by: .seconds(1))
+    await clock.sleeping()
+    await clock.advance(by: .seconds(1))
     await #expect(throws: UseCaseTimeout.self) { try await operations[0].value }
-    await letOthersRun()
     #expect(fates(operations) == "FW")
-    #expect(log.count == 0)
-    held.open(1...2)
+    held.open(1)
+    await first.ended()
+    #expect(log.elements == ["[1]"])
+    held.open(2)
     await allEnded(operations)
     #expect(fates(operations) == "F+")
     #expect(held.queue.activity.failed == 1)
     #expect(held.crowd.peak == 1)
   }
 
-  @Test func `a body that throws after its time has passed changes nothing`() async {
+  @Test func `a body that throws after its timeout changes nothing`() async {
     for error in [CancellationError(), Refused()] as [any Error] {
       let gate = Gate()
       let queue = UseCaseQueue(clock: clock)
       let useCase = AnyUseCase(queue: queue, timeout: .seconds(1)) { (_: Int) -> Int in
-        await gate.pass()
+        await gate.passIgnoringCancellation()
         throw error
       }
       let log = Log<String>()
@@ -76,8 +79,8 @@ struct TimeoutTests {
         .catch(UseCaseTimeout.self) { _ in log.append("timeout") }
         .catch(Refused.self) { _ in log.append("refused") }
         .onCancel { _ in log.append("onCancel") }
-      await clock.sleepers(atLeast: 1)
-      clock.advance(by: .seconds(1))
+      await clock.sleeping()
+      await clock.advance(by: .seconds(1))
       _ = try? await operation.value
       gate.open()
       await operation.ended()
@@ -85,13 +88,13 @@ struct TimeoutTests {
     }
   }
 
-  @Test func `a cancellation before the time has passed stays`() async {
+  @Test func `a cancellation before the timeout stays`() async {
     let held = held()
     let operation = held.execute(1).record(in: log)
     await held.begun.elements(atLeast: 1)
-    await clock.sleepers(atLeast: 1)
+    await clock.sleeping()
     operation.cancel()
-    clock.advance(by: .seconds(2))
+    await clock.advance(by: .seconds(2))
     held.open(1)
     await operation.ended()
     #expect(operation.cancellation == .requested)
@@ -99,14 +102,14 @@ struct TimeoutTests {
   }
 
   @Test(arguments: [true, false])
-  func `a cancellation after the time has passed leaves out what has not begun`(
+  func `a cancellation after the timeout leaves out the handlers that have not begun`(
     ofAll: Bool
   ) async {
     let held = held()
     let operation = held.execute(1).record(in: log)
     await held.begun.elements(atLeast: 1)
-    await clock.sleepers(atLeast: 1)
-    clock.advance(by: .seconds(1))
+    await clock.sleeping()
+    await clock.advance(by: .seconds(1))
     _ = try? await operation.value
     if ofAll { held.queue.cancelAll() } else { operation.cancel() }
     held.open(1)
@@ -119,8 +122,8 @@ struct TimeoutTests {
     let held = held(.serial)
     let call = Task { try await held(1) }
     await held.begun.elements(atLeast: 1)
-    await clock.sleepers(atLeast: 1)
-    clock.advance(by: .seconds(1))
+    await clock.sleeping()
+    await clock.advance(by: .seconds(1))
     let error = await #expect(throws: UseCaseTimeout.self) { try await call.value }
     #expect(error?.duration == .seconds(1))
     #expect(held.returned.count == 0)
@@ -130,22 +133,18 @@ struct TimeoutTests {
   }
 
   @Test func `the call form inside the slot of its caller times out promptly, too`() async {
-    let held = held(.serial)
-    let log = log
-    let outer = AnyUseCase(queue: held.queue) { (number: Int) in
-      do {
-        return try await held(10)
-      } catch is UseCaseTimeout {
-        log.append("timeout")
-        return number
-      }
+    let queue = UseCaseQueue(.serial, clock: clock) { [log] event in
+      if event.kind == .succeeded { log.append("outer succeeded") }
+    }
+    let held = Held(on: queue, timeout: .seconds(1))
+    let outer = AnyUseCase(queue: queue) { (number: Int) in
+      do { return try await held(10) } catch is UseCaseTimeout { return number }
     }
     let operations = [outer.execute(1), held.execute(2)]
     await held.begun.elements(atLeast: 1)
-    await clock.sleepers(atLeast: 1)
-    clock.advance(by: .seconds(1))
+    await clock.sleeping()
+    await clock.advance(by: .seconds(1))
     await log.elements(atLeast: 1)
-    await letOthersRun()
     // The inner body is still there, so nobody else may run.
     #expect(held.begun.elements == [10])
     held.open(2)
@@ -155,17 +154,17 @@ struct TimeoutTests {
     #expect(fates(operations) == "++")
   }
 
-  @Test func `nothing sleeps on the clock when the operation has ended`() async {
+  @Test func `no timeout sleeps on the clock when its operation has ended`() async {
     let held = held()
     let operations = held.executeFirst(20)
-    await clock.sleepers(atLeast: 20)
+    await clock.sleeping(20)
     held.open(1...20)
     await allEnded(operations)
     #expect(clock.sleepers == 0)
     #expect(held.queue.activity.succeeded == 20)
   }
 
-  @Test func `of a race between the time and the response one wins, for everybody`() async {
+  @Test func `in a race of timeout and response one wins, for every handler`() async {
     for round in 1...300 {
       let held = held()
       let log = Log<String>()
@@ -173,9 +172,9 @@ struct TimeoutTests {
         .then { _ in log.append("then") }
         .catch(UseCaseTimeout.self) { _ in log.append("catch") }
         .onCancel { _ in log.append("onCancel") }
-      await clock.sleepers(atLeast: 1)
+      await clock.sleeping()
       async let opened: Void = held.open(round)
-      clock.advance(by: .seconds(1))
+      await clock.advance(by: .seconds(1))
       await opened
       await operation.ended()
       #expect(log.elements == [operation.fate == "+" ? "then" : "catch"])

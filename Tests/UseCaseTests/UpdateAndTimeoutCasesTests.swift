@@ -57,16 +57,16 @@ struct TimeoutCasesTests {
   private func begin() async -> Operation {
     let operation = held.execute(1)
     await held.begun.elements(atLeast: 1)
-    await clock.sleepers(atLeast: 1)
+    await clock.sleeping()
     return operation
   }
 
   @Test func `a timeout longer than the work is never heard of`() async {
     let operation = await begin().record(in: log)
-    clock.advance(by: .seconds(1))
+    await clock.advance(by: .seconds(1))
     held.open(1)
     await operation.ended()
-    clock.advance(by: .seconds(10))
+    await clock.advance(by: .seconds(10))
     await operation.ended()
     #expect(operation.fate == "+")
     #expect(log.elements == ["then 1", "common", "finally"])
@@ -74,7 +74,7 @@ struct TimeoutCasesTests {
 
   @Test func `a timeout shorter than the work is the failure, with its duration`() async {
     let operation = await begin()
-    clock.advance(by: .seconds(2))
+    await clock.advance(by: .seconds(2))
     let thrown = await #expect(throws: UseCaseTimeout.self) { try await operation.value }
     #expect(thrown?.duration == .seconds(2))
     held.open(1)
@@ -92,7 +92,7 @@ struct TimeoutCasesTests {
       .catch { [log] _ in log.append("catch") }
       .onCancel { [log] _ in log.append("onCancel") }
       .finally { [log] in log.append("finally") }
-    clock.advance(by: .seconds(2))
+    await clock.advance(by: .seconds(2))
     _ = try? await operation.value
     held.open(1)
     await operation.ended()
@@ -111,29 +111,29 @@ struct TimeoutCasesTests {
   @Test func `finally does not wait for the rest of a body that honours cancellation`() async {
     let gate = Gate()
     let useCase = AnyUseCase(queue: UseCaseQueue(clock: clock), timeout: .seconds(2)) {
-      (_: Int) in try await gate.passUnlessCancelled()
+      (_: Int) in try await gate.pass()
     }
     let operation = useCase.execute(1).finally { [log] in log.append("finally") }
-    await clock.sleepers(atLeast: 1)
-    clock.advance(by: .seconds(2))
+    await clock.sleeping()
+    await clock.advance(by: .seconds(2))
     await operation.ended()
     #expect(log.elements == ["finally"])
     #expect(operation.fate == "F")
     #expect(!gate.isOpen)
   }
 
-  @Test func `a body that looks at its cancellation sees the timeout pass`() async {
+  @Test func `a body that looks at its cancellation sees the timeout`() async {
     let seen = Log<Bool>()
     let useCase = AnyUseCase(queue: UseCaseQueue(clock: clock), timeout: .seconds(2)) {
       (_: Int) in
       seen.append(Task.isCancelled)
-      try? await Gate().passUnlessCancelled()
+      try? await Gate().pass()
       seen.append(Task.isCancelled)
     }
     let operation = useCase.execute(1)
     await seen.elements(atLeast: 1)
-    await clock.sleepers(atLeast: 1)
-    clock.advance(by: .seconds(2))
+    await clock.sleeping()
+    await clock.advance(by: .seconds(2))
     await operation.ended()
     #expect(seen.elements == [false, true])
   }

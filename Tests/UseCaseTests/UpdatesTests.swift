@@ -63,12 +63,13 @@ struct UpdatesTests {
     operation.record(in: log)
   }
 
-  @Test @MainActor func `updates that are not delivered when it is cancelled are dropped`() async {
+  @Test @MainActor
+  func `updates not delivered when the operation is cancelled are dropped`() async {
     let (reported, gate) = (Gate(), Gate())
     let useCase = Reporting { report in
       for number in 1...3 { report(number) }
       reported.open()
-      await gate.pass()
+      await gate.passIgnoringCancellation()
     }
     let operation = useCase.execute(()) { [log] in log.append("update \($0)") }
       .finally { [log] in log.append("finally") }
@@ -82,9 +83,9 @@ struct UpdatesTests {
   @Test func `a receiver that cancels gets no further update`() async {
     let (start, gate) = (Gate(), Gate())
     let useCase = Reporting { report in
-      await start.pass()
+      await start.passIgnoringCancellation()
       for number in 1...5 { report(number) }
-      await gate.pass()
+      await gate.passIgnoringCancellation()
     }
     let received = Watched<UseCaseOperation<Void, Void>?>(nil)
     let operation = useCase.execute(()) { [log] number in
@@ -111,33 +112,34 @@ struct UpdatesTests {
     let operation = useCase.execute(()) { [log] in log.append("update \($0)") }
     await operation.ended()
     late.elements[0](2)
-    await letOthersRun()
-    await operation.ended()
-    #expect(log.elements == ["update 1"])
+    // Handlers run in order: this one would come after the update.
+    await operation.finally { [log] in log.append("finally") }.ended()
+    #expect(log.elements == ["update 1", "finally"])
   }
 
-  @Test func `updates come before catch when the time has passed`() async {
+  @Test func `updates come before catch at a timeout`() async {
     let (clock, reported, gate) = (ManualClock(), Gate(), Gate())
     let useCase = Reporting(on: UseCaseQueue(clock: clock), timeout: .seconds(1)) { report in
       report(1)
       reported.open()
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       report(2)
     }
     let operation = useCase.execute(()) { [log] in log.append("update \($0)") }
       .catch { [log] error in log.append("catch \(error is UseCaseTimeout)") }
       .finally { [log] in log.append("finally") }
-    await reported.pass()
+    await reported.passIgnoringCancellation()
     await log.elements(atLeast: 1)
-    await clock.sleepers(atLeast: 1)
-    clock.advance(by: .seconds(1))
+    await clock.sleeping()
+    await clock.advance(by: .seconds(1))
     _ = try? await operation.value
     gate.open()
     await operation.ended()
     #expect(log.elements == ["update 1", "catch true", "finally"])
   }
 
-  @Test func `handlers wait for the slot also when the last update is just delivered`() async {
+  @Test func `handlers wait for the slot also when the last update has just been delivered`() async
+  {
     // The body has returned, and its queue has not yet been told.
     let queue = UseCaseQueue(.serial) { event in
       guard event.kind == .succeeded else { return }
@@ -151,7 +153,7 @@ struct UpdatesTests {
     #expect(found.elements == Array(repeating: true, count: 50))
   }
 
-  @Test func `none is lost that eight tasks report`() async {
+  @Test func `no update is lost that eight tasks report`() async {
     let useCase = Reporting { report in
       await withTaskGroup { group in
         for worker in 0..<8 {

@@ -13,7 +13,7 @@ struct UseCaseModelTests {
     let gates = (0..<4).map { _ in Gate() }
 
     func main(_ number: Int) async throws -> Int {
-      await gates[abs(number)].pass()
+      await gates[abs(number)].passIgnoringCancellation()
       guard number >= 0 else { throw Broken(number: number) }
       return number
     }
@@ -145,7 +145,7 @@ struct UseCaseModelTests {
 
     func main(_ number: Int, report: @escaping @Sendable (String) -> Void) async throws -> Int {
       report("\(number) begins")
-      await gates[abs(number)].pass()
+      await gates[abs(number)].passIgnoringCancellation()
       guard number >= 0 else { throw Broken(number: number) }
       report("\(number) is over")
       return number
@@ -176,7 +176,7 @@ struct UseCaseModelTests {
     #expect(model.update == nil)
   }
 
-  @Test func `a newcomer that is dropped leaves the progress of the one that runs`() async {
+  @Test func `a dropped operation leaves the progress of the running one`() async {
     let count = Count(.dropWhileBusy)
     let model = ReportingUseCaseModel(count)
     let running = model.execute(0)
@@ -188,7 +188,7 @@ struct UseCaseModelTests {
     #expect(model.update == "0 is over" && model.value == 0)
   }
 
-  @Test func `the progress of one that was superseded is gone at once`() async {
+  @Test func `the progress of a superseded operation is gone at once`() async {
     let count = Count(.cancelPrevious)
     let model = ReportingUseCaseModel(count)
     let older = model.execute(0)
@@ -201,7 +201,8 @@ struct UseCaseModelTests {
     #expect(model.update == "1 is over" && model.value == 1)
   }
 
-  @Test func `progress still on its way is not taken for that of a newer operation`() async {
+  @Test func `an update still on its way is not taken for progress of an incoming operation`() async
+  {
     let count = Count()
     let model = ReportingUseCaseModel(count)
     let older = model.execute(0)

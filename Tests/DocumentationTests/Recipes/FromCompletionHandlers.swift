@@ -64,7 +64,7 @@ struct FromCompletionHandlers {
 
   private let service = Service()
 
-  @Test func `what calls back answers`() async throws {
+  @Test func `a function with a completion handler answers a use case`() async throws {
     let operation = Fetch(service: service).execute("page")
     await service.downloads.elements(atLeast: 1)[0].finish()
     #expect(try await operation.value == "text of page")

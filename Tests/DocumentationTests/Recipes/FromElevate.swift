@@ -15,7 +15,7 @@ struct FromElevate {
       _ password: String, report: @escaping @Sendable (String) -> Void
     ) async throws -> String {
       report("connected")
-      try await gate.passUnlessCancelled()
+      try await gate.pass()
       guard password == "secret" else { throw WrongPassword() }
       return "Ada"
     }
@@ -49,11 +49,11 @@ struct FromElevate {
     #expect(screen.lines == ["Logging in…", "connected", "Wrong", "over"])
   }
 
-  @Test func `a time-out has a callback`() async {
+  @Test func `a timeout has a callback`() async {
     let operation = login("secret")
-    await clock.sleepers(atLeast: 1)
+    await clock.sleeping()
     while screen.lines.count < 2 { await Task.yield() }
-    clock.advance(by: .seconds(30))
+    await clock.advance(by: .seconds(30))
     await operation.ended()
     #expect(screen.lines == ["Logging in…", "connected", "Late", "over"])
   }

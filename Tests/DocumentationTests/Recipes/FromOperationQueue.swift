@@ -14,12 +14,12 @@ struct FromOperationQueue {
     }
   }
 
-  @Test func `what one depends on is called inside, within the limit`() async throws {
+  @Test func `a dependency is called inside the body, within the limit`() async throws {
     let bodies = Watched((now: 0, most: 0))
     let gate = Gate()
     let download = AnyUseCase<String, String>(queue: UseCaseQueue(.serial)) { name in
       bodies.update { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       bodies.update { $0.now -= 1 }
       return "\(name).png"
     }

@@ -3,10 +3,10 @@ import Testing
 import UseCase
 import UseCaseHistory
 
-// A client in Swift 6 mode that has enabled no upcoming feature: here an async function leaves
-// the actor of its caller.
+// What a client writes and may rely on, compiled in each mode that a client may have. Each target
+// of clients links to this file, and has a file of its own for what differs.
 
-private struct Find: UseCase {
+struct Find: UseCase {
   let queue = UseCaseQueue(.cancelPrevious)
 
   func main(_ request: String) async throws -> [String] {
@@ -15,7 +15,7 @@ private struct Find: UseCase {
   }
 }
 
-private struct Load: ReportingUseCase {
+struct Load: ReportingUseCase {
   func main(
     _ request: Int, report: @escaping @Sendable (Double) -> Void
   ) async throws -> String {
@@ -24,13 +24,13 @@ private struct Load: ReportingUseCase {
   }
 }
 
-private struct Locate: UseCase {
+struct Locate: UseCase {
   func main(_ request: Void) async -> String { isOnMainActor() ? "main actor" : "elsewhere" }
 }
 
-private struct Missing: Error {}
+struct Missing: Error {}
 
-private struct Quiet: UseCaseInterceptor {
+struct Quiet: UseCaseInterceptor {
   let names = Log<String>()
 
   func intercept<Request: Sendable, Response: Sendable>(
@@ -42,7 +42,7 @@ private struct Quiet: UseCaseInterceptor {
   }
 }
 
-private struct Insert: UndoableUseCase {
+struct Insert: UndoableUseCase {
   let line: Log<String>
 
   func main(_ word: String) async throws { line.append(word) }
@@ -50,7 +50,7 @@ private struct Insert: UndoableUseCase {
 }
 
 @MainActor
-private final class Screen {
+final class Screen {
   var lines: [String] = []
   private let find = Find()
 
@@ -73,7 +73,7 @@ private final class Screen {
   }
 }
 
-private actor Store {
+actor Store {
   private(set) var names: [String] = []
 
   func fill() -> UseCaseOperation<String, [String]> {
@@ -85,7 +85,7 @@ private actor Store {
 }
 
 @MainActor
-struct Swift6ClientTests {
+struct ClientTests {
   @Test func `handlers of every kind run on the main actor in which they were written`() async {
     let screen = Screen()
     await screen.search("arrow").ended()
@@ -135,6 +135,8 @@ struct Swift6ClientTests {
 
   @Test func `the call form answers, for any kind of use case`() async throws {
     #expect(try await Find()("dash") == ["dash"])
+    let find: any UseCase<String, [String]> = Find()
+    #expect(try await find("arrow").count == 2)
     #expect(try await Load()(3) == "loaded")
     #expect(try await AnyUseCase(Find())("dash") == ["dash"])
     #expect(try await AnyUseCase { (number: Int) in number + 1 }(1) == 2)

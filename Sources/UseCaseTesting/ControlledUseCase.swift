@@ -1,0 +1,150 @@
+public import UseCase
+import UseCaseInternals
+
+/// A use case whose calls a test answers.
+///
+/// Each body waits for the answer of the test. Take the calls with ``next()``, in the order in
+/// which their bodies have begun, and answer them in any order.
+///
+/// ```swift
+/// let search = ControlledUseCase<String, [String]>()
+/// let operation = search.execute("swift")
+///
+/// let call = await search.next()
+/// print(call.request)  // swift
+///
+/// call.succeed(["Swift by Tutorials"])
+/// print(try await operation.value)  // ["Swift by Tutorials"]
+/// ```
+///
+/// A call that is cancelled before it has an answer throws `CancellationError`, as a body does that
+/// cooperates. All of it may be called from any isolation.
+public final class ControlledUseCase<Request: Sendable, Response: Sendable>: UseCase {
+  /// One call: a body that has begun, and waits for an answer.
+  public struct Call: Sendable {
+    /// The request that the body was given.
+    public let request: Request
+    private let answer = Promise<Result<Response, any Error>>()
+    private let cancellation = Promise<Void>()
+
+    fileprivate init(_ request: Request) {
+      self.request = request
+    }
+
+    /// Whether the task of the body has been cancelled before the body returned.
+    public var isCancelled: Bool { cancellation.isFulfilled }
+
+    /// Lets the body return a response.
+    ///
+    /// The first answer counts. After another one, or after a cancellation, the response is
+    /// ignored.
+    ///
+    /// - Parameter response: What the body returns.
+    public func succeed(_ response: Response) {
+      answer.fulfill(.success(response))
+    }
+
+    /// Lets the body throw an error.
+    ///
+    /// The first answer counts. After another one, or after a cancellation, the error is ignored.
+    ///
+    /// - Parameter error: What the body throws.
+    public func fail(_ error: any Error) {
+      answer.fulfill(.failure(error))
+    }
+
+    /// Returns once the task of the body is cancelled.
+    ///
+    /// A body that returns uncancelled is never cancelled afterwards: await the outcome of its
+    /// operation instead. The wait goes on when the calling task is cancelled.
+    public func cancelled() async {
+      await cancellation.value
+    }
+
+    fileprivate func response() async throws -> Response {
+      try await withTaskCancellationHandler {
+        try await answer.value.get()
+      } onCancel: {
+        // The answer comes first, so that nobody who sees the cancellation can still answer.
+        answer.fulfill(.failure(CancellationError()))
+        cancellation.fulfill(())
+      }
+    }
+  }
+
+  /// The queue of the executions.
+  public let queue: UseCaseQueue
+  private let line = Lock(CallLine<Call>.calls([]))
+
+  /// Creates a use case whose calls have no answer yet.
+  ///
+  /// - Parameter queue: The queue of the executions. The default is `UseCaseQueue.default`.
+  public init(queue: UseCaseQueue = .default) {
+    self.queue = queue
+  }
+
+  /// Returns the next body that has begun, at once or when it begins.
+  ///
+  /// Bodies come in the order in which they began, also those that have been cancelled meanwhile.
+  /// Several operations that a queue starts at the same time begin in any order. Each call is
+  /// returned once; of several tasks that wait, the first one gets the first call. The wait goes on
+  /// when the calling task is cancelled.
+  ///
+  /// - Returns: The call, to be answered.
+  public func next() async -> Call {
+    let reader = Promise<Call>()
+    if let call = line.withLock({ $0.next(reader) }) { return call }
+    return await reader.value
+  }
+
+  /// Waits for the answer of the test.
+  ///
+  /// - Parameter request: The request, as ``Call/request`` shows it.
+  /// - Returns: The response given to ``Call/succeed(_:)``.
+  /// - Throws: The error given to ``Call/fail(_:)``, or `CancellationError` if the task is
+  ///   cancelled before there is an answer.
+  public func main(_ request: Request) async throws -> Response {
+    let call = Call(request)
+    line.withLock { $0.add(call) }?.fulfill(call)
+    return try await call.response()
+  }
+}
+
+/// Calls that nobody has taken, or tasks that wait for a call: never both.
+private enum CallLine<Call: Sendable> {
+  /// The calls that nobody has taken. Next is itself, or `readers`.
+  case calls([Call])
+
+  /// The tasks that wait for a call, at least one. Next is itself, or `calls`.
+  case readers([Promise<Call>])
+
+  /// Returns the oldest call, or keeps the reader.
+  mutating func next(_ reader: Promise<Call>) -> Call? {
+    switch self {
+    case .calls(var calls):
+      guard !calls.isEmpty else {
+        self = .readers([reader])
+        return nil
+      }
+      let call = calls.removeFirst()
+      self = .calls(calls)
+      return call
+    case .readers(let readers):
+      self = .readers(readers + [reader])
+      return nil
+    }
+  }
+
+  /// Returns the reader who gets the call, or keeps the call.
+  mutating func add(_ call: Call) -> Promise<Call>? {
+    switch self {
+    case .calls(let calls):
+      self = .calls(calls + [call])
+      return nil
+    case .readers(var readers):
+      let reader = readers.removeFirst()
+      self = readers.isEmpty ? .calls([]) : .readers(readers)
+      return reader
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import UseCaseInternals
+
+/// A door that holds tasks until a test opens it.
+///
+/// Put it into a body, and the body waits where the test wants it to. A gate opens once and stays
+/// open.
+///
+/// ```swift
+/// let gate = Gate()
+/// let search = AnyUseCase<String, [String]>(queue: UseCaseQueue(.serial)) { text in
+///   try await gate.pass()
+///   return [text]
+/// }
+/// let operation = search.execute("swift")
+/// print(operation.state)  // running
+///
+/// gate.open()
+/// print(try await operation.value)  // ["swift"]
+/// ```
+///
+/// All of it may be called from any isolation.
+public final class Gate: Sendable {
+  private let machine: Lock<GateMachine>
+
+  /// Creates a gate.
+  ///
+  /// - Parameter isOpen: Whether the gate is open from the start. The default is `false`.
+  public init(isOpen: Bool = false) {
+    machine = Lock(isOpen ? .open : .closed(waiters: []))
+  }
+
+  /// Lets every task through, now and later, in the order in which they came.
+  ///
+  /// Opening an open gate changes nothing.
+  ///
+  /// - Complexity: O(*n*), where *n* is the number of tasks that wait.
+  public func open() {
+    for waiter in machine.withLock({ $0.open() }) { waiter.fulfill(true) }
+  }
+
+  /// Returns once the gate is open.
+  ///
+  /// - Throws: `CancellationError`, promptly, when the calling task is cancelled before the gate
+  ///   lets it through. A task that is cancelled already throws at an open gate, too.
+  public func pass() async throws {
+    let waiter = Promise<Bool>()
+    let hasPassed = await withTaskCancellationHandler {
+      let mayPass = machine.withLock { Task.isCancelled ? false : $0.add(waiter) }
+      return if let mayPass { mayPass } else { await waiter.value }
+    } onCancel: {
+      machine.withLock { $0.remove(waiter) }
+      waiter.fulfill(false)
+    }
+    guard hasPassed else { throw CancellationError() }
+  }
+
+  /// Whether the gate is open, for the package's own tests.
+  package var isOpen: Bool {
+    machine.withLock { if case .open = $0 { true } else { false } }
+  }
+
+  /// Returns once the gate is open, whatever happens to the calling task, for the package's own
+  /// tests.
+  package func opened() async {
+    let waiter = Promise<Bool>()
+    if machine.withLock({ $0.add(waiter) }) == nil { _ = await waiter.value }
+  }
+}
+
+/// The life of one gate: closed, then open.
+private enum GateMachine {
+  /// Tasks wait. Next is `open`.
+  case closed(waiters: [Promise<Bool>])
+
+  /// Tasks go straight through. Final.
+  case open
+
+  /// Returns `true` for a task that may pass, or keeps the waiter.
+  mutating func add(_ waiter: Promise<Bool>) -> Bool? {
+    switch self {
+    case .closed(let waiters):
+      self = .closed(waiters: waiters + [waiter])
+      return nil
+    case .open:
+      return true
+    }
+  }
+
+  mutating func remove(_ waiter: Promise<Bool>) {
+    switch self {
+    case .closed(let waiters): self = .closed(waiters: waiters.filter { $0 !== waiter })
+    case .open: break
+    }
+  }
+
+  /// Returns the waiters to resume, in the order in which they came.
+  mutating func open() -> [Promise<Bool>] {
+    switch self {
+    case .closed(let waiters):
+      self = .open
+      return waiters
+    case .open:
+      return []
+    }
+  }
+}

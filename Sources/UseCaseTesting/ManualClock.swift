@@ -1,0 +1,168 @@
+import UseCaseInternals
+
+/// A clock whose time moves only when a test advances it.
+///
+/// Give it to a queue or to a `RetryInterceptor`, and debounce, timeouts and delays take no time
+/// and happen when the test says so. Wait until a task sleeps, then advance:
+///
+/// ```swift
+/// let clock = ManualClock()
+/// let queue = UseCaseQueue(.cancelPrevious(debounce: .milliseconds(300)), clock: clock)
+/// let search = AnyUseCase<String, [String]>(queue: queue) { text in [text] }
+/// let operation = search.execute("swift")
+/// await clock.sleeping()
+/// print(operation.state)  // waiting
+///
+/// await clock.advance(by: .milliseconds(300))
+/// print(try await operation.value)  // ["swift"]
+/// ```
+///
+/// All of it may be called from any isolation.
+public final class ManualClock: Clock, Sendable {
+  /// A point in time, counted from the creation of the clock.
+  public struct Instant: InstantProtocol {
+    /// The time since the creation of the clock.
+    public let offset: Duration
+
+    /// Creates the instant that lies so long after the creation of the clock.
+    ///
+    /// - Parameter offset: The time since the creation of the clock.
+    public init(offset: Duration) {
+      self.offset = offset
+    }
+
+    /// Returns the instant that lies so much later.
+    ///
+    /// - Parameter duration: The time between the two.
+    /// - Returns: The later instant, or an earlier one if the duration is negative.
+    public func advanced(by duration: Duration) -> Instant {
+      Instant(offset: offset + duration)
+    }
+
+    /// Returns the time from this instant to another.
+    ///
+    /// - Parameter other: The instant to measure to.
+    /// - Returns: The time between the two, negative if the other one is earlier.
+    public func duration(to other: Instant) -> Duration {
+      other.offset - offset
+    }
+
+    /// Whether the left instant is earlier than the right one.
+    public static func < (left: Instant, right: Instant) -> Bool {
+      left.offset < right.offset
+    }
+  }
+
+  private let machine = Lock(ClockMachine())
+
+  /// Creates a clock that shows zero.
+  public init() {}
+
+  /// The time that the clock shows.
+  public var now: Instant { machine.withLock { $0.now } }
+
+  /// Zero: the clock tells any two instants apart.
+  public var minimumResolution: Duration { .zero }
+
+  /// The number of tasks that sleep now.
+  ///
+  /// A task that an advance has reached, or that was cancelled, doesn't sleep any more.
+  public var sleepers: Int { machine.withLock { $0.asleep.count } }
+
+  /// Returns once at least so many tasks sleep on the clock.
+  ///
+  /// The wait goes on when the calling task is cancelled.
+  ///
+  /// - Parameter count: The number of tasks, zero or more. The default is 1.
+  public func sleeping(_ count: Int = 1) async {
+    precondition(count >= 0, "Wait for zero sleepers or more, not for \(count).")
+    let crowd = Promise<Void>()
+    if machine.withLock({ $0.await(count, crowd) }) { await crowd.value }
+  }
+
+  /// Sets the clock forward and resumes every task whose deadline has come, in order.
+  ///
+  /// When it returns, everything due has been resumed: the earliest deadline first, and of equal
+  /// deadlines the earliest sleep first. Each task runs again before the next one is resumed. What
+  /// a task does after its sleep may still be going on; wait for it, for instance with
+  /// `operation.ended()`.
+  ///
+  /// The clock shows the new time before any task is resumed. A resumed task that sleeps again
+  /// counts from there: a deadline that the advance has reached already doesn't suspend it, a later
+  /// one needs another advance. To follow a task that sleeps repeatedly, advance in its steps:
+  ///
+  /// ```swift
+  /// let clock = ManualClock()
+  /// let ticking = Task {
+  ///   for tick in 1...3 {
+  ///     try await clock.sleep(for: .seconds(1))
+  ///     print(tick, clock.now.offset)
+  ///   }
+  /// }
+  /// for _ in 1...3 {
+  ///   await clock.sleeping()
+  ///   await clock.advance(by: .seconds(1))
+  /// }
+  /// try await ticking.value  // 1 1.0 seconds, 2 2.0 seconds, 3 3.0 seconds
+  /// ```
+  ///
+  /// Advances from several tasks add up. Each returns when everything has been resumed that was due
+  /// when it was called. Cancelling the calling task doesn't end an advance.
+  ///
+  /// - Parameter duration: The time to add, zero or more.
+  /// - Complexity: O(*n*), where *n* is the number of tasks that sleep or are resumed.
+  public func advance(by duration: Duration) async {
+    await beginAdvance(by: duration).value
+  }
+
+  /// Suspends the calling task until the clock shows the deadline.
+  ///
+  /// A deadline that is not in the future returns at once.
+  ///
+  /// - Parameters:
+  ///   - deadline: The time to sleep until.
+  ///   - tolerance: Ignored: the clock is exact.
+  /// - Throws: `CancellationError`, promptly, when the calling task is cancelled before the clock
+  ///   shows the deadline.
+  /// - Complexity: O(*n*), where *n* is the number of tasks that sleep.
+  public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+    let alarm = Promise<Bool>()
+    let isDue = await withTaskCancellationHandler {
+      let (isDue, crowds) = machine.withLock { machine in
+        Task.isCancelled ? (false, []) : machine.sleep(until: deadline, alarm)
+      }
+      for crowd in crowds { crowd.fulfill(()) }
+      guard isDue == nil else { return isDue == true }
+      // An alarm that goes off stands at the head of the line until the task runs.
+      guard await alarm.value else { return false }
+      act(on: machine.withLock { $0.awake() })
+      return true
+    } onCancel: {
+      if machine.withLock({ $0.cancel(alarm) }) { alarm.fulfill(false) }
+    }
+    guard isDue else { throw CancellationError() }
+  }
+
+  /// Advances the clock and resumes the first task that is due, for tests that cannot wait.
+  ///
+  /// - Returns: Fulfilled when everything due has been resumed.
+  @discardableResult
+  package func beginAdvance(by duration: Duration) -> Promise<Void> {
+    precondition(
+      duration >= .zero, "Advance a clock by zero or more, not by \(duration): it never goes back.")
+    let end = Promise<Void>()
+    act(on: machine.withLock { $0.advance(by: duration, end) })
+    return end
+  }
+
+  /// The deadlines of the tasks that sleep now, in order, for the package's own tests.
+  package var deadlines: [Instant] { machine.withLock { $0.asleep.map(\.deadline) } }
+
+  /// The number of sleeps that had to wait, ended or not, for the package's own tests.
+  package var sleepsBegun: Int { machine.withLock { $0.sleepsBegun } }
+
+  private func act(on line: (ends: [Promise<Void>], alarm: Promise<Bool>?)) {
+    for end in line.ends { end.fulfill(()) }
+    line.alarm?.fulfill(true)
+  }
+}

@@ -1,0 +1,140 @@
+import TestSupport
+import Testing
+import UseCase
+import UseCaseTesting
+
+/// The code of the page about `UseCaseTesting`, and of its symbols.
+@Suite(.mustEnd)
+struct UseCaseTestingPageTests {
+  @Test @MainActor
+  func `a search waits, retries, and says why it failed`() async {
+    let clock = ManualClock()
+    let server = ControlledUseCase<String, [String]>()
+    let model = SearchModel(search: Search(server: server, clock: clock))
+
+    // Debounce: the server is asked for the last keystroke only.
+    model.type("s")
+    model.type("sw")
+    await clock.sleeping()
+    await clock.advance(by: .milliseconds(300))
+    let first = await server.next()
+    #expect(first.request == "sw")
+
+    // Retry: a failure is repeated after a second. The timeout sleeps, too.
+    first.fail(Offline())
+    await clock.sleeping(2)
+    await clock.advance(by: .seconds(1))
+    await server.next().succeed(["Swift"])
+    await model.newest?.ended()
+    #expect(model.shown == ["Swift"])
+
+    // Timeout: the call is cancelled after five seconds.
+    model.type("swift")
+    await clock.sleeping()
+    await clock.advance(by: .milliseconds(300))
+    let slow = await server.next()
+    await clock.sleeping()
+    await clock.advance(by: .seconds(5))
+    await slow.cancelled()
+    await model.newest?.ended()
+    #expect(model.shown == ["Too slow"])
+
+    // Failure: the second attempt was the last one.
+    model.type("swift ui")
+    await clock.sleeping()
+    await clock.advance(by: .milliseconds(300))
+    await server.next().fail(Offline())
+    await clock.sleeping(2)
+    await clock.advance(by: .seconds(1))
+    await server.next().fail(Offline())
+    await model.newest?.ended()
+    #expect(model.shown == ["Offline"])
+  }
+
+  @Test func `a gate holds a body until the test opens it`() async throws {
+    let gate = Gate()
+    let search = AnyUseCase<String, [String]>(queue: UseCaseQueue(.serial)) { text in
+      try await gate.pass()
+      return [text]
+    }
+    let operation = search.execute("swift")
+    print(operation.state)  // running
+
+    gate.open()
+    print(try await operation.value)  // ["swift"]
+    #expect(try await operation.value == ["swift"])
+  }
+
+  @Test func `a clock holds a debounce until the test advances it`() async throws {
+    let clock = ManualClock()
+    let queue = UseCaseQueue(.cancelPrevious(debounce: .milliseconds(300)), clock: clock)
+    let search = AnyUseCase<String, [String]>(queue: queue) { text in [text] }
+    let operation = search.execute("swift")
+    await clock.sleeping()
+    print(operation.state)  // waiting
+
+    await clock.advance(by: .milliseconds(300))
+    print(try await operation.value)  // ["swift"]
+    #expect(try await operation.value == ["swift"])
+  }
+
+  @Test func `a task that sleeps repeatedly is followed in its steps`() async throws {
+    let clock = ManualClock()
+    let ticking = Task {
+      for tick in 1...3 {
+        try await clock.sleep(for: .seconds(1))
+        print(tick, clock.now.offset)
+      }
+    }
+    for _ in 1...3 {
+      await clock.sleeping()
+      await clock.advance(by: .seconds(1))
+    }
+    try await ticking.value  // 1 1.0 seconds, 2 2.0 seconds, 3 3.0 seconds
+    #expect(clock.now.offset == .seconds(3))
+  }
+
+  @Test func `a controlled use case gives the answer of the test`() async throws {
+    let search = ControlledUseCase<String, [String]>()
+    let operation = search.execute("swift")
+
+    let call = await search.next()
+    print(call.request)  // swift
+
+    call.succeed(["Swift by Tutorials"])
+    print(try await operation.value)  // ["Swift by Tutorials"]
+    #expect(try await operation.value == ["Swift by Tutorials"])
+  }
+
+  struct Offline: Error {}
+
+  struct Search: UseCase {
+    let server: any UseCase<String, [String]>
+    let queue: UseCaseQueue
+    let timeout: Duration? = .seconds(5)
+
+    init(server: any UseCase<String, [String]>, clock: any Clock<Duration>) {
+      self.server = server
+      queue = UseCaseQueue(
+        .cancelPrevious(debounce: .milliseconds(300)), clock: clock,
+        interceptors: [RetryInterceptor(attempts: 2, delay: .constant(.seconds(1)))])
+    }
+
+    func main(_ text: String) async throws -> [String] { try await server(text) }
+  }
+
+  @MainActor
+  final class SearchModel {
+    private let search: Search
+    private(set) var newest: UseCaseOperation<String, [String]>?
+    private(set) var shown: [String] = []
+
+    init(search: Search) { self.search = search }
+
+    func type(_ text: String) {
+      newest = search.execute(text)
+        .then { titles in self.shown = titles }
+        .catch { error in self.shown = [error is UseCaseTimeout ? "Too slow" : "Offline"] }
+    }
+  }
+}

@@ -1,0 +1,1 @@
+../Clients/ClientTests.swift
