@@ -8,26 +8,28 @@ public struct AnyUseCase<Request: Sendable, Response: Sendable>: UseCase {
   /// Where its operations run.
   public let queue: UseCaseQueue
 
-  /// How long a body may take, nil for as long as it likes.
-  public let timeout: Duration?
+  /// How long a body may take.
+  public let timeout: Duration
 
   private let body: @Sendable (Request) async throws -> Response
   private let asking: (any AskingUseCase)?
+  @usableFromInline package let baseType: any Any.Type
 
   /// Creates a use case whose body is `main`.
   ///
   /// - Parameters:
   ///   - queue: Where its operations run.
-  ///   - timeout: How long a body may take, nil for as long as it likes.
+  ///   - timeout: How long a body may take.
   ///   - main: Answers one request, on no actor. An error that it throws is the failure of the operation.
   public init(
-    queue: UseCaseQueue = .default, timeout: Duration? = nil,
+    queue: UseCaseQueue = .default, timeout: Duration = UseCaseTimeout.never,
     main: @escaping @Sendable (Request) async throws -> Response
   ) {
     self.queue = queue
     self.timeout = timeout
     body = main
     asking = nil
+    baseType = Self.self
   }
 
   /// Creates a use case that does what `base` does, on the same queue.
@@ -38,6 +40,7 @@ public struct AnyUseCase<Request: Sendable, Response: Sendable>: UseCase {
     timeout = base.timeout
     body = { try await base.main($0) }
     asking = base as? any AskingUseCase
+    baseType = asking?.baseType ?? type(of: base)
   }
 
   /// Calls the closure.

@@ -27,13 +27,16 @@ public protocol UseCase<Request, Response>: Sendable {
   /// Give it a stored property: a queue made anew at every access limits nothing.
   var queue: UseCaseQueue { get }
 
-  /// How long a body may take, from its start, on the clock of the queue; nil for as long as it
-  /// likes, which is the default. When the time has passed the operation fails with
-  /// ``UseCaseTimeout`` at once and its task is cancelled.
+  /// How long a body may take, from its start, on the clock of the queue. The default is
+  /// ``UseCaseTimeout/never``.
   ///
-  /// Write the type with its question mark, `let timeout: Duration? = .seconds(5)`: a `Duration`
-  /// would be a property of your own, of which nobody takes notice.
-  var timeout: Duration? { get }
+  /// ```swift
+  /// let timeout = Duration.seconds(5)
+  /// ```
+  ///
+  /// When the time has passed, the operation fails with ``UseCaseTimeout`` at once, and its task is
+  /// cancelled.
+  var timeout: Duration { get }
 
   /// Answers one request.
   ///
@@ -51,6 +54,6 @@ extension UseCase {
   /// The queue for the whole process, which is unlimited.
   public var queue: UseCaseQueue { .default }
 
-  /// No time-out: a body may take as long as it likes.
-  public var timeout: Duration? { nil }
+  /// No timeout: a body may take as long as it likes.
+  public var timeout: Duration { UseCaseTimeout.never }
 }

@@ -1,3 +1,5 @@
+import UseCaseInternals
+
 /// Cancels the operations that it holds when it goes away: the lifetime of a screen, say.
 ///
 /// ```swift
@@ -10,11 +12,15 @@
 /// ```
 public final class UseCaseScope: Sendable {
   private let members = MemberGroup()
+  private let cleanups = Lock([@Sendable () -> Void]())
 
   /// Creates an empty scope.
   public init() {}
 
-  deinit { members.cancelAll(.scopeEnded) }
+  deinit {
+    for cleanUp in cleanups.withLock({ $0 }) { cleanUp() }
+    members.cancelAll(.scopeEnded)
+  }
 
   /// How many operations the scope holds. It forgets each one that ends.
   public var count: Int { members.count }
@@ -24,9 +30,14 @@ public final class UseCaseScope: Sendable {
   /// - Complexity: O(*n*) in the number of operations.
   public func cancelAll() { members.cancelAll(.requested) }
 
+  /// Runs `cleanUp` when the scope goes away.
+  func whenEnded(_ cleanUp: @escaping @Sendable () -> Void) {
+    cleanups.withLock { $0.append(cleanUp) }
+  }
+
   fileprivate func hold(_ operation: UseCaseOperation<some Any, some Any>) {
     members.insert(operation)
-    operation.core.listen(.group(members))
+    operation.core.listen(.group(members), handles: false)
   }
 }
 

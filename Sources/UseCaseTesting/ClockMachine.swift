@@ -1,4 +1,5 @@
-/// Who sleeps, and who is being resumed.
+/// The tasks that sleep, and those that are being resumed. Times are counted from the creation of the
+/// clock.
 ///
 /// Tasks that are due stand in a line, each advance behind the tasks that it has reached. The head
 /// of the line has been resumed; when it runs, it leaves the line and the next one is resumed. That
@@ -9,10 +10,10 @@ struct ClockMachine {
     case end(Promise<Void>)
   }
 
-  private(set) var now = ManualClock.Instant(offset: .zero)
+  private(set) var now = Duration.zero
 
   /// The earliest deadline first, and of equal deadlines the earliest sleep first.
-  private(set) var asleep: [(deadline: ManualClock.Instant, alarm: Promise<Bool>)] = []
+  private(set) var asleep: [(deadline: Duration, alarm: Promise<Bool>)] = []
   private(set) var sleepsBegun = 0
   private var line: [Due] = []
   private var crowds: [(count: Int, promise: Promise<Void>)] = []
@@ -27,7 +28,7 @@ struct ClockMachine {
   /// Returns `true` if the deadline is not in the future. Otherwise keeps the alarm, and returns
   /// the crowds that are complete with it.
   mutating func sleep(
-    until deadline: ManualClock.Instant, _ alarm: Promise<Bool>
+    until deadline: Duration, _ alarm: Promise<Bool>
   ) -> (isDue: Bool?, crowds: [Promise<Void>]) {
     guard now < deadline else { return (true, []) }
     let index = asleep.firstIndex { deadline < $0.deadline } ?? asleep.endIndex
@@ -48,7 +49,7 @@ struct ClockMachine {
   mutating func advance(
     by duration: Duration, _ end: Promise<Void>
   ) -> (ends: [Promise<Void>], alarm: Promise<Bool>?) {
-    now = now.advanced(by: duration)
+    now += duration
     let due = asleep.prefix { $0.deadline <= now }
     asleep.removeFirst(due.count)
     let isMoving = !line.isEmpty

@@ -59,7 +59,7 @@ public final class ManualClock: Clock, Sendable {
   public init() {}
 
   /// The time that the clock shows.
-  public var now: Instant { machine.withLock { $0.now } }
+  public var now: Instant { Instant(offset: machine.withLock { $0.now }) }
 
   /// Zero: the clock tells any two instants apart.
   public var minimumResolution: Duration { .zero }
@@ -129,7 +129,7 @@ public final class ManualClock: Clock, Sendable {
     let alarm = Promise<Bool>()
     let isDue = await withTaskCancellationHandler {
       let (isDue, crowds) = machine.withLock { machine in
-        Task.isCancelled ? (false, []) : machine.sleep(until: deadline, alarm)
+        Task.isCancelled ? (false, []) : machine.sleep(until: deadline.offset, alarm)
       }
       for crowd in crowds { crowd.fulfill(()) }
       guard isDue == nil else { return isDue == true }
@@ -156,7 +156,7 @@ public final class ManualClock: Clock, Sendable {
   }
 
   /// The deadlines of the tasks that sleep now, in order, for the package's own tests.
-  package var deadlines: [Instant] { machine.withLock { $0.asleep.map(\.deadline) } }
+  package var deadlines: [Instant] { machine.withLock { $0.asleep.map { Instant(offset: $0.deadline) } } }
 
   /// The number of sleeps that had to wait, ended or not, for the package's own tests.
   package var sleepsBegun: Int { machine.withLock { $0.sleepsBegun } }

@@ -40,7 +40,7 @@ enum ReadmeCode {
   }
 
   struct Import: ReportingUseCase {
-    let timeout: Duration? = .seconds(60)
+    let timeout = Duration.seconds(60)
 
     func main(
       _ lines: [String], report: @escaping @Sendable (Double) -> Void

@@ -111,7 +111,7 @@ struct UseCaseTestingPageTests {
   struct Search: UseCase {
     let server: any UseCase<String, [String]>
     let queue: UseCaseQueue
-    let timeout: Duration? = .seconds(5)
+    let timeout = Duration.seconds(5)
 
     init(server: any UseCase<String, [String]>, clock: any Clock<Duration>) {
       self.server = server

@@ -10,7 +10,7 @@ struct Fetch: UseCase {
   let server: LocalServer
   let session = URLSession(configuration: .ephemeral)
   var queue = UseCaseQueue()
-  var timeout: Duration?
+  var timeout = UseCaseTimeout.never
 
   func main(_ path: String) async throws -> String {
     let (data, response) = try await session.data(from: server.url(path))

@@ -8,7 +8,7 @@ typealias Operation = UseCaseOperation<Int, Int>
 /// the test opens it; they answer with the request.
 struct Held: UseCase {
   let queue: UseCaseQueue
-  let timeout: Duration?
+  let timeout: Duration
   let begun = Log<Int>()
   let returned = Log<Int>()
   let crowd = Crowd()
@@ -18,7 +18,7 @@ struct Held: UseCase {
     self.init(on: UseCaseQueue(policy))
   }
 
-  init(on queue: UseCaseQueue, timeout: Duration? = nil) {
+  init(on queue: UseCaseQueue, timeout: Duration = UseCaseTimeout.never) {
     self.queue = queue
     self.timeout = timeout
   }
@@ -138,12 +138,12 @@ func yieldThread() {
 /// A use case that waits at a gate, reports 1 to its request, and answers with it.
 struct Counting: ReportingUseCase {
   let queue: UseCaseQueue
-  let timeout: Duration?
+  let timeout: Duration
   let failure: Refused?
   let waiting = Gate()
   let gate = Gate()
 
-  init(on queue: UseCaseQueue, timeout: Duration? = nil, failure: Refused? = nil) {
+  init(on queue: UseCaseQueue, timeout: Duration = UseCaseTimeout.never, failure: Refused? = nil) {
     self.queue = queue
     self.timeout = timeout
     self.failure = failure

@@ -182,11 +182,11 @@ struct UpdatesTests {
 /// A use case that reports what its closure does.
 private struct Reporting: ReportingUseCase {
   let queue: UseCaseQueue
-  let timeout: Duration?
+  let timeout: Duration
   let body: @Sendable (@escaping @Sendable (Int) -> Void) async -> Void
 
   init(
-    on queue: UseCaseQueue = UseCaseQueue(), timeout: Duration? = nil,
+    on queue: UseCaseQueue = UseCaseQueue(), timeout: Duration = UseCaseTimeout.never,
     body: @escaping @Sendable (@escaping @Sendable (Int) -> Void) async -> Void
   ) {
     self.queue = queue

@@ -60,13 +60,20 @@ public struct UseCaseExecution: Sendable {
   /// - Complexity: The name is made at each call.
   public var useCase: String { String(describing: type) }
 
+  /// The operation in whose body this one was executed or called, nil if there was none.
+  public let parent: UseCaseOperationID?
+
   let type: any Any.Type
 
   /// The clock of the queue.
   let clock: any Clock<Duration>
 
-  init(id: UseCaseOperationID, type: any Any.Type, clock: any Clock<Duration>) {
+  init(
+    id: UseCaseOperationID, parent: UseCaseOperationID?, type: any Any.Type,
+    clock: any Clock<Duration>
+  ) {
     self.id = id
+    self.parent = parent
     self.type = type
     self.clock = clock
   }

@@ -18,9 +18,10 @@ enum TakenHandler: Equatable, Sendable {
 /// A closure that a client attached.
 @usableFromInline
 enum Handler<Response: Sendable>: Sendable {
-  /// It runs on the isolation that it is called on, so nothing comes between that call and it.
+  /// Runs on the isolation that it is called on, so nothing comes between that call and it, and
+  /// returns whether the error is of its type.
   @usableFromInline
-  typealias ErrorHandler = nonisolated(nonsending) @Sendable (any Error) async -> Void
+  typealias ErrorHandler = nonisolated(nonsending) @Sendable (any Error) async -> Bool
 
   case then(@isolated(any) @Sendable (Response) -> Void)
   case failure(@isolated(any) @Sendable (any Error) -> Void)
@@ -28,6 +29,7 @@ enum Handler<Response: Sendable>: Sendable {
   case common(@isolated(any) @Sendable () -> Void)
   case cancellation(@isolated(any) @Sendable (UseCaseCancellation) -> Void)
   case finally(@isolated(any) @Sendable () -> Void)
+  case outcome(@isolated(any) @Sendable (UseCaseOutcome<Response>) -> Void)
   /// In place of an `Optional`, which is copied by way of its metadata.
   case none
 
@@ -37,7 +39,7 @@ enum Handler<Response: Sendable>: Sendable {
     case .failure, .typedFailure: .failure
     case .common: .common
     case .cancellation: .cancellation
-    case .finally: .always
+    case .finally, .outcome: .always
     case .none: nil
     }
   }
@@ -50,6 +52,7 @@ enum Handler<Response: Sendable>: Sendable {
     case .common(let handler): handler.isolation
     case .cancellation(let handler): handler.isolation
     case .finally(let handler): handler.isolation
+    case .outcome(let handler): handler.isolation
     case .none: nil
     }
   }
@@ -63,16 +66,25 @@ enum Handler<Response: Sendable>: Sendable {
   }
 
   /// Calls the handler, if it is for this outcome, from the isolation that this is called on.
+  ///
+  /// - Parameter outcome: The outcome of the operation.
+  /// - Returns: Whether a failure is handled with that.
   @inlinable @inline(__always)
-  nonisolated(nonsending) func call(with outcome: UseCaseOutcome<Response>) async {
+  nonisolated(nonsending) func call(with outcome: UseCaseOutcome<Response>) async -> Bool {
     switch (self, outcome) {
     case (.then(let handler), .success(let response)): await handler(response)
-    case (.failure(let handler), .failure(let error)): await handler(error)
-    case (.typedFailure(_, let handler), .failure(let error)): await handler(error)
+    case (.failure(let handler), .failure(let error)):
+      await handler(error)
+      return true
+    case (.typedFailure(_, let handler), .failure(let error)): return await handler(error)
     case (.cancellation(let handler), .cancelled(let reason)): await handler(reason)
     case (.common(let handler), _), (.finally(let handler), _): await handler()
+    case (.outcome(let handler), _):
+      await handler(outcome)
+      return true
     case (.then, _), (.failure, _), (.typedFailure, _), (.cancellation, _), (.none, _): break
     }
+    return false
   }
 }
 

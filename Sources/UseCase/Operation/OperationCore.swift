@@ -31,6 +31,9 @@ struct OperationCore: ~Copyable, Sendable {
   private let seat = Atomic<Int32>(0)
   private let lastWaiter = Atomic<Int32>(0)
 
+  /// The operation in whose body this one was executed or called, if somebody wants to know.
+  let parent: UseCaseOperationID?
+
   /// Whether the body runs in the slot of a caller.
   let isGuest: Bool
   let isObserved: Bool
@@ -43,6 +46,7 @@ struct OperationCore: ~Copyable, Sendable {
     caller = isCall ? Slot.holder().map(CallerLink.init) : nil
     isGuest = isCall && Slot.enter(ObjectIdentifier(queue))
     isObserved = queue.isObserved
+    parent = isObserved || !queue.isPlain ? Slot.holder()?.ticket.id : nil
     guarded = Lock(Guarded(machine: Machine(isObserved: isObserved)))
     self.queue = queue
   }
@@ -134,7 +138,7 @@ extension OperationCore {
   }
 
   @usableFromInline
-  func start() -> Bool { withMachine { $0.start() } }
+  func start() -> BodyStart { withMachine { $0.start() } }
 
   func admitGuest() -> Bool { withMachine { $0.admitGuest() } }
 
@@ -183,8 +187,9 @@ extension OperationCore {
   /// The body has thrown. Returns the slot if it is free.
   @usableFromInline
   func fail(_ error: any Error) -> FreeSlot? {
-    let verdict: Verdict = error is CancellationError ? .cancelled(.thrown) : .failure(error)
-    return change { $0.settle(verdict) }.freed
+    if error is CancellationError { return change { $0.settle($0.thrownCancellation) }.freed }
+    let reports = UseCaseQueue.tellsFailures
+    return change { $0.settle(.failure(error), reportsFailure: reports) }.freed
   }
 
   /// Ends the operation before its body has returned.
@@ -193,9 +198,11 @@ extension OperationCore {
   ///   - verdict: Why.
   ///   - isFromQueue: Whether the queue ends it, and so knows of it already.
   func end(_ verdict: Verdict, isFromQueue: Bool = false) {
+    let reportsFailure = verdict.kind == .failure && UseCaseQueue.tellsFailures
     // It is told after the queue: whoever hears of it finds that it has left.
     let (ending, event) = withMachine { machine in
-      let ending = machine.end(verdict, sleeps: queue.policy.debounce != nil)
+      let ending = machine.end(
+        verdict, sleeps: queue.policy.debounce != nil, reportsFailure: reportsFailure)
       return (ending, machine.beginTelling())
     }
     guard let ending else { return }
@@ -242,11 +249,11 @@ extension OperationCore {
 
   @usableFromInline
   nonisolated(nonsending) func ended() async {
-    await withUnsafeContinuation { listen(.task($0)) }
+    await withUnsafeContinuation { listen(.task($0), handles: true) }
   }
 
-  func listen(_ listener: EndListener) {
-    withMachine { $0.listen(listener) }?.tell(ticket.id)
+  func listen(_ listener: EndListener, handles: Bool) {
+    withMachine { $0.listen(listener, handles: handles) }?.tell(ticket.id)
   }
 }
 
@@ -259,6 +266,27 @@ extension OperationCore {
       store()
       return machine.attach(branch)
     }
+  }
+
+  func attachStart(_ handler: OperationUpdate) -> Machine.StartHandler {
+    withMachine { $0.attachStart(handler) }
+  }
+
+  @usableFromInline
+  func failureIsHandled() { withMachine { $0.failureIsHandled() } }
+
+  /// Tells the operation that calls this one here why this one was cancelled: if its body ends with
+  /// the error of this call, it is cancelled for the same reason.
+  @usableFromInline @inline(never)
+  func noteInCaller(_ reason: UseCaseCancellation) {
+    Slot.innermost?.noteCancellation(ofCall: reason)
+  }
+
+  /// The verdict, once, if it is a failure that nobody has handled.
+  var unhandledVerdict: Verdict? { withMachine { $0.takeUnhandled() } }
+
+  func noteCancellation(ofCall reason: UseCaseCancellation) {
+    withMachine { $0.noteCancellation(ofCall: reason) }
   }
 
   func report(_ update: OperationUpdate) -> Bool { withMachine { $0.report(update) } }
@@ -312,11 +340,21 @@ extension OperationCore {
     if let event { tell(event) }
   }
 
+  private func error(of kind: UseCaseEvent.Kind) -> (any Error)? {
+    switch kind {
+    case .failed:
+      if case .failure(let error)? = verdict { error } else { nil }
+    case .waiting, .running, .succeeded, .cancelled, .ended: nil
+    }
+  }
+
   /// Tells the observer, and goes on until there is nothing left to tell.
   private func tell(_ first: UseCaseEvent.Kind) {
     var event = Optional(first)
     while let kind = event {
-      queue.observer?(UseCaseEvent(id: ticket.id, type: useCaseType, kind: kind))
+      queue.observer?(
+        UseCaseEvent(
+          id: ticket.id, type: useCaseType, kind: kind, parent: parent, error: error(of: kind)))
       event = withMachine { $0.goOnTelling() }
     }
   }

@@ -35,6 +35,27 @@ struct OperationMachine<
     var isJobCancelled = false
   }
 
+  private enum Report {
+    /// The operation has not failed, or nobody wants to know of failures.
+    case none
+    /// The failure is to be told when everything has run, unless it is handled.
+    case due
+    /// A task is about to tell it.
+    case telling
+    /// The failure is handled, or has been told.
+    case done
+  }
+
+  /// What becomes of a handler of the start.
+  enum StartHandler {
+    /// The body has not begun. The handler runs when it does.
+    case kept
+    /// The body has begun. The caller delivers, unless a task does already.
+    case deliver
+    /// The body has returned: the handler runs in its turn.
+    case late
+  }
+
   // In order of size, which saves forty bytes an operation.
 
   private var conclusion = Conclusion.open
@@ -44,6 +65,9 @@ struct OperationMachine<
   private var extras: [Extra] = []
   private var delivery = HandlerDelivery()
   private var events: EventLine
+  private var report = Report.none
+  /// Why an operation that the body has called was cancelled, most recently.
+  private var callReason: UseCaseCancellation?
 
   init(isObserved: Bool) {
     events = EventLine(isObserved: isObserved)
@@ -113,11 +137,12 @@ extension OperationMachine {
     if isOpen { events.announce(.running) }
   }
 
-  /// The body begins, unless there is an outcome already. Returns whether it does.
-  mutating func start() -> Bool {
-    guard isOpen else { return false }
+  /// The body begins, unless there is an outcome already.
+  mutating func start() -> BodyStart {
+    guard isOpen else { return .skip }
     slot.start()
-    return true
+    if extras.isEmpty { return .run }
+    return hasUpdates && delivery.begin() ? .runAndDeliver : .run
   }
 
   /// A guest enters the slot. Returns false if no body runs in it any more.
@@ -142,7 +167,9 @@ extension OperationMachine {
   @inline(__always)
   private mutating func afterBody() -> AfterBody {
     // Most often a task awaits the value, and there is nothing to deliver.
-    if !delivery.hasHandlers, extras.isEmpty, !events.isObserved, !delivery.isDelivering {
+    if !delivery.hasHandlers, extras.isEmpty, !events.isObserved, !delivery.isDelivering,
+      report != .due
+    {
       delivery.end()
       return .nothing
     }
@@ -158,11 +185,12 @@ extension OperationMachine {
   /// The body has returned or thrown. Returns whether its verdict counts, the job to let go, and
   /// the slot if it is free.
   @inline(__always)
-  mutating func settle(_ verdict: Verdict) -> (isNew: Bool, job: Job?, freed: FreeSlot?) {
+  mutating func settle(
+    _ verdict: Verdict, reportsFailure: Bool = false
+  ) -> (isNew: Bool, job: Job?, freed: FreeSlot?) {
     guard isOpen else { return (false, job.take(), leave()) }
     let freed = slot.leave() ? FreeSlot(kind: verdict.kind) : nil
-    conclusion = .settled(verdict)
-    events.announce(.outcome)
+    conclude(.settled(verdict), reportsFailure: reportsFailure)
     return (true, job.take(), freed)
   }
 
@@ -174,7 +202,7 @@ extension OperationMachine {
   ///     other task whose body has not begun is not cancelled, because it ends by itself and may
   ///     deliver.
   /// - Returns: What to do; nil if there was a verdict already.
-  mutating func end(_ verdict: Verdict, sleeps: Bool) -> Ending? {
+  mutating func end(_ verdict: Verdict, sleeps: Bool, reportsFailure: Bool = false) -> Ending? {
     switch conclusion {
     case .open: break
     case .settled(let earlier), .early(let earlier, _):
@@ -185,15 +213,30 @@ extension OperationMachine {
       return nil
     }
     let isJobCancelled = slot.isOccupied || sleeps
-    conclusion = .early(verdict, isJobCancelled: isJobCancelled)
-    events.announce(.outcome)
+    if !slot.hasBegun { dropUpdates() }
+    conclude(.early(verdict, isJobCancelled: isJobCancelled), reportsFailure: reportsFailure)
     return Ending(
       waiters: waiters.removeAll(), parked: slot.takeParked(), job: job.take(),
       isJobCancelled: isJobCancelled)
   }
 
+  @inline(__always)
+  private mutating func conclude(_ conclusion: Conclusion, reportsFailure: Bool) {
+    self.conclusion = conclusion
+    if reportsFailure, report == .none { report = .due }
+    events.announce(.outcome)
+  }
+
+  /// An operation that the body has called was cancelled for a reason of its own.
+  mutating func noteCancellation(ofCall reason: UseCaseCancellation) { callReason = reason }
+
+  /// The verdict of a body that has thrown `CancellationError`: the reason of the call that the
+  /// error comes from, if there was one.
+  var thrownCancellation: Verdict { .cancelled(callReason ?? .thrown) }
+
   /// A task awaits the value. Returns it if it need not wait.
   mutating func await(_ waiter: Waiter, key: Int32) -> Waiter? {
+    report = .done
     if case .early = conclusion { return waiter }
     if slot.isReturned { return waiter }
     waiters.append(waiter, key: key)
@@ -213,6 +256,14 @@ extension OperationMachine {
     return slot.isReturned && delivery.begin()
   }
 
+  /// A handler of the start was attached.
+  mutating func attachStart(_ handler: Update) -> StartHandler {
+    if slot.isReturned { return .late }
+    guard isOpen || slot.hasBegun else { return .kept }
+    extras.append(.update(handler))
+    return slot.hasBegun && delivery.begin() ? .deliver : .kept
+  }
+
   /// The body reports. Returns whether the caller is to deliver.
   mutating func report(_ update: Update) -> Bool {
     guard isOpen else { return false }
@@ -221,7 +272,10 @@ extension OperationMachine {
   }
 
   /// Something waits for the end. Returns it if there is nothing to wait for.
-  mutating func listen(_ listener: Listener) -> Listener? {
+  ///
+  /// - Parameter handles: Whether a failure is handled with that.
+  mutating func listen(_ listener: Listener, handles: Bool) -> Listener? {
+    if handles { report = .done }
     guard !delivery.hasEnded || delivery.isDelivering else { return listener }
     extras.append(.listener(listener))
     return nil
@@ -249,6 +303,10 @@ extension OperationMachine {
       delivery.forget()
       return .forget
     }
+    if report == .due {
+      report = delivery.silence == nil ? .telling : .done
+      if report == .telling { return .unhandledFailure }
+    }
     // The observer hears of the end when the handlers that were passed over are forgotten.
     events.announce(.ended)
     if !extras.isEmpty { return .listeners(takeListeners()) }
@@ -258,11 +316,26 @@ extension OperationMachine {
 
   /// The last handler has run. Returns whether that was all: else `next` says what is left to do.
   mutating func endAfterLast() -> Bool {
-    guard !delivery.hasHandlers, extras.isEmpty, !events.isObserved else { return false }
+    guard !delivery.hasHandlers, extras.isEmpty, !events.isObserved, report != .due
+    else { return false }
     delivery.end()
     delivery.pause()
     return true
   }
+
+  /// The failure is handled.
+  mutating func failureIsHandled() { report = .done }
+
+  /// Returns the verdict, once, if it is a failure that nobody has handled.
+  mutating func takeUnhandled() -> Verdict? {
+    guard report == .telling else { return nil }
+    report = .done
+    return verdict
+  }
+
+  private var hasUpdates: Bool { extras.contains { if case .update = $0 { true } else { false } } }
+
+  private mutating func dropUpdates() { if !extras.isEmpty { _ = takeUpdates() } }
 
   private mutating func takeUpdates() -> [Update] {
     let updates = extras.compactMap { if case .update(let update) = $0 { update } else { nil } }
@@ -331,6 +404,17 @@ struct FreeSlot: Sendable {
   @usableFromInline let kind: Verdict.Kind
 }
 
+/// What the task of the body does first.
+@usableFromInline
+enum BodyStart: Sendable {
+  /// Nothing: there is an outcome already.
+  case skip
+  /// Run the body.
+  case run
+  /// Run the body, and make another task that delivers the handlers of the start.
+  case runAndDeliver
+}
+
 /// What the task of the body does last.
 @usableFromInline
 enum AfterBody: Sendable {
@@ -352,6 +436,8 @@ enum DeliveryStep<Update: Sendable, Listener: Sendable>: Sendable {
   case handler(Verdict.Kind, isIsolated: Bool, isLast: Bool)
   /// Everything has run. Forget the handlers that were passed over.
   case forget
+  /// Everything has run. Tell of the failure, which nobody has handled.
+  case unhandledFailure
   /// Everything has run and is forgotten: tell these.
   case listeners([Listener])
   /// Nothing is left for now. The next delivery is begun by the call that brings something.

@@ -16,7 +16,7 @@ struct SlotLife<Waiter: Sendable>: Sendable {
     /// This many bodies run in the slot: its own, and guests. Next is `leaving`.
     case running(bodies: Int32)
     /// No body runs in the slot any more, and the queue is about to get it back. Next is `returned`.
-    case leaving
+    case leaving(hasRun: Bool)
     /// The queue has the slot back, or has never given one. Final.
     case returned
   }
@@ -30,6 +30,14 @@ struct SlotLife<Waiter: Sendable>: Sendable {
   /// Whether code runs in the slot.
   var isOccupied: Bool {
     if case .running = state { true } else { false }
+  }
+
+  /// Whether the body has begun.
+  var hasBegun: Bool {
+    switch state {
+    case .running, .leaving(hasRun: true): true
+    case .undecided, .waiting, .granted, .leaving, .returned: false
+    }
   }
 
   var isReturned: Bool {
@@ -101,8 +109,11 @@ struct SlotLife<Waiter: Sendable>: Sendable {
     case .running(let bodies) where bodies > 1:
       state = .running(bodies: bodies - 1)
       return false
-    case .undecided, .waiting, .granted, .running:
-      state = .leaving
+    case .running:
+      state = .leaving(hasRun: true)
+      return true
+    case .undecided, .waiting, .granted:
+      state = .leaving(hasRun: false)
       return true
     case .leaving, .returned:
       preconditionFailure("No body runs in the slot, so none can return.")

@@ -37,13 +37,15 @@ extension UseCaseOperation {
           let handler = handler.take()
           if isIsolated, let isolation = handler.isolation, let branch = handler.branch {
             await run(handler, branch, with: outcome, on: isolation)
-          } else {
-            await handler.call(with: outcome)
+          } else if await handler.call(with: outcome) {
+            core.failureIsHandled()
           }
         }
         if isLast, core.endAfterLast() { return }
       case .forget:
         forgetHandlers()
+      case .unhandledFailure:
+        reportFailure()
       case .listeners(let listeners):
         for listener in listeners { listener.tell(id) }
       case .done:
@@ -69,6 +71,17 @@ extension UseCaseOperation {
     withExtendedLifetime(passed) {}
   }
 
+  /// Tells of a failure that nobody has handled, in a task of its own: a handler that is attached
+  /// right behind `execute` may come later than the end.
+  @usableFromInline @inline(never)
+  func reportFailure() {
+    Task {
+      guard case .failure(let error)? = core.unhandledVerdict else { return }
+      let failure = UseCaseUnhandledFailure(id: id, type: core.useCaseType, error: error)
+      UseCaseQueue.unhandledFailure?(failure)
+    }
+  }
+
   /// Asks on the handler's own isolation whether it may begin, and begins: nothing that runs there
   /// comes in between.
   @inlinable
@@ -76,7 +89,7 @@ extension UseCaseOperation {
     _ handler: Handler<Response>, _ branch: HandlerBranch,
     with outcome: UseCaseOutcome<Response>, on isolation: isolated any Actor
   ) async {
-    if core.begin(branch) { await handler.call(with: outcome) }
+    if core.begin(branch), await handler.call(with: outcome) { core.failureIsHandled() }
   }
 
   /// The body reports.
@@ -128,6 +141,11 @@ extension UseCaseOperation: QueueMember {
 
   @usableFromInline
   func admitGuest() -> Bool { core.admitGuest() }
+
+  @usableFromInline
+  func noteCancellation(ofCall reason: UseCaseCancellation) {
+    core.noteCancellation(ofCall: reason)
+  }
 
   @usableFromInline
   func releaseGuest() {

@@ -35,7 +35,9 @@ extension UseCaseOperation {
   ) -> Self {
     attach(
       .typedFailure(handler.isolation) { error in
-        if let error = error as? Failure { await handler(error) }
+        guard let error = error as? Failure else { return false }
+        await handler(error)
+        return true
       })
   }
 
@@ -71,6 +73,49 @@ extension UseCaseOperation {
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable () -> Void
   ) -> Self {
     attach(.finally(handler))
+  }
+
+  /// Runs `handler` with the outcome, whatever it is.
+  ///
+  /// The place to stop an indicator that belongs to this operation, unless a newer one has taken its
+  /// place:
+  ///
+  /// ```swift
+  /// .finally { outcome in
+  ///   if case .cancelled(.superseded) = outcome { return }
+  ///   spinner.stop()
+  /// }
+  /// ```
+  ///
+  /// - Parameter handler: Runs exactly once, on the isolation that it was written in. After a late
+  ///   `cancel()` the outcome is the cancellation.
+  /// - Returns: The operation itself.
+  @inlinable @discardableResult
+  public func finally(
+    @_inheritActorContext _ handler:
+      @escaping @isolated(any) @Sendable (UseCaseOutcome<Response>) -> Void
+  ) -> Self {
+    attach(.outcome(handler))
+  }
+
+  /// Runs `handler` when the body begins, before any update and any other handler.
+  ///
+  /// Attached later, it runs in its turn, if the body has begun. An operation that never starts never
+  /// runs it, and `cancel()` keeps it back as it does `then`.
+  ///
+  /// - Parameter handler: Runs once at the most, on the isolation that it was written in.
+  /// - Returns: The operation itself.
+  @discardableResult
+  public func onStart(
+    @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable () -> Void
+  ) -> Self {
+    switch core.attachStart(OperationUpdate(isolation: handler.isolation) { await handler() }) {
+    case .kept: return self
+    case .deliver: deliverInAnotherTask()
+    // The body has begun, unless the operation was cancelled: as for `common`.
+    case .late: return attach(.common(handler))
+    }
+    return self
   }
 
   @inlinable

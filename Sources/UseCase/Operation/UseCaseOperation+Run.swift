@@ -7,16 +7,21 @@ extension UseCaseOperation {
     _ useCase: some UseCase<Request, Response>, priority: TaskPriority? = nil, isCall: Bool
   ) {
     self.useCase = useCase
-    let plan = core.queue.isKept ? submitToKeeper() : core.submit(self)
+    let plan = core.queue.isFollowed ? submitToFollowers() : core.submit(self)
     guard !isCall, Slot.isHeld else { return spawn(plan, priority: priority) }
     // An operation that a body executes is independent: its task does not inherit the slot.
     Slot.local.withValue(Slot.Holder.nobody) { spawn(plan, priority: priority) }
   }
 
-  /// Asks a queue for a slot whose keeper is told what the use case asks.
+  /// Asks a queue with a keeper or with reactions for a slot.
   @usableFromInline @inline(never)
-  func submitToKeeper() -> TaskPlan {
-    core.submit(self, asking: (useCase as? any AskingUseCase)?.question(about: request))
+  func submitToFollowers() -> TaskPlan {
+    let asking = useCase as? any AskingUseCase
+    let plan =
+      core.queue.keeper == nil
+      ? core.submit(self) : core.submit(self, asking: asking?.question(about: request))
+    core.queue.reactions?.react(to: self, of: asking?.baseType ?? core.useCaseType)
+    return plan
   }
 
   /// Makes the task of the body.
@@ -57,7 +62,9 @@ extension UseCaseOperation {
     // What the body leaves is let go before the end can be seen.
     let freed: FreeSlot?
     var returned: Response?
-    if core.start() {
+    let start = core.start()
+    if start != .skip {
+      if start == .runAndDeliver { deliverInAnotherTask() }
       do {
         let response = try await body()
         freed = succeed(with: response)
@@ -86,7 +93,7 @@ extension UseCaseOperation {
       preconditionFailure("The body of an operation runs once.")
     }
     return try await Slot.local.withValue(Slot.Holder.member(self)) {
-      core.queue.isPlain && useCase.timeout == nil
+      core.queue.isPlain && useCase.timeout >= UseCaseTimeout.never
         ? try await useCase.main(request) : try await runIntercepted(useCase)
     }
   }
@@ -99,21 +106,26 @@ extension UseCaseOperation {
     return freed
   }
 
+  /// Returns a task that ends the operation when its time has passed.
+  private func timer(_ duration: Duration) -> Task<Void, Never>? {
+    guard duration < UseCaseTimeout.never else { return nil }
+    let sleep = core.queue.clock.sleeper(for: duration)
+    // A task made inside the slot would hold the operation, as a task-local value.
+    return Slot.local.withValue(Slot.Holder.nobody) {
+      Task { [weak self] in
+        guard (try? await sleep()) != nil else { return }
+        self?.core.end(.failure(UseCaseTimeout(duration: duration)))
+      }
+    }
+  }
+
   /// Runs the body with the interceptors of the queue around it, all of it under the time-out.
   @usableFromInline
   func runIntercepted(_ useCase: any UseCase<Request, Response>) async throws -> Response {
-    let timer = useCase.timeout.map { duration in
-      let sleep = core.queue.clock.sleeper(for: duration)
-      // A task made inside the slot would hold the operation, as a task-local value.
-      return Slot.local.withValue(Slot.Holder.nobody) {
-        Task { [weak self] in
-          guard (try? await sleep()) != nil else { return }
-          self?.core.end(.failure(UseCaseTimeout(duration: duration)))
-        }
-      }
-    }
+    let timer = timer(useCase.timeout)
     defer { timer?.cancel() }
-    let execution = UseCaseExecution(id: id, type: core.useCaseType, clock: core.queue.clock)
+    let execution = UseCaseExecution(
+      id: id, parent: core.parent, type: core.useCaseType, clock: core.queue.clock)
     let body = UseCaseNext<Request, Response> { try await useCase.main($0) }
     return try await execution.run(request, through: core.queue.interceptors[...], body: body)
   }

@@ -78,6 +78,7 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
     }
     // A call may be cancelled when the operation has just settled, or just before it is awaited.
     guard isSettled, !(isCall && Task.isCancelled), let outcome else { throw CancellationError() }
+    if isCall, case .cancelled(let reason) = outcome { core.noteInCaller(reason) }
     return try outcome.get()
   }
 

@@ -20,9 +20,17 @@ package protocol QueueKeeper: AnyObject, Sendable {
   func unlocked()
 }
 
-/// A use case that tells the keeper of its queue what it asks.
+/// A use case that says more of itself to its queue.
 @usableFromInline
 package protocol AskingUseCase: Sendable {
-  /// Returns the question behind the request, in words that the keeper understands.
+  /// The type to which reactions react: of an erased use case, that of its base.
+  var baseType: any Any.Type { get }
+
+  /// Returns the question behind the request, in words that the keeper of the queue understands.
   func question(about request: Any) -> (any Sendable)?
+}
+
+extension AskingUseCase {
+  @usableFromInline
+  package var baseType: any Any.Type { Self.self }
 }

@@ -31,6 +31,9 @@ protocol QueueMember: AnyObject, Sendable {
 
   /// A guest has returned.
   func releaseGuest()
+
+  /// An operation that the body has called was cancelled for a reason of its own.
+  func noteCancellation(ofCall reason: UseCaseCancellation)
 }
 
 /// The place of a member in its queue.

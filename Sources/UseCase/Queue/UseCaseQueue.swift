@@ -1,3 +1,4 @@
+import Synchronization
 import UseCaseInternals
 
 /// Decides which operations run, wait, or are cancelled.
@@ -28,7 +29,10 @@ public final class UseCaseQueue: Sendable {
   /// Whether bodies run as they are, with nothing around them.
   @usableFromInline let isPlain: Bool
   let keeper: (any QueueKeeper)?
-  @usableFromInline let isKept: Bool
+  let reactions: UseCaseReactions?
+  /// Whether operations are announced to a keeper or to reactions before their bodies begin.
+  @usableFromInline let isFollowed: Bool
+  private let changes = ChangeSignal()
   private let machine: Lock<Machine>
 
   /// Creates a queue.
@@ -37,33 +41,39 @@ public final class UseCaseQueue: Sendable {
   ///   - policy: How many operations run at a time, and what happens to the others.
   ///   - clock: Measures debounce and time-outs. Give your own in a test.
   ///   - interceptors: Wrapped around every body of the queue, the first outermost.
+  ///   - reactions: Attach handlers to the operations of the queue, whoever executes them.
   ///   - observer: Receives every event, on no particular isolation and outside of any lock. The
   ///     events of one operation arrive in order. An event that `execute` or `cancel()` decides
   ///     arrives on the caller's thread before the call returns, unless another thread is just
   ///     telling an earlier event of the same operation: then that thread goes on with it.
   public convenience init(
     _ policy: Policy = .unlimited, clock: any Clock<Duration> = ContinuousClock(),
-    interceptors: [any UseCaseInterceptor] = [],
+    interceptors: [any UseCaseInterceptor] = [], reactions: UseCaseReactions? = nil,
     observer: (@Sendable (UseCaseEvent) -> Void)? = nil
   ) {
-    self.init(policy, clock: clock, interceptors: interceptors, observer: observer, keeper: nil)
+    self.init(
+      policy, clock: clock, interceptors: interceptors, reactions: reactions, observer: observer,
+      keeper: nil)
   }
 
   /// Creates a serial queue that `keeper` follows. The queue keeps it.
   package convenience init(keeper: any QueueKeeper, clock: any Clock<Duration>) {
-    self.init(.serial, clock: clock, interceptors: [], observer: nil, keeper: keeper)
+    self.init(
+      .serial, clock: clock, interceptors: [], reactions: nil, observer: nil, keeper: keeper)
   }
 
   private init(
     _ policy: Policy, clock: any Clock<Duration>, interceptors: [any UseCaseInterceptor],
-    observer: (@Sendable (UseCaseEvent) -> Void)?, keeper: (any QueueKeeper)?
+    reactions: UseCaseReactions?, observer: (@Sendable (UseCaseEvent) -> Void)?,
+    keeper: (any QueueKeeper)?
   ) {
     self.policy = policy
     self.clock = clock
     self.interceptors = interceptors
     self.observer = observer
     self.keeper = keeper
-    isKept = keeper != nil
+    self.reactions = reactions
+    isFollowed = keeper != nil || reactions != nil
     isObserved = observer != nil
     isPlain = interceptors.isEmpty
     machine = Lock(Machine(policy: policy))
@@ -71,6 +81,22 @@ public final class UseCaseQueue: Sendable {
 
   /// A consistent snapshot of what the queue is doing and has done.
   public var activity: UseCaseActivity { machine.withLock { $0.activity } }
+
+  /// Whether something runs or waits: the state of an indicator, right for every policy.
+  public var isBusy: Bool { !activity.isIdle }
+
+  /// Returns the present activity, and then one for each change. A slow reader sees the newest.
+  ///
+  /// ```swift
+  /// for await activity in search.queue.activities() {
+  ///   spinner.isAnimating = !activity.isIdle
+  /// }
+  /// ```
+  ///
+  /// - Returns: The activities. They end when the queue goes away.
+  public func activities() -> AsyncStream<UseCaseActivity> {
+    changes.values { [weak self] in self?.activity }
+  }
 
   /// Whether the queue admits operations but starts none.
   public var isSuspended: Bool { machine.withLock { $0.isSuspended } }
@@ -98,6 +124,7 @@ public final class UseCaseQueue: Sendable {
       return (members, release)
     }
     keeper?.unlocked()
+    changes.poke()
     for member in members { member.cancelFromQueue(.requested) }
     act(on: release)
   }
@@ -120,6 +147,38 @@ public final class UseCaseQueue: Sendable {
   public var isHeldHere: Bool { Slot.holder(in: ObjectIdentifier(self)) != nil }
 }
 
+// MARK: - Failures that nobody handles
+
+extension UseCaseQueue {
+  private static let failureHook = Lock<(@Sendable (UseCaseUnhandledFailure) -> Void)?>(nil)
+  private static let hasFailureHook = Atomic(false)
+
+  /// Whether an operation that fails has to find out whether somebody handles it.
+  static var tellsFailures: Bool { hasFailureHook.load(ordering: .relaxed) }
+
+  /// Is told of each operation that has failed and ended while nobody listened: no `catch` that
+  /// matched, no `finally` with the outcome, no task that awaited `value` or `ended()`, no model.
+  /// `common` and a `finally` without the outcome do not count.
+  ///
+  /// ```swift
+  /// UseCaseQueue.unhandledFailure = { failure in log.error("\(failure)") }
+  /// ```
+  ///
+  /// It is called once for each of them, on no actor and outside of any lock, soon after the end.
+  /// Nil, the default, costs nothing.
+  public static var unhandledFailure: (@Sendable (UseCaseUnhandledFailure) -> Void)? {
+    get { failureHook.withLock { $0 } }
+    set {
+      // The old closure is returned, so that it is released outside of the lock.
+      _ = failureHook.withLock { hook in
+        defer { hook = newValue }
+        return hook
+      }
+      hasFailureHook.store(newValue != nil, ordering: .relaxed)
+    }
+  }
+}
+
 // MARK: - Members
 
 extension UseCaseQueue {
@@ -133,6 +192,7 @@ extension UseCaseQueue {
       member.ticket = admission.ticket
       return admission
     }
+    changes.poke()
     admission.superseded.forEach { $0.cancelFromQueue(.superseded) }
     return admission.entry
   }
@@ -149,6 +209,7 @@ extension UseCaseQueue {
       return admission.entry
     }
     keeper?.unlocked()
+    changes.poke()
     return entry
   }
 
@@ -171,10 +232,12 @@ extension UseCaseQueue {
   /// The member gives its slot back.
   @inline(__always)
   func giveBack(_ ticket: QueueTicket, as kind: Verdict.Kind) {
-    if isKept {
-      act(on: decide(leaving: ticket) { $0.giveBack(ticket, as: kind) })
+    if keeper == nil {
+      let release = machine.withLock { $0.giveBack(ticket, as: kind) }
+      changes.poke()
+      act(on: release)
     } else {
-      act(on: machine.withLock { $0.giveBack(ticket, as: kind) })
+      act(on: decide(leaving: ticket) { $0.giveBack(ticket, as: kind) })
     }
   }
 
@@ -182,6 +245,7 @@ extension UseCaseQueue {
   private func decide(
     leaving ticket: QueueTicket? = nil, _ event: (inout Machine) -> Machine.Release?
   ) -> Machine.Release? {
+    defer { changes.poke() }
     guard let keeper else { return machine.withLock { event(&$0) } }
     let release = machine.withLock { machine in
       let wasThere = ticket.map { machine.holds($0) } ?? false

@@ -20,6 +20,12 @@ public struct UseCaseEvent: Sendable {
   /// The change.
   public let kind: Kind
 
+  /// The operation in whose body this one was executed or called, nil if there was none.
+  public let parent: UseCaseOperationID?
+
+  /// The failure, of ``Kind/failed``.
+  public let error: (any Error)?
+
   /// The changes, in the order in which they come: an operation may wait and run, has one outcome,
   /// and ends.
   public enum Kind: Hashable, Sendable {

@@ -1,15 +1,28 @@
-/// The failure of an operation whose body took longer than its use case's time-out.
+/// The failure of an operation whose body took longer than its use case's timeout.
+///
+/// ```swift
+/// download.execute(url).catch(UseCaseTimeout.self) { print($0) }  // It took longer than 5 seconds.
+/// ```
 public struct UseCaseTimeout: Error, Hashable, CustomStringConvertible {
-  /// The time-out that passed, on the queue's clock.
+  /// The timeout of a use case whose bodies may take as long as they like.
+  @inlinable public static var never: Duration {
+    Duration(secondsComponent: .max, attosecondsComponent: 0)
+  }
+
+  /// The timeout that passed, on the queue's clock.
   public let duration: Duration
 
   /// Creates the error, for a fake in a test.
   ///
-  /// - Parameter duration: The time-out that passed.
+  /// - Parameter duration: The timeout that passed.
   public init(duration: Duration) {
     self.duration = duration
   }
 
-  /// A sentence for a log.
-  public var description: String { "The use case took longer than its time-out of \(duration)." }
+  /// A sentence for a person, such as "It took longer than 5 seconds."
+  public var description: String {
+    let (seconds, attoseconds) = duration.components
+    let number = attoseconds == 0 ? "\(seconds)" : "\(duration / .seconds(1))"
+    return "It took longer than \(number) \(number == "1" ? "second" : "seconds")."
+  }
 }

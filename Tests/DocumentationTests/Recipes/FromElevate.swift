@@ -8,7 +8,7 @@ struct FromElevate {
 
   struct Login: ReportingUseCase {
     let queue: UseCaseQueue
-    let timeout: Duration? = .seconds(30)
+    let timeout = Duration.seconds(30)
     let gate: Gate
 
     func main(

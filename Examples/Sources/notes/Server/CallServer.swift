@@ -10,7 +10,7 @@ import UseCase
 struct CallServer: UseCase {
   let server: ServerAddress
   let credentials: Credentials
-  let timeout: Duration?
+  let timeout: Duration
   let queue: UseCaseQueue
   private let session = URLSession(configuration: .ephemeral)
 

@@ -1,0 +1,14 @@
+/// A failure that nobody has handled, as ``UseCaseQueue/unhandledFailure`` is told of it.
+public struct UseCaseUnhandledFailure: Sendable, CustomStringConvertible {
+  /// The operation.
+  public let id: UseCaseOperationID
+
+  /// The type of its use case.
+  public let type: any Any.Type
+
+  /// The failure.
+  public let error: any Error
+
+  /// A sentence for a log, such as "Search #7 failed, and nobody handled it: offline".
+  public var description: String { "\(type) \(id) failed, and nobody handled it: \(error)" }
+}
