@@ -9,12 +9,15 @@ let package = Package(
     .library(name: "UseCaseHistory", targets: ["UseCaseHistory"]),
   ],
   targets: [
-    .target(name: "UseCase"),
-    .target(name: "UseCaseHistory", dependencies: ["UseCase"]),
+    .target(name: "UseCaseInternals"),
+    .target(name: "UseCase", dependencies: ["UseCaseInternals"]),
+    .target(name: "UseCaseHistory", dependencies: ["UseCase", "UseCaseInternals"]),
     .target(name: "TestSupport", path: "Tests/TestSupport"),
-    .testTarget(name: "UseCaseTests", dependencies: ["UseCase", "TestSupport"]),
     .testTarget(
-      name: "UseCaseHistoryTests", dependencies: ["UseCase", "UseCaseHistory", "TestSupport"]),
+      name: "UseCaseTests", dependencies: ["UseCase", "UseCaseInternals", "TestSupport"]),
+    .testTarget(
+      name: "UseCaseHistoryTests",
+      dependencies: ["UseCase", "UseCaseHistory", "UseCaseInternals", "TestSupport"]),
     .testTarget(
       name: "DocumentationTests", dependencies: ["UseCase", "UseCaseHistory", "TestSupport"]),
     .testTarget(name: "NetworkTests", dependencies: ["UseCase", "TestSupport"]),

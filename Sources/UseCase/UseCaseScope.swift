@@ -1,3 +1,5 @@
+import UseCaseInternals
+
 /// Cancels the operations that it holds when it goes away: the lifetime of a screen, say.
 ///
 /// ```swift

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import UseCase
+import UseCaseInternals
 
 struct FewTests {
   @Test(arguments: 0...4)
@@ -33,7 +33,7 @@ struct FewTests {
   }
 }
 
-extension Few {
+extension Few where Element: Sendable {
   var all: [Element] {
     var all: [Element] = []
     forEach { all.append($0) }

@@ -1,3 +1,5 @@
+import UseCaseInternals
+
 /// An operation whose types do not matter: what queues, scopes and slots see of it.
 @usableFromInline
 protocol AnyOperation: AnyObject, Sendable {

@@ -1,3 +1,5 @@
+import UseCaseInternals
+
 /// Who runs, who waits and who gives way on one queue.
 ///
 /// The machine decides and its owner acts once the lock is released. `Operation` is an operation
@@ -210,7 +212,7 @@ struct QueueMachine<Operation: Sendable, Waiter: Sendable>: Sendable {
 // MARK: - Seats
 
 extension QueueMachine {
-  private func holds(_ ticket: Ticket) -> Bool {
+  func holds(_ ticket: Ticket) -> Bool {
     guard seats.indices.contains(ticket.seat) else { return false }
     if case .free = seats[ticket.seat].stage { return false }
     return seats[ticket.seat].id == UInt32(truncatingIfNeeded: ticket.id)

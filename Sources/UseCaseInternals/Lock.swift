@@ -6,19 +6,19 @@ public import Synchronization
 /// fence repeats to it what the mutex guarantees already, for the price of two plain moves, so
 /// that an app that tests itself under the sanitizer hears nothing of these locks.
 @usableFromInline
-struct Lock<Value: Sendable>: ~Copyable, Sendable {
+package struct Lock<Value: Sendable>: ~Copyable, Sendable {
   @usableFromInline let mutex: Mutex<Value>
   @usableFromInline let fence: Atomic<Bool>
 
   @inlinable
-  init(_ value: consuming Value) {
+  package init(_ value: consuming Value) {
     mutex = Mutex(value)
     fence = Atomic(false)
   }
 
   /// Runs `body` with the lock held. It calls one method of a machine and nothing of a client's.
   @inlinable
-  func withLock<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
+  package func withLock<Result: ~Copyable & Sendable>(_ body: (inout Value) -> Result) -> Result {
     mutex.withLock { value in
       _ = fence.load(ordering: .acquiring)
       defer { fence.store(true, ordering: .releasing) }
