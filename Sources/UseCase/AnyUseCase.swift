@@ -4,7 +4,7 @@
 /// let double = AnyUseCase<Int, Int> { number in number * 2 }
 /// let screen = Screen(search: AnyUseCase(Search()))
 /// ```
-public struct AnyUseCase<Request: Sendable, Response: Sendable>: UseCase {
+public struct AnyUseCase<Request: Sendable, Response: Sendable>: UseCase, AskingUseCase {
   /// Where its operations run.
   ///
   /// - Complexity: O(1).
@@ -16,6 +16,7 @@ public struct AnyUseCase<Request: Sendable, Response: Sendable>: UseCase {
   public let timeout: Duration?
 
   private let body: @Sendable (Request) async throws -> Response
+  private let base: (any AskingUseCase)?
 
   /// Creates a use case whose body is `main`.
   ///
@@ -31,6 +32,7 @@ public struct AnyUseCase<Request: Sendable, Response: Sendable>: UseCase {
     self.queue = queue
     self.timeout = timeout
     body = main
+    base = nil
   }
 
   /// Creates a use case that does what `base` does, on the same queue.
@@ -38,8 +40,14 @@ public struct AnyUseCase<Request: Sendable, Response: Sendable>: UseCase {
   /// - Parameter base: The use case whose type is not to be seen.
   /// - Complexity: O(1).
   public init(_ base: some UseCase<Request, Response>) {
-    self.init(queue: base.queue, timeout: base.timeout) { try await base.main($0) }
+    queue = base.queue
+    timeout = base.timeout
+    body = { try await base.main($0) }
+    self.base = base as? any AskingUseCase
   }
+
+  @usableFromInline
+  package func question(about request: Any) -> (any Sendable)? { base?.question(about: request) }
 
   /// Calls the closure.
   ///

@@ -1,4 +1,5 @@
 public import Synchronization
+import UseCaseInternals
 
 /// What every operation has, whatever the types of its request and response: its place in a
 /// queue, its machine, its waiters.
@@ -27,6 +28,9 @@ struct OperationCore: ~Copyable, Sendable {
   let isGuest: Bool
 
   private let isObserved: Bool
+
+  /// Whether the use case is asked what to tell the keeper of the queue.
+  @usableFromInline var isAsked: Bool { queue.keeper != nil && !isGuest }
 
   /// A struct that is not generic: when an operation goes, a generic machine would be taken apart
   /// by way of its metadata.
@@ -75,14 +79,16 @@ extension OperationCore {
   /// Asks for a slot for `operation`, unless the body runs in that of a caller. Returns what the
   /// caller does about a task.
   @usableFromInline
-  func submit(_ operation: any AnyOperation) -> UseCaseQueue.Admission {
+  func submit(
+    _ operation: any AnyOperation, _ question: (any Sendable)?
+  ) -> UseCaseQueue.Admission {
     guard !isGuest else {
       ticket.id = UseCaseQueue.nextID()
       if isObserved { grant(isAdmission: true) }
       return .run
     }
-    if queue.policy.debounce != nil { return sleepFirst(operation) }
-    switch queue.admit(operation, self) {
+    if queue.policy.debounce != nil { return sleepFirst(operation, question) }
+    switch queue.admit(operation, self, question) {
     case .start:
       // Only an observer wants to know.
       if isObserved { grant(isAdmission: true) }
@@ -98,9 +104,11 @@ extension OperationCore {
 
   /// The debounce is counted from before those give way, and who hears of it, that have to.
   @inline(never)
-  private func sleepFirst(_ operation: any AnyOperation) -> UseCaseQueue.Admission {
+  private func sleepFirst(
+    _ operation: any AnyOperation, _ question: (any Sendable)?
+  ) -> UseCaseQueue.Admission {
     let sleep = queue.sleep()
-    if case .wait = queue.admit(operation, self) { wait() }
+    if case .wait = queue.admit(operation, self, question) { wait() }
     return .debounce(sleep)
   }
 

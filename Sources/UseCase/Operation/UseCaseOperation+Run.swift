@@ -8,7 +8,8 @@ extension UseCaseOperation {
     _ useCase: some UseCase<Request, Response>, priority: TaskPriority? = nil, isCall: Bool
   ) {
     self.useCase = useCase
-    let admission = core.submit(self)
+    let question = core.isAsked ? (useCase as? any AskingUseCase)?.question(about: request) : nil
+    let admission = core.submit(self, question)
     guard !isCall, Slot.isHeld else { return spawn(admission, priority: priority) }
     // What a body executes is no part of it, and its task does not inherit the slot.
     Slot.local.withValue(Slot.Holder.nobody) { spawn(admission, priority: priority) }

@@ -12,7 +12,14 @@ public enum UseCaseOperationState: Hashable, Sendable {
 
 /// The identity of an operation: unique in the process, and higher for each later `execute`.
 public struct UseCaseOperationID: Hashable, Comparable, Sendable, CustomStringConvertible {
-  let number: UInt64
+  package let number: UInt64
+
+  package init(number: UInt64) {
+    self.number = number
+  }
+
+  /// Draws the next number, for something that is asked for like an operation and is none.
+  package static func next() -> Self { Self(number: UseCaseQueue.nextID()) }
 
   /// Returns whether the first was executed before the second.
   ///

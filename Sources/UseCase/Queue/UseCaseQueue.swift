@@ -1,4 +1,5 @@
 import Synchronization
+import UseCaseInternals
 
 /// Decides which operations run now, which wait and which are cancelled.
 ///
@@ -31,6 +32,7 @@ public final class UseCaseQueue: Sendable {
   let isObserved: Bool
   /// Whether bodies run as they are, with nothing around them.
   @usableFromInline let isPlain: Bool
+  let keeper: (any QueueKeeper)?
   private let machine: Lock<Machine>
 
   /// Creates a queue.
@@ -44,10 +46,17 @@ public final class UseCaseQueue: Sendable {
   ///     `cancel()` decide at once on the caller's thread before they return, unless another
   ///     thread is just telling an earlier change of the same operation and goes on with this one.
   /// - Complexity: O(1).
-  public init(
+  public convenience init(
     _ policy: Policy = .unlimited, clock: any Clock<Duration> = ContinuousClock(),
     interceptors: [any UseCaseInterceptor] = [],
     observer: (@Sendable (UseCaseEvent) -> Void)? = nil
+  ) {
+    self.init(policy, clock: clock, interceptors: interceptors, observer: observer, keeper: nil)
+  }
+
+  init(
+    _ policy: Policy, clock: any Clock<Duration>, interceptors: [any UseCaseInterceptor],
+    observer: (@Sendable (UseCaseEvent) -> Void)?, keeper: (any QueueKeeper)?
   ) {
     self.policy = policy
     self.clock = clock
@@ -55,6 +64,7 @@ public final class UseCaseQueue: Sendable {
     self.observer = observer
     isObserved = observer != nil
     isPlain = interceptors.isEmpty
+    self.keeper = keeper
     machine = Lock(Machine(policy: policy))
   }
 
@@ -78,14 +88,25 @@ public final class UseCaseQueue: Sendable {
   /// Starts the waiting operations that may, in order.
   ///
   /// - Complexity: O(*n*) in the number of operations that start.
-  public func resume() { act(on: machine.withLock { $0.resume() }) }
+  public func resume() { change { $0.resume() } }
 
   /// Cancels everything that runs or waits, as ``UseCaseCancellation/requested``. The handlers of
   /// an operation that has succeeded or failed and is no longer in the queue still run.
   ///
   /// - Complexity: O(*n*) in the number of operations.
   public func cancelAll() {
-    let (operations, release) = machine.withLock { $0.cancelAll() }
+    let (operations, release) = machine.withLock { machine in
+      let (operations, release) = machine.cancelAll()
+      if let keeper {
+        for operation in operations {
+          let ticket = operation.withCore { $0.ticket }
+          if !machine.holds(ticket) { keeper.left(UseCaseOperationID(number: ticket.id)) }
+        }
+        tellStarted(release, to: keeper)
+      }
+      return (operations, release)
+    }
+    keeper?.unlocked()
     for operation in operations {
       operation.withCore { $0.end(.cancelled(.requested), isFromQueue: true) }
     }
@@ -135,13 +156,18 @@ extension UseCaseQueue {
   /// Admits the operation, gives it its ticket, and cancels those that give way to it.
   @inline(__always)
   func admit(
-    _ operation: any AnyOperation, _ core: borrowing OperationCore
+    _ operation: any AnyOperation, _ core: borrowing OperationCore, _ question: (any Sendable)?
   ) -> Policy.Decision.Admission {
     let admission = machine.withLock { machine in
       let admission = machine.submit(operation, id: Self.nextID())
       core.ticket = admission.ticket
+      if let keeper {
+        keeper.admitted(core.id, question)
+        if admission.decision == .start { keeper.started(core.id) }
+      }
       return admission
     }
+    keeper?.unlocked()
     admission.superseded.forEach { operation in
       operation.withCore { $0.end(.cancelled(.superseded), isFromQueue: true) }
     }
@@ -155,16 +181,39 @@ extension UseCaseQueue {
   }
 
   func ready(_ ticket: Machine.Ticket) {
-    act(on: machine.withLock { $0.ready(ticket) })
+    change { $0.ready(ticket) }
   }
 
   func cancel(_ ticket: Machine.Ticket) {
-    act(on: machine.withLock { $0.cancel(ticket) })
+    change(leaving: ticket) { $0.cancel(ticket) }
   }
 
   @inline(__always)
   func finish(_ ticket: Machine.Ticket, as kind: Verdict.Kind) {
-    act(on: machine.withLock { $0.finish(ticket, as: kind) })
+    change(leaving: ticket) { $0.finish(ticket, as: kind) }
+  }
+
+  /// Changes the machine, tells the keeper under the same lock, and acts once it is released.
+  @inline(__always)
+  private func change(
+    leaving ticket: Machine.Ticket? = nil, _ body: (inout Machine) -> Machine.Release?
+  ) {
+    let release = machine.withLock { machine in
+      guard let keeper else { return body(&machine) }
+      let wasThere = ticket.map { machine.holds($0) } ?? false
+      let release = body(&machine)
+      if let ticket, wasThere, !machine.holds(ticket) {
+        keeper.left(UseCaseOperationID(number: ticket.id))
+      }
+      tellStarted(release, to: keeper)
+      return release
+    }
+    keeper?.unlocked()
+    act(on: release)
+  }
+
+  private func tellStarted(_ release: Machine.Release?, to keeper: any QueueKeeper) {
+    release?.started.forEach { operation in keeper.started(operation.withCore { $0.id }) }
   }
 
   /// Whether what waits for a slot of this queue waits for one body alone.
