@@ -20,7 +20,7 @@ struct OpenGroups<Step: Sendable, Waiter: Sendable>: Sendable {
     }
   }
 
-  private struct Group: Sendable {
+  private struct OpenGroup: Sendable {
     let title: String
     let parent: ID?
     /// Whether its body has begun. If it is cancelled before, it never does.
@@ -31,16 +31,16 @@ struct OpenGroups<Step: Sendable, Waiter: Sendable>: Sendable {
     var waiter: Waiter?
   }
 
-  private var groups: [ID: Group] = [:]
+  private var groups: [ID: OpenGroup] = [:]
 
   mutating func open(_ id: ID, _ title: String) {
-    groups[id] = Group(title: title, parent: nil, hasBegun: true)
+    groups[id] = OpenGroup(title: title, parent: nil, hasBegun: true)
   }
 
   /// Returns false if the parent has ended.
   mutating func open(_ id: ID, _ title: String, in parent: ID) -> Bool {
     guard openPart(in: parent) else { return false }
-    groups[id] = Group(title: title, parent: parent, hasBegun: false)
+    groups[id] = OpenGroup(title: title, parent: parent, hasBegun: false)
     return true
   }
 
