@@ -9,8 +9,6 @@ public import Observation
 @MainActor @Observable
 public final class HistoryModel {
   /// What the history can do now. A view that reads it is drawn again after each change.
-  ///
-  /// - Complexity: O(1).
   public var state: HistoryState {
     _ = version
     return history.state
@@ -23,7 +21,6 @@ public final class HistoryModel {
   /// Creates a model of `history`, which it keeps.
   ///
   /// - Parameter history: What the views show and change.
-  /// - Complexity: O(1).
   public init(_ history: UseCaseHistory) {
     self.history = history
     version = history.state.version
@@ -37,13 +34,9 @@ public final class HistoryModel {
 
   /// Undoes the newest entry, and tells nobody if that fails: to show a failure, attach a `catch`
   /// to ``UseCaseHistory/undo()``.
-  ///
-  /// - Complexity: O(1).
   public func undo() { history.undo() }
 
   /// Redoes the next undone entry, and tells nobody if that fails: to show a failure, attach a
   /// `catch` to ``UseCaseHistory/redo()``.
-  ///
-  /// - Complexity: O(1).
   public func redo() { history.redo() }
 }

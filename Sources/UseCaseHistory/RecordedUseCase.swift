@@ -17,12 +17,11 @@ public import UseCase
 /// is to be retried or limited is a use case of its own, which `main`, `undo` and `redo` call.
 public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
   let base: Base
-  let history: UseCaseHistory
+  let core: HistoryCore
+  let identity = RecordedIdentity()
 
   /// The lane of the history.
-  ///
-  /// - Complexity: O(1).
-  public var queue: UseCaseQueue { history.lane }
+  public var queue: UseCaseQueue { core.lane }
 
   /// The time-out of the use case that is recorded. It holds for an execution, not for undo and
   /// redo, and a response that comes later is recorded all the same.
@@ -38,24 +37,29 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
   /// - Complexity: That of the use case, and O(*n*) in the number of entries that leave.
   @inline(__always)
   public func main(_ request: Base.Request) async throws -> Base.Response {
-    switch history.enter() {
-    case .elsewhere(let frame):
-      // A wrapper on another queue has called this directly, or a task that was left behind.
-      return try await HistoryFrame.local.withValue(.inside(frame)) { try await self(request) }
+    switch core.enter() {
+    case .elsewhere:
+      return try await self(request)
     case .answered(let frame):
       defer { frame.end() }
       return try await HistoryFrame.local.withValue(.inside(frame)) { try await base.main(request) }
     case .recording(let frame):
-      let ledger = history.ledger
       var step: RecordedStep<Base>?
-      defer { ledger.leave(frame, with: step) }
+      defer { core.ledger.leave(frame, with: step) }
       // A closure that returned the response would be called by way of its type.
       try await HistoryFrame.local.withValue(.inside(frame)) {
         let response = try await base.main(request)
-        step = RecordedStep(base, request, response)
+        step = RecordedStep(base, identity, request, response)
       }
       guard let step else { fatalError("A body that has returned has made a step.") }
       return step.response
     }
+  }
+}
+
+extension RecordedUseCase: AskingUseCase {
+  @usableFromInline
+  package func question(about request: Any) -> (any Sendable)? {
+    (request as? Base.Request).map { RecordedTitle(useCase: base, request: $0) }
   }
 }

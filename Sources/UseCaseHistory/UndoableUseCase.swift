@@ -54,9 +54,10 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   /// Returns what becomes of two executions, one right after the other, such as two letters
   /// typed. The default is ``HistoryMerge/separate``. It is called on no actor.
   ///
-  /// Only executions of the same use case merge: of the same object, of equal values, or, if the
-  /// type is not `Equatable`, of values whose properties are the same; of a closure only copies
-  /// are. Two that write to two documents stay separate.
+  /// Only executions of the same use case merge: of equal values if the type is `Equatable`, of the
+  /// same object, or of copies of one ``recorded(in:)``. Two that write to two documents stay
+  /// separate. So make the type `Equatable`, or keep the recorded use case:
+  /// ``UseCaseHistory/execute(_:_:)`` makes another one each time.
   ///
   /// The idea is that of `QUndoCommand::mergeWith` in Qt.
   ///
@@ -105,7 +106,6 @@ extension UndoableUseCase {
   ///   - response: What was answered before.
   /// - Returns: The new response.
   /// - Throws: Whatever `main` throws.
-  /// - Complexity: That of `main`.
   public func redo(_ request: Request, _ response: Response) async throws -> Response {
     try await main(request)
   }
@@ -114,7 +114,6 @@ extension UndoableUseCase {
   ///
   /// - Parameter request: What was asked.
   /// - Returns: The name of the type.
-  /// - Complexity: O(1).
   public func title(for request: Request) -> String { name(of: Self.self) }
 
   /// Returns ``HistoryMerge/separate``.
@@ -123,7 +122,6 @@ extension UndoableUseCase {
   ///   - earlier: The newest entry.
   ///   - later: The execution that is being recorded.
   /// - Returns: That they stay two entries.
-  /// - Complexity: O(1).
   public func merge(
     _ earlier: (request: Request, response: Response),
     _ later: (request: Request, response: Response)
@@ -137,22 +135,7 @@ extension UndoableUseCase {
   ///   - request: What was asked.
   ///   - response: What was answered last.
   ///   - reason: Why it leaves.
-  /// - Complexity: O(1).
   public func discard(_ request: Request, _ response: Response, _ reason: HistoryDiscardReason) {}
-
-  /// Returns a use case that does the same and is recorded in `history`: hand it to whoever
-  /// executes.
-  ///
-  /// It keeps the history, and an entry keeps its use case. So one that has another, recorded in
-  /// the same history, as a part keeps that history through its entries: make the other when
-  /// `main` needs it, or ``UseCaseHistory/clear()`` the history when it is no longer needed.
-  ///
-  /// - Parameter history: Where its executions become entries.
-  /// - Returns: The recorded use case.
-  /// - Complexity: O(1).
-  public func recorded(in history: UseCaseHistory) -> RecordedUseCase<Self> {
-    RecordedUseCase(base: self, history: history)
-  }
 }
 
 /// Not inlined: the optimizer folds the name of a private type to another one, "(Name in _29…)".

@@ -15,8 +15,8 @@ public import UseCase
 /// loses nothing: a failed action does not cost the undone entries, and a failed undo can be tried
 /// again.
 public final class UseCaseHistory: Sendable {
-  let ledger: HistoryLedger
-  let lane: UseCaseQueue
+  fileprivate let core: HistoryCore
+  private var ledger: HistoryLedger { core.ledger }
 
   /// Creates an empty history, which is clean.
   ///
@@ -25,17 +25,13 @@ public final class UseCaseHistory: Sendable {
   ///     and traps.
   ///   - mergeWindow: How much time may lie between the recordings of two executions that merge.
   ///   - clock: Measures the merge window, and the time-outs of what is recorded.
-  /// - Complexity: O(1).
   public init(
     limit: Int? = nil, mergeWindow: Duration = .milliseconds(500),
     clock: any Clock<Duration> = ContinuousClock()
   ) {
     Self.check(limit)
-    ledger = HistoryLedger(limit: limit, mergeWindow: mergeWindow, clock: clock)
-    lane = ledger.makeLane(clock: clock)
+    core = HistoryCore(limit: limit, mergeWindow: mergeWindow, clock: clock)
   }
-
-  deinit { ledger.finish() }
 
   private static func check(_ limit: Int?) {
     guard limit ?? 0 >= 0 else {
@@ -71,7 +67,7 @@ extension UseCaseHistory {
   /// - Complexity: O(1), and O(*n*) in the number of parts of a group.
   @discardableResult
   public func undo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
-    execute(UndoStep(history: self), .undo)
+    execute(.undo)
   }
 
   /// Redoes the entry that will be the next undone one when everything asked for before has run.
@@ -81,16 +77,14 @@ extension UseCaseHistory {
   /// - Complexity: O(1), and O(*n*) in the number of parts of a group.
   @discardableResult
   public func redo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
-    execute(RedoStep(history: self), .redo)
+    execute(.redo)
   }
 
-  private func execute(
-    _ step: some UseCase<HistoryMove, HistoryEntry?>, _ move: HistoryMove
-  ) -> UseCaseOperation<HistoryMove, HistoryEntry?> {
-    guard HistoryFrame.innermost != nil else { return step.execute(move) }
-    guard role == nil else { return Self.refuse(move) }
-    // Who asks may run in a frame, but holds no slot any more: that is not for handlers to inherit.
-    return HistoryFrame.local.withValue(.nowhere) { step.execute(move) }
+  private func execute<Answer: MoveAnswer>(
+    _ move: HistoryMove
+  ) -> UseCaseOperation<HistoryMove, Answer> {
+    guard core.role == nil else { return Self.refuse(move) }
+    return HistoryFrame.leave { Move(core: core).execute(move) }
   }
 
   /// Undoes or redoes until `entry` is the newest applied one. A step that fails stops it there.
@@ -102,11 +96,7 @@ extension UseCaseHistory {
   /// - Complexity: O(*n*) in the number of entries between here and there.
   @discardableResult
   public func move(to entry: HistoryEntry.ID?) -> UseCaseOperation<HistoryMove, [HistoryEntry]> {
-    guard role == nil else { return Self.refuse(.move(entry)) }
-    let frame = HistoryFrame(HistoryQuestion(.move(entry)), of: ledger)
-    return HistoryFrame.local.withValue(.inside(frame)) {
-      Jump(history: self).execute(.move(entry))
-    }
+    execute(.move(entry))
   }
 
   /// Runs what waits for no lane. A queue of its own: what becomes of the default one is no concern
@@ -143,46 +133,16 @@ extension UseCaseHistory {
   public func group<Value: Sendable>(
     _ title: String, _ body: @escaping @Sendable () async throws -> Value
   ) -> UseCaseOperation<String, Value> {
-    switch role {
+    switch core.role {
     case .body, .part: return Self.refuse(title)
     case .group(let parent):
-      guard let group = ledger.change({ $0.openGroup(title, in: parent) }) else { break }
-      return nest(group, title, body)
+      let id = HistoryEntry.ID.next()
+      guard ledger.change({ $0.openGroup(id, title, in: parent) }) else { break }
+      return Group(core: core, nested: id, body: body).executeInside(title)
+        .onCancel { [ledger] _ in ledger.change { $0.abandonGroup(id) }?.resume() }
     case nil: break
     }
-    let useCase = AnyUseCase<String, Value>(queue: lane) { [ledger] title in
-      let group = ledger.change { machine in
-        machine.enter()
-        return machine.openGroup(title)
-      }
-      return try await ledger.run(group: group, body)
-    }
-    let frame = HistoryFrame(HistoryQuestion(.group, title: title), of: ledger)
-    return HistoryFrame.local.withValue(.inside(frame)) { useCase.execute(title) }
-  }
-
-  /// A group in another runs in the slot of the other, which only a task made here inherits.
-  private func nest<Value: Sendable>(
-    _ group: Int, _ title: String, _ body: @escaping @Sendable () async throws -> Value
-  ) -> UseCaseOperation<String, Value> {
-    let (calls, call) = AsyncStream<Void>.makeStream()
-    let task = Task { [ledger] in
-      let isCalled = await calls.contains { true }
-      return try await ledger.run(group: group) {
-        guard isCalled else { throw CancellationError() }
-        return try await body()
-      }
-    }
-    let useCase = AnyUseCase<String, Value>(queue: Self.aside) { _ in
-      call.yield()
-      call.finish()
-      return try await withTaskCancellationHandler {
-        try await task.value
-      } onCancel: {
-        task.cancel()
-      }
-    }
-    return useCase.execute(title).onCancel { _ in call.finish() }
+    return HistoryFrame.leave { Group(core: core, nested: nil, body: body).execute(title) }
   }
 
   /// Drops all entries. What runs is not recorded when it ends, and what waits to undo or redo
@@ -192,26 +152,28 @@ extension UseCaseHistory {
   ///
   /// - Complexity: O(*n*) in the number of entries, outside of any lock.
   public func clear() {
-    let frame = role == nil ? nil : HistoryFrame.current
+    let frame = core.role == nil ? nil : HistoryFrame.current
+    let history = ledger.history
     // A task that a body has left behind may find out only here that the body is over.
-    let drops = ledger.change { $0.clear(isInside: frame?.role(in: ledger) != nil) }
-    ledger.discard(drops)
+    ledger.discard(ledger.change { $0.clear(isInside: frame?.running(of: history) != nil) })
   }
 
   /// Keeps the next execution from merging with what has been recorded.
-  ///
-  /// - Complexity: O(1).
   public func breakMerging() {
     ledger.change { $0.breakMerging() }
   }
+
+  /// Returns when nothing runs and nothing waits on the lane, at once if that is so now. The
+  /// cancellation of the awaiting task changes nothing.
+  ///
+  /// Inside of what the history runs it would wait for ever.
+  public func idle() async { await core.lane.idle() }
 }
 
 // MARK: - Reading
 
 extension UseCaseHistory {
   /// What the history can do now.
-  ///
-  /// - Complexity: O(1).
   public var state: HistoryState { ledger.state }
 
   /// All entries: the applied ones, then the undone ones, in the order of recording.
@@ -222,14 +184,8 @@ extension UseCaseHistory {
   /// Returns the present state, and then one for each change. A slow reader sees the newest.
   ///
   /// - Returns: The states. They end when the history goes away.
-  /// - Complexity: O(1).
   public func states() -> AsyncStream<HistoryState> {
-    let reader = HistoryReader(ledger)
-    return AsyncStream {
-      await reader.next()
-    } onCancel: {
-      reader.cancel()
-    }
+    ledger.states()
   }
 
   /// How many applied entries are kept, nil for all. The oldest go first, when something is
@@ -247,26 +203,38 @@ extension UseCaseHistory {
   /// Returns the place where the history is. Take it when saving begins, and give it to
   /// ``markSaved(_:)`` when saving has succeeded: what is done meanwhile is not saved.
   ///
+  /// While a body, an undo, a redo, a move or a group runs nobody knows what a file would hold: a
+  /// point taken then is no place, and to mark it makes no history clean. Await ``idle()`` before.
+  ///
   /// - Returns: The place.
-  /// - Complexity: O(1).
   public func savePoint() -> HistorySavePoint {
-    let place = ledger.read { machine in
-      machine.breakMerging()
-      return machine.place
-    }
-    return HistorySavePoint(history: ledger.beginning, place: place)
+    HistorySavePoint(history: ledger.history, place: ledger.change { $0.savePoint() })
   }
 
   /// Makes the place where `point` was taken the clean one.
   ///
   /// - Parameter point: From ``savePoint()`` of this history. One of another history is a programmer
   ///   error and traps.
-  /// - Complexity: O(1).
   public func markSaved(_ point: HistorySavePoint) {
-    guard point.history == ledger.beginning else {
+    guard point.history == ledger.history else {
       fatalError(
         "A save point belongs to the history that it was taken from: mark it as saved there.")
     }
     ledger.change { $0.markSaved(point.place) }
+  }
+}
+
+extension UndoableUseCase {
+  /// Returns a use case that does the same and is recorded in `history`: hand it to whoever
+  /// executes. Its copies are the same use case for ``merge(_:_:)``.
+  ///
+  /// It keeps the history, and an entry keeps its use case. So one that has another, recorded in
+  /// the same history, as a part keeps that history through its entries: make the other when
+  /// `main` needs it, or ``UseCaseHistory/clear()`` the history when it is no longer needed.
+  ///
+  /// - Parameter history: Where its executions become entries.
+  /// - Returns: The recorded use case.
+  public func recorded(in history: UseCaseHistory) -> RecordedUseCase<Self> {
+    RecordedUseCase(base: self, core: history.core)
   }
 }

@@ -152,17 +152,71 @@ struct CleanPointTests {
     #expect(await isClean(after: undo) == [true])
   }
 
-  @Test func `a save point taken while an execution runs is the place before it`() async {
+  @Test func `a save point taken while an execution runs is no place`() async {
     await history.run(page, "A")
+    history.save()
     let gate = page.hold("do B")
     let operation = history.execute(Edit(page: page), "B")
     let point = history.savePoint()
-    history.markSaved(point)
-    #expect(!history.state.isClean)
     gate.open()
     await operation.ended()
-    #expect(!history.state.isClean)
     #expect(await isClean(after: undo) == [true])
+    history.markSaved(point)
+    #expect(!history.state.isClean)
+    #expect(await isClean(after: redo, undo, save) == [false, false, true])
+  }
+
+  @Test(arguments: ["undo", "redo", "move", "group"])
+  func `a save point taken while something runs is no place`(what: String) async {
+    await history.run(page, "A", "B")
+    if what == "redo" { await history.back(1) }
+    let action = ["undo": "undo B2", "redo": "redo B2", "move": "undo B2", "group": "do g"][what]
+    let gate = page.hold(action ?? "")
+    let running = Task { [history, desk] in
+      switch what {
+      case "undo": await history.undo().ended()
+      case "redo": await history.redo().ended()
+      case "move": await history.move(to: nil).ended()
+      default: await desk.group("G", "g")
+      }
+    }
+    await page.began(action ?? "")
+    let point = history.savePoint()
+    gate.open()
+    await running.value
+    history.markSaved(point)
+    #expect(!history.state.isClean)
+    await history.move(to: nil).ended()
+    #expect(!history.state.isClean)
+  }
+
+  @Test func `a history is not clean while an undo, a redo or a move runs`() async {
+    await history.run(page, "A")
+    history.save()
+    for (action, move) in [("undo A1", history.undo), ("redo A1", history.redo)] {
+      let gate = page.hold(action)
+      let operation = move()
+      #expect(!history.state.isClean)
+      await page.began(action)
+      #expect(!history.state.isClean)
+      gate.open()
+      await operation.ended()
+    }
+    #expect(history.layout == "[A |]*")
+    let gate = page.hold("undo A2")
+    let move = history.move(to: nil)
+    #expect(!history.state.isClean)
+    gate.open()
+    await move.ended()
+    #expect(history.layout == "[| A]")
+  }
+
+  @Test func `an undo that waits for nothing to do leaves a clean history clean`() async {
+    let version = history.state.version
+    let undo = history.undo()
+    #expect(history.state.isClean)
+    await undo.ended()
+    #expect(history.state.isClean && history.state.version == version)
   }
 
   @Test func `nothing is clean while something that is to be recorded waits or runs`() async {

@@ -104,9 +104,13 @@ struct Edit: UndoableUseCase {
 }
 
 /// Typing, which merges: lowercase letters into one, and a pair of `x` and `X` into nothing.
-struct Typing: UndoableUseCase {
+struct Typing: UndoableUseCase, Equatable {
   let page: Page
   var document = 0
+
+  static func == (lhs: Self, rhs: Self) -> Bool {
+    lhs.page === rhs.page && lhs.document == rhs.document
+  }
 
   func main(_ text: String) async throws -> Int {
     try await page.act("do \(text)")

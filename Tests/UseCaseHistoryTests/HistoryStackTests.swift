@@ -37,12 +37,21 @@ struct HistoryStackTests {
     for number in 1...10 { stack.append((number, lifetime.track())) }
     _ = (stack.popFirst(), stack.popFirst(), stack.popLast())
     var numbers: [Int] = []
-    stack.removeAll(isReversed: isReversed) { number, _ in
+    stack.removeAll(sparing: 0, isReversed: isReversed) { number, _ in
       numbers.append(number)
       #expect(lifetime.alive == 8 - numbers.count)
     }
     #expect(numbers == (isReversed ? [9, 8, 7, 6, 5, 4, 3] : [3, 4, 5, 6, 7, 8, 9]))
     #expect(lifetime.alive == 0 && stack.isEmpty)
+  }
+
+  @Test func `the last are spared, and the others are taken out in order`() {
+    for isReversed in [false, true] {
+      var stack = HistoryStack(Array(1...5))
+      var numbers: [Int] = []
+      stack.removeAll(sparing: 2, isReversed: isReversed) { numbers.append($0) }
+      #expect(numbers == (isReversed ? [3, 2, 1] : [1, 2, 3]) && stack.isEmpty)
+    }
   }
 
   @Test func `it finds the first that lies behind`() {
@@ -74,7 +83,7 @@ struct HistoryRecordTests {
   private func id(_ number: UInt64) -> HistoryEntry.ID { HistoryEntry.ID(number: number) }
 
   private func group(_ title: String, _ parts: [Record], id number: UInt64) -> Record {
-    let group = HistoryGroup(title: title, parts: parts, place: id(number))
+    let group = HistoryGroup(title: title, parts: parts, place: .behind(id(number)))
     return Record(id: id(number), content: .group(group))
   }
 
@@ -101,7 +110,7 @@ struct HistoryRecordTests {
 
   @Test func `it can be split after any step`() {
     let splits = (0...4).map { count in
-      let (kept, rest) = record.split(at: count, place: id(10))
+      let (kept, rest) = record.split(at: count, place: .numbered(1))
       return [layout(kept), layout(rest)]
     }
     #expect(
@@ -112,9 +121,9 @@ struct HistoryRecordTests {
   }
 
   @Test func `what is left after a split is the same entry at another place`() {
-    let (kept, _) = record.split(at: 2, place: id(10))
-    #expect(kept?.id == record.id && kept?.place == id(10))
-    #expect(record.split(at: 4, place: id(10)).kept?.place == record.place)
+    let (kept, _) = record.split(at: 2, place: .numbered(1))
+    #expect(kept?.id == record.id && kept?.place == .numbered(1))
+    #expect(record.split(at: 4, place: .numbered(1)).kept?.place == record.place)
   }
 
   @Test func `its steps can be replaced`() {

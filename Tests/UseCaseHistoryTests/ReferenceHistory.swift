@@ -166,13 +166,19 @@ extension ReferenceHistory {
     switch token {
     case .entry(let key): return entries.first { $0.key == key }?.part.title
     case .operation(let id):
-      guard case .group(let script) = queue.first(where: { $0.id == id })?.ask else { return nil }
-      return script.title
+      switch queue.first(where: { $0.id == id })?.ask {
+      case .edit(let text), .typing(let text): return text
+      case .group(let script): return script.title
+      case .undo, .redo, .move, nil: return nil
+      }
     case nil: return nil
     }
   }
 
-  var isClean: Bool { !isExecuting && !isPartial && saved == document }
+  var isClean: Bool { !isExecuting && !isMoving && !isPartial && saved == document }
+
+  /// Whether an undo, a redo or a move runs.
+  private var isMoving: Bool { queue.first?.plan != nil }
 
   /// All that can be seen from outside.
   var state: [String] {
@@ -216,10 +222,10 @@ extension ReferenceHistory {
     queue.first?.isCleared = true
   }
 
-  /// Nil inside of a group that is half undone.
+  /// Nil inside of a group that is half undone, and while something runs.
   func savePoint() -> [Int]? {
     lastRecording = nil
-    return isPartial ? nil : document
+    return isPartial || queue.first?.hasEffect == true ? nil : document
   }
 
   func discard(_ part: Part, _ reason: String) {

@@ -57,7 +57,7 @@ struct StateTests {
     let gate = page.hold("do A")
     let operation = history.execute(Edit(page: page), "A")
     let busy = try #require(await states.next())
-    #expect(busy.isBusy && busy.canUndo && busy.undoTitle == nil && !busy.isClean)
+    #expect(busy.isBusy && busy.canUndo && busy.undoTitle == "A" && !busy.isClean)
     gate.open()
     await operation.ended()
     #expect(await states.next() == history.state)

@@ -13,9 +13,9 @@ struct HistoryRecord<Step: Sendable>: Sendable {
 
   /// Where the history is when this is its newest applied record. A group that has lost some of
   /// its parts is another place, though the same entry.
-  var place: HistoryEntry.ID {
+  var place: HistoryPlace {
     switch content {
-    case .single: id
+    case .single: .behind(id)
     case .group(let group): group.place
     }
   }
@@ -43,7 +43,7 @@ struct HistoryRecord<Step: Sendable>: Sendable {
   private func replacing(_ steps: inout some IteratorProtocol<Step>) -> Self {
     switch content {
     case .single:
-      guard let step = steps.next() else { return self }
+      guard let step = steps.next() else { preconditionFailure("There is a step for each part.") }
       return Self(id: id, content: .single(step))
     case .group(let group):
       let parts = group.parts.map { $0.replacing(&steps) }
@@ -54,7 +54,7 @@ struct HistoryRecord<Step: Sendable>: Sendable {
 
   /// Returns the record as it is with only its first `count` steps, which is then another place,
   /// and the rest.
-  func split(at count: Int, place: HistoryEntry.ID) -> (kept: Self?, rest: Self?) {
+  func split(at count: Int, place: HistoryPlace) -> (kept: Self?, rest: Self?) {
     guard case .group(let group) = content, count > 0, count < size else {
       return count > 0 ? (self, nil) : (nil, self)
     }
@@ -94,42 +94,13 @@ struct HistoryRecord<Step: Sendable>: Sendable {
 final class HistoryGroup<Step: Sendable>: Sendable {
   let title: String
   let parts: [HistoryRecord<Step>]
-  let place: HistoryEntry.ID
+  let place: HistoryPlace
   let size: Int
 
-  init(title: String, parts: [HistoryRecord<Step>], place: HistoryEntry.ID) {
+  init(title: String, parts: [HistoryRecord<Step>], place: HistoryPlace) {
     self.title = title
     self.parts = parts
     self.place = place
     size = parts.reduce(0) { $0 + $1.size }
   }
-}
-
-/// Records that leave the history for good, for one reason.
-struct HistoryDrop<Step: Sendable>: Sendable {
-  var records: HistoryStack<HistoryRecord<Step>>
-  let reason: HistoryDiscardReason
-  /// Whether the newest come first in `records`.
-  var isReversed = false
-  /// These are in the hands of what runs, which drops them itself.
-  var spared: ClosedRange<HistoryEntry.ID>?
-
-  /// Calls `body` with each step, the oldest first, and lets go of each record at once, while it
-  /// is at hand: a million of them are not walked through twice.
-  mutating func removeAll(_ body: (Step) -> Void) {
-    records.removeAll(isReversed: isReversed) { record in
-      if let spared, spared.contains(record.id) { return }
-      switch record.content {
-      case .single(let step): body(step)
-      case .group: record.steps.forEach(body)
-      }
-    }
-  }
-}
-
-/// What becomes of a step that is recorded right behind another.
-enum HistoryMerging<Step: Sendable>: Sendable {
-  case separate
-  case merged(Step)
-  case annul
 }

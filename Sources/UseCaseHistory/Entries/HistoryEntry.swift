@@ -1,4 +1,4 @@
-import Synchronization
+import UseCase
 
 /// One recorded execution, or one group of them, as the history shows it.
 ///
@@ -8,54 +8,41 @@ import Synchronization
 /// }
 /// ```
 public struct HistoryEntry: Identifiable, Hashable, Sendable {
-  /// The identity of an entry: higher for each later recording, and never used again, in whatever
-  /// history.
+  /// The identity of an entry. It grows in the order asked for and is never used again, in no
+  /// history of the process.
   public struct ID: Hashable, Comparable, Sendable {
-    private static let last = Atomic<UInt64>(0)
-
     let number: UInt64
 
-    static func next() -> Self { Self(number: last.add(1, ordering: .relaxed).newValue) }
+    init(number: UInt64) {
+      self.number = number
+    }
 
-    /// Returns whether the first was recorded before the second.
+    /// The entry that an operation on the lane will become has its number.
+    init(_ operation: UseCaseOperationID) {
+      number = operation.number
+    }
+
+    /// Draws the id of what has no operation of its own on the lane.
+    static func next() -> Self { Self(.next()) }
+
+    /// Returns whether the first was asked for before the second.
     ///
     /// - Parameters:
     ///   - lhs: The identity of an entry.
     ///   - rhs: The identity of another.
     /// - Returns: Whether `lhs` is the older one.
-    /// - Complexity: O(1).
     public static func < (lhs: Self, rhs: Self) -> Bool { lhs.number < rhs.number }
   }
 
   /// Its identity, for ``UseCaseHistory/move(to:)``.
-  ///
-  /// - Complexity: O(1).
   public let id: ID
 
   /// What the use case calls the request, or the title of the group.
-  ///
-  /// - Complexity: O(1).
   public let title: String
 
   /// Whether its effect is there. A group of which an undo stopped half-way is still applied.
-  ///
-  /// - Complexity: O(1).
   public let isApplied: Bool
 
   /// The parts of a group, in order. Empty for a single execution.
-  ///
-  /// - Complexity: O(1).
   public let children: [HistoryEntry]
-}
-
-/// What was asked of a history.
-public enum HistoryMove: Hashable, Sendable {
-  /// To undo the newest applied entry.
-  case undo
-
-  /// To redo the next undone entry.
-  case redo
-
-  /// To undo or redo until this entry is the newest applied one; nil for before the first.
-  case move(HistoryEntry.ID?)
 }

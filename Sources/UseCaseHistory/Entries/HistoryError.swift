@@ -1,4 +1,4 @@
-/// Why a history did nothing.
+/// An error that a history throws when a call has no valid target.
 public enum HistoryError: Error, Hashable {
   /// The entry that was meant when the call was made is not the next one any more: its execution
   /// failed, or an earlier undo did.
@@ -15,36 +15,11 @@ public enum HistoryError: Error, Hashable {
 /// A group failed, and undoing its parts failed too.
 public struct HistoryGroupError: Error {
   /// What the body of the group threw.
-  ///
-  /// - Complexity: O(1).
   public let cause: any Error
 
   /// What the undo of a part threw.
-  ///
-  /// - Complexity: O(1).
   public let undoFailure: any Error
 
   /// The entry that holds the parts that are still applied: undo it later.
-  ///
-  /// - Complexity: O(1).
   public let residue: HistoryEntry.ID
-}
-
-/// Why a pair of request and response leaves a history for good.
-public enum HistoryDiscardReason: Hashable, Sendable {
-  /// It was undone, and a new entry took its place. Or it was a part of a group that failed, and
-  /// has been rolled back.
-  case truncated
-
-  /// It was the oldest, and there were more than the limit.
-  case evicted
-
-  /// The history was cleared.
-  case cleared
-
-  /// It went into the entry before it.
-  case merged
-
-  /// It and its neighbour cancelled each other out.
-  case annulled
 }

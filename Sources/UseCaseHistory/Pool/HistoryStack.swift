@@ -1,3 +1,5 @@
+import UseCaseInternals
+
 /// An array that also loses elements at its front in constant time, as a limit does.
 struct HistoryStack<Element> {
   private var items: [Element?]
@@ -36,10 +38,11 @@ struct HistoryStack<Element> {
     return gone
   }
 
-  /// Calls `body` with each element, and lets go of it before the next one.
-  mutating func removeAll(isReversed: Bool, _ body: (Element) -> Void) {
-    for index in head..<items.count {
-      if let element = items[isReversed ? items.count - 1 - index + head : index].take() {
+  /// Calls `body` with each element but the last `spared`, and lets go of it before the next one.
+  mutating func removeAll(sparing spared: Int, isReversed: Bool, _ body: (Element) -> Void) {
+    let end = items.count - spared
+    for index in head..<Swift.max(head, end) {
+      if let element = items[isReversed ? end - 1 - index + head : index].take() {
         body(element)
       }
     }
@@ -47,15 +50,18 @@ struct HistoryStack<Element> {
   }
 
   /// Returns the last `count` elements, the last one first.
-  func newest(_ count: Int) -> HistoryBatch<Element> {
-    count == 1
-      ? .one(self[self.count - 1]) : .several((0..<count).map { self[self.count - 1 - $0] })
+  func newest(_ count: Int) -> Few<Element> {
+    switch count {
+    case 0: .none
+    case 1: .one(self[self.count - 1])
+    default: .several((0..<count).map { self[self.count - 1 - $0] })
+    }
   }
 
   /// Gives the room of the elements gone at the front back, once they are half of all.
   private mutating func tidy() {
     if isEmpty {
-      // Mostly there is one at the most: to remove all of a range costs several times as much.
+      // Few are left here, and to remove them one by one costs less than removing a range.
       while !items.isEmpty { items.removeLast() }
       head = 0
     } else if head > 32, head * 2 > items.count {

@@ -1,0 +1,11 @@
+/// The request of an undo, a redo or a move.
+public enum HistoryMove: Hashable, Sendable {
+  /// Undo the newest applied entry.
+  case undo
+
+  /// Redo the next undone entry.
+  case redo
+
+  /// Undo or redo until this entry is the newest applied one; nil for before the first.
+  case move(HistoryEntry.ID?)
+}

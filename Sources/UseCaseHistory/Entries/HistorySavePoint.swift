@@ -1,0 +1,17 @@
+/// A place in a history, taken with ``UseCaseHistory/savePoint()`` when saving begins.
+public struct HistorySavePoint: Hashable, Sendable {
+  /// The history that it was taken from.
+  let history: HistoryEntry.ID
+
+  /// Nil for no place at all, which is never clean: in a group that is half undone, or while a
+  /// body, an undo, a redo, a move or a group runs.
+  let place: HistoryPlace?
+}
+
+/// A state of the document that a history can tell from all others.
+enum HistoryPlace: Hashable, Sendable {
+  /// The entry is the newest applied one.
+  case behind(HistoryEntry.ID)
+  /// Below all entries, or behind a group that has lost parts: such places are numbered.
+  case numbered(Int)
+}

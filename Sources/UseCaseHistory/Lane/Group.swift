@@ -1,0 +1,88 @@
+import UseCase
+import UseCaseInternals
+
+/// The body of a group, which runs on the lane, or in the body of another group.
+struct Group<Value: Sendable>: UseCase, AskingUseCase {
+  let core: HistoryCore
+  /// The number of a group in another. One on the lane is named by its operation.
+  let nested: HistoryEntry.ID?
+  let body: @Sendable () async throws -> Value
+
+  var queue: UseCaseQueue { core.lane }
+
+  func question(about request: Any) -> (any Sendable)? {
+    (request as? String).map { GroupTitle(title: $0) }
+  }
+
+  func main(_ title: String) async throws -> Value {
+    let frame = core.frame { .group(nested ?? $0) }
+    let group = nested ?? frame.entrance.entry
+    begin(title, frame)
+    let (result, parts) = await HistoryFrame.local.withValue(.inside(frame)) {
+      let result: Result<Value, any Error>
+      do { result = .success(try await body()) } catch { result = .failure(error) }
+      return (result, await close(group))
+    }
+    frame.end()
+    switch result {
+    case .success(let value):
+      end(parts, in: frame, applied: nil)
+      return value
+    case .failure(let error):
+      let (applied, failure) = await rollBack(parts)
+      end(parts, in: frame, applied: applied)
+      guard let failure else { throw error }
+      throw HistoryGroupError(cause: error, undoFailure: failure, residue: parts.id)
+    }
+  }
+
+  private func begin(_ title: String, _ frame: HistoryFrame) {
+    core.ledger.change { machine in
+      if let nested { return machine.beginGroup(nested) }
+      let slot = frame.entrance.slot
+      guard let entrance = machine.enter(in: slot, leftIn: nil, spare: .next()) else {
+        preconditionFailure("A group begins when it holds the lane.")
+      }
+      machine.openGroup(title, in: entrance)
+    }
+  }
+
+  private func close(_ group: HistoryEntry.ID) async -> HistoryLedger.Machine.Groups.Closed {
+    while true {
+      if let parts = core.ledger.change({ $0.closeGroup(group) }) { return parts }
+      await withUnsafeContinuation { waiter in
+        core.ledger.change { $0.wait(waiter, for: group) }?.resume()
+      }
+    }
+  }
+
+  private func end(
+    _ group: HistoryLedger.Machine.Groups.Closed, in frame: HistoryFrame, applied: Int?
+  ) {
+    let slot = frame.entrance.slot
+    var end = core.ledger.change { $0.end(group, in: slot, applied: applied) }
+    var drops: HistoryLedger.Machine.Drops = []
+    swap(&drops, &end.drops)
+    core.ledger.discard(drops, in: frame)
+    end.waiter?.resume()
+  }
+
+  /// Undoes the parts in a task of its own: the body may have thrown because it was cancelled, and
+  /// its parts are undone all the same. Returns how many steps are still applied.
+  private func rollBack(
+    _ group: HistoryLedger.Machine.Groups.Closed
+  ) async -> (applied: Int, (any Error)?) {
+    guard let record = group.record else { return (0, nil) }
+    return await Task {
+      let frame = core.frame { _ in .body }
+      defer { frame.end() }
+      var plan = HistoryLedger.Machine.Plan(isRedo: false, .one(record), applied: record.size)
+      do {
+        try await HistoryFrame.local.withValue(.inside(frame)) { try await plan.carryOut() }
+        return (0, nil)
+      } catch {
+        return (plan.applied, error)
+      }
+    }.value
+  }
+}

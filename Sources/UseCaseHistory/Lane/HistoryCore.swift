@@ -1,0 +1,95 @@
+import UseCase
+
+/// A history and its lane: where recorded bodies begin and end.
+final class HistoryCore: Sendable {
+  typealias ID = HistoryEntry.ID
+
+  let ledger: HistoryLedger
+  /// The serial queue on which everything runs.
+  let lane: UseCaseQueue
+
+  init(limit: Int?, mergeWindow: Duration, clock: any Clock<Duration>) {
+    ledger = HistoryLedger(limit: limit, mergeWindow: mergeWindow, clock: clock)
+    lane = UseCaseQueue(keeper: ledger, clock: clock)
+  }
+
+  deinit { ledger.finish() }
+
+  /// What the running code is in this history, nil if it does not run on the lane.
+  var role: HistoryFrame.Role? {
+    guard let frame = HistoryFrame.innermost?.running(of: ledger.history), lane.isHeldHere
+    else { return nil }
+    return frame.role
+  }
+
+  /// What becomes of a recorded use case whose `main` is called.
+  enum Entrance {
+    /// It is executed first, which makes an operation of its own for it.
+    case elsewhere
+    /// It only runs, in this frame: the body that calls it answers for its undo too.
+    case answered(HistoryFrame)
+    /// It runs in this frame, and is recorded when it leaves.
+    case recording(HistoryFrame)
+  }
+
+  /// A recorded use case begins: its `main` is called. There are five cases.
+  ///
+  /// 1. The code does not run on the lane: a wrapper on another queue calls `main`. It is executed.
+  ///
+  ///        other queue:  wrapper { main ← we are here }
+  ///
+  /// 2. It runs inside a recorded body, an undo or a redo, which answers for it.
+  ///
+  ///        lane:  recorded body { main ← we are here }
+  ///
+  /// 3. It runs in the body of a group, and becomes a part of it.
+  ///
+  ///        lane:  group { main ← we are here }
+  ///
+  /// 4. It runs in a task that was left behind by a body which is over. The slot may be given back
+  ///    at any moment. It is executed, to hold the slot or to wait for another.
+  ///
+  ///        lane:  recorded body { Task { … } }   … main ← we are here
+  ///
+  /// 5. It is the body of an operation that holds the lane, or is called there by a wrapper.
+  ///
+  ///        lane:  main ← we are here
+  func enter() -> Entrance {
+    let (here, place) = (HistoryFrame.innermost, lane.placeHere)
+    guard place.isHeld else { return .elsewhere }
+    let outer = here?.running(of: ledger.history)
+    if let outer {
+      switch outer.role {
+      case .body, .part:
+        return .answered(frame(.body, outer.entrance, in: place))
+      case .group(let group) where ledger.change({ $0.openPart(in: group) }):
+        let entrance = HistoryLane.Entrance(slot: outer.entrance.slot, entry: .next())
+        return .recording(frame(.part(of: group), entrance, in: place))
+      case .group: break
+      }
+    }
+    guard place.isOwn, let operation = place.operation, here?.operation != operation
+    else { return .elsewhere }
+    let entrance = ledger.change { machine in
+      machine.enter(in: ID(operation), leftIn: here?.entrance.slot, spare: .next())
+    }
+    guard let entrance else { return .elsewhere }
+    return .recording(frame(.body, entrance, in: place))
+  }
+
+  private func frame(
+    _ role: HistoryFrame.Role, _ entrance: HistoryLane.Entrance, in place: QueuePlace
+  ) -> HistoryFrame {
+    HistoryFrame(role, entrance, of: ledger.history, in: place.operation)
+  }
+
+  /// Returns a frame for the body of the operation that holds the lane.
+  func frame(_ role: (ID) -> HistoryFrame.Role) -> HistoryFrame {
+    guard let operation = lane.placeHere.operation else {
+      preconditionFailure("What runs on the lane runs in an operation.")
+    }
+    let id = ID(operation)
+    return HistoryFrame(
+      role(id), HistoryLane.Entrance(slot: id, entry: id), of: ledger.history, in: operation)
+  }
+}

@@ -1,0 +1,77 @@
+import Synchronization
+import UseCase
+
+/// Where the running code is, as a task-local value: in a recorded body, an undo or a redo, or in
+/// the body of a group. Tasks made there inherit it and may outlive it.
+final class HistoryFrame: Sendable {
+  typealias ID = HistoryEntry.ID
+
+  enum Role {
+    /// A recorded body that becomes an entry, an undo or a redo, or what is called in one of them.
+    case body
+    /// A body that becomes a part of this group.
+    case part(of: ID)
+    case group(ID)
+  }
+
+  /// An enum of its own, because an `Optional` is copied by way of its metadata.
+  enum Place: Sendable {
+    case nowhere
+    case inside(HistoryFrame)
+  }
+
+  static let local = TaskLocal(wrappedValue: Place.nowhere)
+
+  let role: Role
+  /// The entry, and the slot in which it is made.
+  let entrance: HistoryLane.Entrance
+  /// The innermost operation around the code that made the frame.
+  let operation: UseCaseOperationID?
+  /// Only named, not kept: a task that was made in here may live longer than the history.
+  private let history: ID
+  /// A body may call the recorded use cases of another history.
+  private let outer: HistoryFrame?
+  private let isOver = Atomic(false)
+
+  init(
+    _ role: Role, _ entrance: HistoryLane.Entrance, of history: ID,
+    in operation: UseCaseOperationID?
+  ) {
+    self.role = role
+    self.entrance = entrance
+    self.operation = operation
+    self.history = history
+    outer = Self.current
+  }
+
+  /// The innermost frame, whether code runs in it or not.
+  static var innermost: HistoryFrame? {
+    switch local.get() {
+    case .nowhere: nil
+    case .inside(let frame): frame
+    }
+  }
+
+  /// The innermost frame in which code runs.
+  static var current: HistoryFrame? { innermost?.running { _ in true } }
+
+  /// Returns the innermost frame of the history in which code runs, this one or one around it.
+  func running(of history: ID) -> HistoryFrame? { running { $0.history == history } }
+
+  private func running(where isMeant: (HistoryFrame) -> Bool) -> HistoryFrame? {
+    var next: HistoryFrame? = self
+    while let frame = next {
+      if !frame.isOver.load(ordering: .relaxed), isMeant(frame) { return frame }
+      next = frame.outer
+    }
+    return nil
+  }
+
+  /// Runs `body` in no frame. The code around may run in one although it has lost the lane, and that
+  /// is not for the handlers of what it asks for to inherit.
+  static func leave<Value>(_ body: () -> Value) -> Value {
+    innermost == nil ? body() : local.withValue(.nowhere, operation: body)
+  }
+
+  func end() { isOver.store(true, ordering: .relaxed) }
+}

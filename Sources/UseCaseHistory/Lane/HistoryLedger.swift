@@ -1,0 +1,178 @@
+import Synchronization
+import UseCase
+import UseCaseInternals
+
+/// Keeps the machine of a history behind its lock, and does what it orders.
+///
+/// The lane tells it what happens with its own lock held, so the order of locks is: first the lane,
+/// then the ledger. Nothing is asked of the lane, and no code of a client runs, with the lock of the
+/// ledger held.
+final class HistoryLedger: Sendable {
+  typealias Waiter = UnsafeContinuation<Void, Never>
+  typealias Machine = HistoryMachine<any HistoryStep, Waiter>
+
+  /// Tells the history from all others, also from one that is later at the same address.
+  let history = HistoryEntry.ID.next()
+  private let machine: Lock<Machine>
+  /// What the lane has told us to forget, with its lock held. It is let go of without.
+  private let spent = Lock([any Sendable]())
+  private let hasSpent = Atomic(false)
+  private let readers = HistoryReaders()
+  private let elapsed: @Sendable () -> Duration
+
+  init(limit: Int?, mergeWindow: Duration, clock: any Clock<Duration>) {
+    machine = Lock(Machine(limit: limit, mergeWindow: mergeWindow))
+    elapsed = clock.stopwatch()
+  }
+
+  func read<Value: Sendable>(_ body: (borrowing Machine) -> Value) -> Value {
+    machine.withLock { body($0) }
+  }
+
+  /// Changes the machine, and then wakes those who read its states.
+  @discardableResult
+  func change<Value: ~Copyable & Sendable>(_ body: (inout Machine) -> Value) -> Value {
+    let value = machine.withLock { body(&$0) }
+    readers.poke()
+    return value
+  }
+
+  func discard(_ drops: consuming Machine.Drops) {
+    for index in drops.indices {
+      let reason = drops[index].reason
+      drops[index].removeAll { $0.discard(reason) }
+    }
+  }
+
+  /// Discards what the end of a body has dropped. The lane is still held by that body: what
+  /// `discard` starts finds that it is not inside of it.
+  func discard(_ drops: consuming Machine.Drops, in frame: HistoryFrame) {
+    if drops.isEmpty { return }
+    HistoryFrame.local.withValue(.inside(frame)) {
+      // Handed over: a copy would be one of every entry.
+      let all = drops
+      drops = []
+      discard(consume all)
+    }
+  }
+}
+
+// MARK: - The lane
+
+extension HistoryLedger: QueueKeeper {
+  func admitted(_ id: UseCaseOperationID, _ question: (any Sendable)?) {
+    machine.withLock { machine in
+      // Compared first: a cast that fails takes a long way.
+      if let question, type(of: question) == HistoryMove.self, let move = question as? HistoryMove {
+        machine.admit(HistoryEntry.ID(id), move)
+      } else {
+        machine.admit(HistoryEntry.ID(id), label: question)
+      }
+    }
+  }
+
+  func started(_ id: UseCaseOperationID) { machine.withLock { $0.start(HistoryEntry.ID(id)) } }
+
+  func left(_ id: UseCaseOperationID) {
+    guard let label = machine.withLock({ $0.leave(HistoryEntry.ID(id)) }) else { return }
+    spent.withLock { $0.append(label) }
+    hasSpent.store(true, ordering: .relaxed)
+  }
+
+  func unlocked() {
+    // Read without the lock: what is left here by another thread is let go of by that thread.
+    if hasSpent.load(ordering: .relaxed) {
+      hasSpent.store(false, ordering: .relaxed)
+      _ = spent.withLock { spent in
+        defer { spent = [] }
+        return spent
+      }
+    }
+    readers.poke()
+  }
+}
+
+// MARK: - Reading
+
+extension HistoryLedger {
+  var state: HistoryState {
+    let snapshot = machine.withLock { machine in
+      machine.lookAhead()
+      return machine.snapshot
+    }
+    var state = snapshot.state
+    state.undoTitle = snapshot.undo?.title
+    state.redoTitle = snapshot.redo?.title
+    return state
+  }
+
+  var entries: [HistoryEntry] {
+    let (applied, undone, partial) = read { $0.contents }
+    var entries = applied.map { $0.entry(applied: $0.size, title: \.title) }
+    if let partial, let newest = applied.last {
+      entries[entries.count - 1] = newest.entry(applied: partial, title: \.title)
+    }
+    return entries + undone.reversed().map { $0.entry(applied: 0, title: \.title) }
+  }
+
+  func states() -> AsyncStream<HistoryState> {
+    let (reader, pokes) = (HistoryReader(), readers.add())
+    return AsyncStream { [self] in
+      for await _ in pokes {
+        let state = state
+        if reader.isNew(state.version) { return state }
+      }
+      return nil
+    }
+  }
+
+  /// The history goes away: its states end.
+  func finish() { readers.finish() }
+}
+
+extension HistoryLabel<any HistoryStep> {
+  fileprivate var title: String? {
+    switch self {
+    case .step(let step): step.title
+    case .group(let title): title
+    case .asked(let label): (label as? any HistoryTitled)?.title
+    }
+  }
+}
+
+// MARK: - Recording
+
+extension HistoryLedger {
+  /// The body of a recorded use case has ended, with a response if there is a step.
+  func leave(_ frame: HistoryFrame, with step: (any HistoryStep)?) {
+    frame.end()
+    let entrance = frame.entrance
+    switch (frame.role, step) {
+    case (.part(let group), _):
+      change { $0.closePart(step, as: entrance.entry, in: group) }?.resume()
+    case (.body, let step?): record(step, in: frame)
+    case (.body, nil): discard(change { $0.fail(entrance) }, in: frame)
+    case (.group, _): preconditionFailure("A group ends by itself.")
+    }
+  }
+
+  private func record(_ step: any HistoryStep, in frame: HistoryFrame) {
+    let (now, entrance) = (elapsed(), frame.entrance)
+    guard let (earlier, ticket) = read({ $0.mergeCandidate(at: now) }) else {
+      return discard(change { $0.record(step, entrance, at: now) }, in: frame)
+    }
+    let merge = earlier.merging(step)
+    let drops = change { $0.record(step, entrance, merge, ticket, at: now) }
+    // Its last reference is not to go under the lock.
+    withExtendedLifetime(earlier) {}
+    discard(drops, in: frame)
+  }
+}
+
+extension Clock where Duration == Swift.Duration {
+  /// Returns how long it is since now.
+  fileprivate func stopwatch() -> @Sendable () -> Duration {
+    let start = now
+    return { start.duration(to: self.now) }
+  }
+}

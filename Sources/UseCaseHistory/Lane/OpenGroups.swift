@@ -1,0 +1,84 @@
+/// The groups whose bodies run, or whose parts do. A group is named by the entry it will be.
+///
+/// `Waiter` is the body of a group that waits for what has begun in it.
+struct OpenGroups<Step: Sendable, Waiter: Sendable>: Sendable {
+  typealias ID = HistoryEntry.ID
+  typealias Record = HistoryRecord<Step>
+
+  /// A group to which nothing can be added any more.
+  struct Closed: Sendable {
+    let id: ID
+    let title: String
+    let parent: ID?
+    let parts: [Record]
+
+    /// The group as a record, nil if it is empty.
+    var record: Record? {
+      guard !parts.isEmpty else { return nil }
+      let group = HistoryGroup(title: title, parts: parts, place: .behind(id))
+      return Record(id: id, content: .group(group))
+    }
+  }
+
+  private struct OpenGroup: Sendable {
+    let title: String
+    let parent: ID?
+    /// Whether its body has begun. If it is cancelled before, it never does.
+    var hasBegun: Bool
+    var parts: [Record] = []
+    /// How many parts and groups have begun in it and not ended.
+    var open = 0
+    var waiter: Waiter?
+  }
+
+  private var groups: [ID: OpenGroup] = [:]
+
+  mutating func open(_ id: ID, _ title: String) {
+    groups[id] = OpenGroup(title: title, parent: nil, hasBegun: true)
+  }
+
+  /// Returns false if the parent has ended.
+  mutating func open(_ id: ID, _ title: String, in parent: ID) -> Bool {
+    guard openPart(in: parent) else { return false }
+    groups[id] = OpenGroup(title: title, parent: parent, hasBegun: false)
+    return true
+  }
+
+  /// The body of a group in another begins.
+  mutating func begin(_ group: ID) { groups[group]?.hasBegun = true }
+
+  /// The group was cancelled. Returns who waits for it, if its body never begins.
+  mutating func abandon(_ group: ID) -> Waiter? {
+    guard groups[group]?.hasBegun == false, let closed = close(group) else { return nil }
+    return closed.parent.flatMap { closePart(nil, in: $0) }
+  }
+
+  /// Returns false if the group has ended.
+  mutating func openPart(in group: ID) -> Bool {
+    groups[group]?.open += 1
+    return groups[group] != nil
+  }
+
+  /// A part has ended, with nothing to keep if it is nil. Returns who waits for that.
+  mutating func closePart(_ part: Record?, in group: ID) -> Waiter? {
+    guard let open = groups[group]?.open, open > 0 else {
+      preconditionFailure("A part ends once, before its group.")
+    }
+    if let part { groups[group]?.parts.append(part) }
+    groups[group]?.open = open - 1
+    return open == 1 ? groups[group]?.waiter.take() : nil
+  }
+
+  /// Keeps the waiter until nothing is open in the group. Returns it if that is so.
+  mutating func wait(_ waiter: Waiter, for group: ID) -> Waiter? {
+    guard let open = groups[group]?.open, open > 0 else { return waiter }
+    groups[group]?.waiter = waiter
+    return nil
+  }
+
+  /// Returns the group, to which nothing can be added from now on; nil if something is open.
+  mutating func close(_ id: ID) -> Closed? {
+    guard groups[id]?.open == 0, let group = groups.removeValue(forKey: id) else { return nil }
+    return Closed(id: id, title: group.title, parent: group.parent, parts: group.parts)
+  }
+}

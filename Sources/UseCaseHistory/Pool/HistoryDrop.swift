@@ -1,0 +1,34 @@
+/// Records that leave the history for good, for one reason.
+struct HistoryDrop<Step: Sendable>: Sendable {
+  private var records: HistoryStack<HistoryRecord<Step>>
+  let reason: HistoryDiscardReason
+  /// Whether the newest come first in `records`.
+  private let isReversed: Bool
+  /// How many of the last are in the hands of a move, which drops them itself.
+  private let spared: Int
+
+  init(
+    _ records: HistoryStack<HistoryRecord<Step>>, _ reason: HistoryDiscardReason,
+    isReversed: Bool = false, sparing spared: Int = 0
+  ) {
+    (self.records, self.reason) = (records, reason)
+    (self.isReversed, self.spared) = (isReversed, spared)
+  }
+
+  init(_ record: HistoryRecord<Step>, _ reason: HistoryDiscardReason) {
+    self.init(HistoryStack([record]), reason)
+  }
+
+  var count: Int { records.count - spared }
+
+  /// Calls `body` with each step, the oldest first, and lets go of each record at once, while it
+  /// is at hand: a million of them are not walked through twice.
+  mutating func removeAll(_ body: (Step) -> Void) {
+    records.removeAll(sparing: spared, isReversed: isReversed) { record in
+      switch record.content {
+      case .single(let step): body(step)
+      case .group: record.steps.forEach(body)
+      }
+    }
+  }
+}
