@@ -27,7 +27,7 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
   /// redo, and a response that comes later is recorded all the same.
   ///
   /// - Complexity: That of the time-out of the use case.
-  public var timeout: Duration? { base.timeout }
+  public var timeout: Duration { base.timeout }
 
   /// Answers the request as the use case does, and records the response.
   ///

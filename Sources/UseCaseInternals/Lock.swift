@@ -18,7 +18,7 @@ package struct Lock<Value: Sendable>: ~Copyable, Sendable {
 
   /// Runs `body` with the lock held. It must not call, resume or release anything of a client's.
   @inlinable @inline(__always)
-  package func withLock<Result: Sendable>(
+  package func withLock<Result: ~Copyable & Sendable>(
     _ body: (inout Value) -> Result
   ) -> Result {
     mutex.withLock { value in
