@@ -37,7 +37,7 @@ struct HandlerListTests {
       (.cancelled(.requested), [.cancellation, .always]),
     ]
     for (outcome, branches) in outcomes where branches.contains(branch) {
-      await Self.handler(branch, log: log).call(with: outcome)
+      _ = await Self.handler(branch, log: log).call(with: outcome)
       #expect(log.elements.last == branch)
     }
     #expect(log.count == outcomes.count { $0.for.contains(branch) })
@@ -46,21 +46,27 @@ struct HandlerListTests {
 
   @Test func `a handler gets what became of the operation`() async {
     let log = Log<String>()
-    await Handler<Int>.then { log.append("\($0)") }.call(with: .success(7))
-    await Handler<Int>.failure { log.append("\($0 is UseCaseDeadlock)") }
+    _ = await Handler<Int>.then { log.append("\($0)") }.call(with: .success(7))
+    _ = await Handler<Int>.failure { log.append("\($0 is UseCaseDeadlock)") }
       .call(with: .failure(UseCaseDeadlock()))
-    await Handler<Int>.typedFailure(nil) { log.append("\($0 is UseCaseTimeout)") }
+    _ = await Handler<Int>.typedFailure(nil) {
+      log.append("\($0 is UseCaseTimeout)")
+      return false
+    }
       .call(with: .failure(UseCaseDeadlock()))
-    await Handler<Int>.cancellation { log.append("\($0)") }.call(with: .cancelled(.dropped))
+    _ = await Handler<Int>.cancellation { log.append("\($0)") }.call(with: .cancelled(.dropped))
     #expect(log.elements == ["7", "true", "false", "dropped"])
   }
 
   @Test func `a handler for another outcome is not called`() async {
     let log = Log<HandlerBranch>()
-    await Self.handler(.success, log: log).call(with: .cancelled(.requested))
-    await Self.handler(.failure, log: log).call(with: .success(1))
-    await Self.handler(.cancellation, log: log).call(with: .failure(UseCaseDeadlock()))
-    await Handler<Int>.typedFailure(nil) { _ in log.append(.failure) }.call(with: .success(1))
+    _ = await Self.handler(.success, log: log).call(with: .cancelled(.requested))
+    _ = await Self.handler(.failure, log: log).call(with: .success(1))
+    _ = await Self.handler(.cancellation, log: log).call(with: .failure(UseCaseDeadlock()))
+    _ = await Handler<Int>.typedFailure(nil) { _ in
+      log.append(.failure)
+      return true
+    }.call(with: .success(1))
     #expect(log.count == 0)
   }
 
@@ -68,11 +74,11 @@ struct HandlerListTests {
     let onMain: [Handler<Int>] = [
       .then { @MainActor _ in }, .failure { @MainActor _ in }, .common { @MainActor in },
       .cancellation { @MainActor _ in }, .finally { @MainActor in },
-      .typedFailure(MainActor.shared) { _ in },
+      .typedFailure(MainActor.shared) { _ in true },
     ]
     #expect(onMain.allSatisfy { $0.isolation === MainActor.shared })
     for branch in Self.branches { #expect(Self.handler(branch).isolation == nil) }
-    let typed = Handler<Int>.typedFailure(nil) { _ in }
+    let typed = Handler<Int>.typedFailure(nil) { _ in true }
     #expect(typed.isolation == nil && typed.branch == .failure)
   }
 

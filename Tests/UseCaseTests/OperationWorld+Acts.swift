@@ -75,7 +75,7 @@ extension OperationWorld {
       try resume([waiter])
       return []
     case .listen(let listener):
-      if machine.listen(listener) == nil { listeners.append(listener) } else { try demandEnd() }
+      if machine.listen(listener, handles: true) == nil { listeners.append(listener) } else { try demandEnd() }
       return []
     case .deliver, .receive, .begin, .forget:
       return try deliver(act)
@@ -144,7 +144,7 @@ extension OperationWorld {
   // MARK: - The task of the body
 
   private mutating func start(_ body: Body) throws -> [Act] {
-    guard machine.start() else { return [.leave] }
+    guard machine.start() != .skip else { return [.leave] }
     try demand(!hasRun, "the body runs once")
     try demand(fate == nil, "the body does not run after the end")
     try demand(machine.isOccupied, "the body runs in a slot")
@@ -228,6 +228,8 @@ extension OperationWorld {
     case .forget:
       hasEnded = true
       return [.forget]
+    case .unhandledFailure:
+      throw Broken(description: "nobody wants to know of failures")
     case .listeners(let told):
       hasEnded = true
       try demandEnd()

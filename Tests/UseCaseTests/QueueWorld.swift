@@ -171,7 +171,7 @@ struct QueueWorld: ActedWorld {
   }
 
   private mutating func start(_ id: Int) throws -> [Act] {
-    guard try with(id, { $0.start() }) else { return [.leave(id)] }
+    guard try with(id, { $0.start() }) != .skip else { return [.leave(id)] }
     let isNew = bodies.insert(id).inserted && !started.contains(id)
     try demand(isNew, "a body runs once")
     started.append(id)

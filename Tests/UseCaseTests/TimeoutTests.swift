@@ -12,7 +12,7 @@ struct TimeoutTests {
   }
 
   @Test func `a use case has no timeout unless it says so`() {
-    #expect(AnyUseCase { (_: Int) in }.timeout == nil)
+    #expect(AnyUseCase { (_: Int) in }.timeout == UseCaseTimeout.never)
     #expect(AnyUseCase(timeout: .seconds(3)) { (_: Int) in }.timeout == .seconds(3))
     #expect(AnyUseCase(held()).timeout == .seconds(1))
   }
