@@ -1,18 +1,47 @@
 public import Observation
+public import UseCase
 
-/// The state of a history, for views.
+/// A history, as a view sees it.
 ///
 /// ```swift
-/// Button("Undo \(model.state.undoTitle ?? "")") { model.undo() }
-///   .disabled(!model.state.canUndo)
+/// Button("Undo \(model.undoTitle ?? "")") { model.undo().catch { banner = "\($0)" } }
+///   .disabled(!model.canUndo)
 /// ```
+///
+/// A view that reads one of the properties is drawn again after each change.
 @MainActor @Observable
 public final class HistoryModel {
-  /// What the history can do now. A view that reads it is drawn again after each change.
+  /// The state of the history.
   public var state: HistoryState {
     _ = version
     return history.state
   }
+
+  /// All entries: the applied ones, then the undone ones.
+  ///
+  /// - Complexity: O(*n*) in the number of entries.
+  public var entries: [HistoryEntry] {
+    _ = version
+    return history.entries
+  }
+
+  /// Whether ``undo()`` called now would have a target.
+  public var canUndo: Bool { state.canUndo }
+
+  /// Whether ``redo()`` called now would have a target that stays.
+  public var canRedo: Bool { state.canRedo }
+
+  /// The title of the entry that `undo()` would undo.
+  public var undoTitle: String? { state.undoTitle }
+
+  /// The title of the entry that `redo()` would redo.
+  public var redoTitle: String? { state.redoTitle }
+
+  /// Whether something that was asked of the history waits or runs.
+  public var isBusy: Bool { state.isBusy }
+
+  /// Whether the newest applied entry is the saved one, and nothing is about to change that.
+  public var isClean: Bool { state.isClean }
 
   private let history: UseCaseHistory
   private var version: UInt64
@@ -20,7 +49,7 @@ public final class HistoryModel {
 
   /// Creates a model of `history`, which it keeps.
   ///
-  /// - Parameter history: What the views show and change.
+  /// - Parameter history: The history that the views show and change.
   public init(_ history: UseCaseHistory) {
     self.history = history
     version = history.state.version
@@ -32,11 +61,25 @@ public final class HistoryModel {
 
   deinit { following?.cancel() }
 
-  /// Undoes the newest entry, and tells nobody if that fails: to show a failure, attach a `catch`
-  /// to ``UseCaseHistory/undo()``.
-  public func undo() { history.undo() }
+  /// Undoes the newest entry, as ``UseCaseHistory/undo()`` does.
+  ///
+  /// - Returns: The operation, to show a failure with `catch`.
+  @discardableResult
+  public func undo() -> UseCaseOperation<HistoryMove, HistoryEntry?> { history.undo() }
 
-  /// Redoes the next undone entry, and tells nobody if that fails: to show a failure, attach a
-  /// `catch` to ``UseCaseHistory/redo()``.
-  public func redo() { history.redo() }
+  /// Redoes the next undone entry, as ``UseCaseHistory/redo()`` does.
+  ///
+  /// - Returns: The operation, to show a failure with `catch`.
+  @discardableResult
+  public func redo() -> UseCaseOperation<HistoryMove, HistoryEntry?> { history.redo() }
+
+  /// Undoes or redoes until `entry` is the newest applied one, as ``UseCaseHistory/move(to:)`` does.
+  ///
+  /// - Parameter entry: The entry, nil for before the first.
+  /// - Returns: The operation, to show a failure with `catch`.
+  /// - Complexity: O(*n*) in the number of entries between here and there.
+  @discardableResult
+  public func move(
+    to entry: HistoryEntry.ID?
+  ) -> UseCaseOperation<HistoryMove, [HistoryEntry]> { history.move(to: entry) }
 }

@@ -3,12 +3,13 @@ import Foundation
 @main
 struct Main {
   private static let help = """
-    usage: timelines [--text [LANGUAGE] | --check]
+    usage: timelines [--text [LANGUAGE] | --trace | --check]
 
     Runs the same calls through queues of every policy, and a history, on a clock that is not
     real, and draws what their observers saw into the documentation, in every language.
 
       --text    print the drawings instead, in English (en) or in Spanish (es)
+      --trace   print what an observer sees of a purchase, as a tree with times
       --check   change nothing, and fail if a picture is not what would be drawn
       --help    print this.
     """
@@ -23,6 +24,8 @@ struct Main {
     case ("--text", let name?):
       guard let language = Language(rawValue: name) else { fail() }
       await printText(in: language)
+    case ("--trace", nil):
+      print(await Purchase.trace(), terminator: "")
     case ("--check", nil):
       let stale = await Drawing.all().filter { !$0.isWritten }
       for drawing in stale { print("\(drawing.path) is not what is drawn now:\n\n\(drawing.text)") }

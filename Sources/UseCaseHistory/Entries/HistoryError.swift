@@ -1,5 +1,5 @@
 /// An error that a history throws when a call has no valid target.
-public enum HistoryError: Error, Hashable {
+public enum HistoryError: Error, Hashable, CustomStringConvertible {
   /// The entry that was meant when the call was made is not the next one any more: its execution
   /// failed, or an earlier undo did.
   case outOfTurn
@@ -10,10 +10,22 @@ public enum HistoryError: Error, Hashable {
 
   /// There is no such entry: it never was, or it has been dropped.
   case unknownEntry(HistoryEntry.ID)
+
+  /// A sentence for a person.
+  public var description: String {
+    switch self {
+    case .outOfTurn:
+      "Something else was done, or could not be done, in between: look at the history, and try again."
+    case .reentrant:
+      "The history cannot undo, redo or move while it runs the action that asks for it."
+    case .unknownEntry:
+      "This step is no longer in the history."
+    }
+  }
 }
 
 /// A group failed, and undoing its parts failed too.
-public struct HistoryGroupError: Error {
+public struct HistoryGroupError: Error, CustomStringConvertible {
   /// What the body of the group threw.
   public let cause: any Error
 
@@ -22,4 +34,10 @@ public struct HistoryGroupError: Error {
 
   /// The entry that holds the parts that are still applied: undo it later.
   public let residue: HistoryEntry.ID
+
+  /// A sentence for a person, with both errors.
+  public var description: String {
+    "It failed (\(cause)), and could not be taken back completely (\(undoFailure)). "
+      + "Undo the rest later."
+  }
 }
