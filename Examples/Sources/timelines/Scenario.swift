@@ -58,6 +58,7 @@ extension Scenario {
   func run() async -> Timeline {
     let stage = Stage(hasDebounce: hasDebounce)
     let queue = UseCaseQueue(policy, clock: stage) { stage.observe($0) }
+    stage.attach(queue)
     let useCase = AnyUseCase<Call, String>(queue: queue) { call in
       try await Self.body(call, on: stage)
     }

@@ -25,6 +25,7 @@ final class Stage: Clock, Sendable {
 
   private struct State {
     let sleepsWhileWaiting: Bool
+    weak var queue: UseCaseQueue?
     var now = Instant(offset: .zero)
     var lanes: [Timeline.Lane] = []
     var shown: [String] = []
@@ -34,8 +35,10 @@ final class Stage: Clock, Sendable {
     var sleepers: [Int: Sleeper] = [:]
     var watcher: UnsafeContinuation<Void, Never>?
 
+    /// An operation that has its slot is heard to run a moment later, so the queue is asked as well.
     var isAtRest: Bool {
-      lanes.indices.allSatisfy { lane in
+      let waiting = lanes.count { $0.moments.last?.kind == .waiting }
+      return waiting == queue?.activity.waiting && lanes.indices.allSatisfy { lane in
         switch lanes[lane].moments.last?.kind {
         case .ended: true
         case .waiting: !sleepsWhileWaiting || sleepers[lane] != nil
@@ -65,6 +68,11 @@ final class Stage: Clock, Sendable {
 
   /// What the handlers received, in this order.
   var shown: [String] { state.withLock { $0.shown } }
+
+  /// The queue whose operations are on the stage.
+  func attach(_ queue: UseCaseQueue) {
+    change { $0.queue = queue }
+  }
 
   /// Notes the request of the operation that is about to be executed.
   func prepare(_ request: String) {
