@@ -111,6 +111,10 @@ extension UseCaseOperation: QueueMember {
 
   @usableFromInline var queueID: ObjectIdentifier { ObjectIdentifier(core.queue) }
 
+  @usableFromInline var question: (any Sendable)? {
+    (useCase as? any AskingUseCase)?.question(about: request)
+  }
+
   @usableFromInline var caller: CallerLink? { core.caller }
 
   @usableFromInline var isOccupied: Bool { core.isOccupied }

@@ -7,16 +7,10 @@ extension UseCaseOperation {
     _ useCase: some UseCase<Request, Response>, priority: TaskPriority? = nil, isCall: Bool
   ) {
     self.useCase = useCase
-    let plan = core.queue.isKept ? submitToKeeper() : core.submit(self)
+    let plan = core.submit(self)
     guard !isCall, Slot.isHeld else { return spawn(plan, priority: priority) }
     // An operation that a body executes is independent: its task does not inherit the slot.
     Slot.local.withValue(Slot.Holder.nobody) { spawn(plan, priority: priority) }
-  }
-
-  /// Asks a queue for a slot whose keeper is told what the use case asks.
-  @usableFromInline @inline(never)
-  func submitToKeeper() -> TaskPlan {
-    core.submit(self, asking: (useCase as? any AskingUseCase)?.question(about: request))
   }
 
   /// Makes the task of the body.

@@ -9,6 +9,9 @@ protocol QueueMember: AnyObject, Sendable {
   /// The queue that gives out the slot.
   var queueID: ObjectIdentifier { get }
 
+  /// What the use case says of the member, if it is an ``AskingUseCase``. Known until the body begins.
+  var question: (any Sendable)? { get }
+
   /// The way to the member that calls this one in the call form.
   var caller: CallerLink? { get }
 

@@ -28,7 +28,7 @@ public final class UseCaseQueue: Sendable {
   /// Whether bodies run as they are, with nothing around them.
   @usableFromInline let isPlain: Bool
   let keeper: (any QueueKeeper)?
-  @usableFromInline let isKept: Bool
+  let isKept: Bool
   private let machine: Lock<Machine>
 
   /// Creates a queue.
