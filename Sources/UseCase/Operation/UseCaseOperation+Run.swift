@@ -8,8 +8,16 @@ extension UseCaseOperation {
   ) {
     self.useCase = useCase
     let plan = core.submit(self)
-    guard !isCall, Slot.isHeld else { return spawn(plan, priority: priority) }
-    // An operation that a body executes is independent: its task does not inherit the slot.
+    if isCall || !Slot.isHeld {
+      spawn(plan, priority: priority)
+    } else {
+      spawnOutsideOfSlot(plan, priority: priority)
+    }
+  }
+
+  /// An operation that a body executes is independent: its task does not inherit the slot.
+  @inlinable @inline(never)
+  func spawnOutsideOfSlot(_ plan: TaskPlan, priority: TaskPriority?) {
     Slot.local.withValue(Slot.Holder.nobody) { spawn(plan, priority: priority) }
   }
 
@@ -29,17 +37,23 @@ extension UseCaseOperation {
           await run()
         })
     case .sleep(let debounce):
-      core.spawn(
-        Task<Void, any Error>(priority: priority) {
-          await core.sleep(debounce)
-          await runInTurn()
-        })
+      spawnSleeper(debounce, priority: priority)
     case .nothing:
       useCase = nil
     }
   }
 
-  /// For a task that has slept, where another copy of `run` does not pay.
+  /// For a task that sleeps, where another task in each `execute` and another copy of `run` do not
+  /// pay.
+  @inlinable @inline(never)
+  func spawnSleeper(_ debounce: @escaping @Sendable () async -> Void, priority: TaskPriority?) {
+    core.spawn(
+      Task<Void, any Error>(priority: priority) {
+        await core.sleep(debounce)
+        await runInTurn()
+      })
+  }
+
   @inlinable @inline(never)
   nonisolated(nonsending) func runInTurn() async {
     await core.awaitSlot()
