@@ -54,7 +54,7 @@ extension UseCase where Request == Void {
   ///
   /// - Returns: The response.
   /// - Throws: The same as ``callAsFunction(_:)``.
-  @inlinable @inline(__always)
+  @inlinable
   nonisolated(nonsending) public func callAsFunction() async throws -> Response {
     try await callAsFunction(())
   }
