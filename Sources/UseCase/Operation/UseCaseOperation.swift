@@ -59,7 +59,7 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   ///   task was cancelled; ``UseCaseDeadlock`` if the operation waits for a slot that only the
   ///   awaiting body holds.
   @inlinable nonisolated(nonsending) public var value: Response {
-    get async throws { try await value(isCall: false) }
+    @inline(__always) get async throws { try await value(isCall: false) }
   }
 
   /// - Parameter isCall: Whether the operation is cancelled with the task that awaits it.
