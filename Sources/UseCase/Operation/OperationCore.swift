@@ -31,11 +31,13 @@ struct OperationCore: ~Copyable, Sendable {
   private let seat = Atomic<Int32>(0)
   private let lastWait = Atomic<Int32>(0)
 
+  private let guarded: Lock<Guarded>
+
+  // The two flags are last, which saves sixteen bytes an operation.
+
   /// Whether the body runs in the slot of a caller.
   let isGuest: Bool
   @usableFromInline let isObserved: Bool
-
-  private let guarded: Lock<Guarded>
 
   @usableFromInline
   init(queue: UseCaseQueue, useCaseType: any Any.Type, isCall: Bool) {
