@@ -30,7 +30,7 @@ extension UseCase {
   /// - Returns: The response.
   /// - Throws: The failure of the operation, ``UseCaseTimeout`` as soon as the time has passed,
   ///   or `CancellationError` as soon as the operation or the awaiting task is cancelled.
-  @inlinable
+  @inlinable @inline(__always)
   nonisolated(nonsending) public func callAsFunction(_ request: Request) async throws -> Response {
     try Task.checkCancellation()
     let operation = UseCaseOperation<Request, Response>(

@@ -10,14 +10,14 @@ package struct Lock<Value: Sendable>: ~Copyable, Sendable {
   @usableFromInline let mutex: Mutex<Value>
   @usableFromInline let fence: Atomic<Bool>
 
-  @inlinable @inline(__always)
+  @inlinable
   package init(_ value: consuming Value) {
     mutex = Mutex(value)
     fence = Atomic(false)
   }
 
   /// Runs `body` with the lock held. It must not call, resume or release anything of a client's.
-  @inlinable @inline(__always)
+  @inlinable
   package func withLock<Result: ~Copyable & Sendable>(
     _ body: (inout Value) -> Result
   ) -> Result {

@@ -1,4 +1,4 @@
-public import Synchronization
+import Synchronization
 import UseCaseInternals
 
 /// The part of an operation that does not depend on the types of its request and response: its
@@ -29,16 +29,18 @@ struct OperationCore: ~Copyable, Sendable {
   // The ticket is written once, before any other thread sees the operation.
   private let number = Atomic<UInt64>(0)
   private let seat = Atomic<Int32>(0)
-  private let lastWaiter = Atomic<Int32>(0)
+  private let lastWait = Atomic<Int32>(0)
+
+  private let guarded: Lock<Guarded>
+
+  // The two flags are last, which saves sixteen bytes an operation.
 
   /// The operation in whose body this one was executed or called, if somebody wants to know.
   let parent: UseCaseOperationID?
 
   /// Whether the body runs in the slot of a caller.
   let isGuest: Bool
-  let isObserved: Bool
-
-  private let guarded: Lock<Guarded>
+  @usableFromInline let isObserved: Bool
 
   @usableFromInline
   init(queue: UseCaseQueue, useCaseType: any Any.Type, isCall: Bool) {
@@ -127,15 +129,23 @@ extension OperationCore {
   }
 
   /// Returns when there is a slot, or an outcome without one.
-  @usableFromInline
+  @inlinable @inline(__always)
   nonisolated(nonsending) func awaitSlot() async {
-    if withMachine({ $0.mustPark }) {
-      _ = await withUnsafeContinuation { waiter in
-        withMachine { $0.park(waiter) }?.resume(returning: true)
-      }
-    }
-    if isObserved { change { $0.announceRunning() } }
+    if mustPark { await park() }
+    if isObserved { announceRunning() }
   }
+
+  @usableFromInline var mustPark: Bool { withMachine { $0.mustPark } }
+
+  @usableFromInline
+  nonisolated(nonsending) func park() async {
+    _ = await withUnsafeContinuation { waiter in
+      withMachine { $0.park(waiter) }?.resume(returning: true)
+    }
+  }
+
+  @usableFromInline
+  func announceRunning() { change { $0.announceRunning() } }
 
   @usableFromInline
   func start() -> BodyStart { withMachine { $0.start() } }
@@ -222,28 +232,32 @@ extension OperationCore {
     queue.policy.isSerial && state == .waiting && queue.isHeldHere
   }
 
-  /// Returns a key for a task that is about to await the value.
   @usableFromInline
-  func nextWaiter() -> Int32 { lastWaiter.add(1, ordering: .relaxed).newValue }
+  func nextWait() -> ValueWait {
+    ValueWait(key: lastWait.add(1, ordering: .relaxed).newValue)
+  }
 
   /// Resumes the waiter with true once there is an outcome and, unless that came before the body
   /// has returned, the slot is free; with false if the awaiting task is cancelled first.
   @usableFromInline
-  func await(
-    _ waiter: UnsafeContinuation<Bool, Never>, key: Int32,
-    unless isAbandoned: borrowing Atomic<Bool>
-  ) {
-    if let waiter = withMachine({ $0.await(waiter, key: key) }) {
+  func await(_ waiter: UnsafeContinuation<Bool, Never>, _ wait: borrowing ValueWait) {
+    if let waiter = withMachine({ $0.await(waiter, key: wait.key) }) {
       waiter.resume(returning: true)
-    } else if isAbandoned.load(ordering: .sequentiallyConsistent) {
+    } else if wait.isAbandoned.load(ordering: .sequentiallyConsistent) {
       // The cancellation came before there was a waiter to abandon.
-      abandon(key)
+      abandon(wait.key)
     }
   }
 
-  /// The task that awaits the value is cancelled.
+  /// The task that awaits the value is cancelled, and in the call form the operation with it.
   @usableFromInline
-  func abandon(_ key: Int32) {
+  func abandon(_ wait: borrowing ValueWait, isCall: Bool) {
+    if isCall { end(.cancelled(.requested)) }
+    wait.isAbandoned.store(true, ordering: .sequentiallyConsistent)
+    abandon(wait.key)
+  }
+
+  private func abandon(_ key: Int32) {
     withMachine { $0.abandon(key) }?.resume(returning: false)
   }
 
@@ -255,6 +269,13 @@ extension OperationCore {
   func listen(_ listener: EndListener, handles: Bool) {
     withMachine { $0.listen(listener, handles: handles) }?.tell(ticket.id)
   }
+}
+
+/// The wait of one task for the value.
+@usableFromInline
+struct ValueWait: ~Copyable, Sendable {
+  fileprivate let key: Int32
+  fileprivate let isAbandoned = Atomic(false)
 }
 
 // MARK: - Delivery

@@ -82,6 +82,13 @@ struct OperationMachine<
     }
   }
 
+  @inline(__always) private var kind: Verdict.Kind? {
+    switch conclusion {
+    case .open: nil
+    case .settled(let verdict), .early(let verdict, _): verdict.kind
+    }
+  }
+
   @inline(__always) private var isOpen: Bool {
     if case .open = conclusion { true } else { false }
   }
@@ -151,10 +158,8 @@ extension OperationMachine {
   /// A guest has returned, or the own body will never begin. Returns the slot if it is free.
   mutating func leave() -> FreeSlot? {
     guard slot.leave() else { return nil }
-    switch conclusion {
-    case .settled(let verdict), .early(let verdict, _): return FreeSlot(kind: verdict.kind)
-    case .open: preconditionFailure("The last body leaves a slot with a verdict.")
-    }
+    guard let kind else { preconditionFailure("The last body leaves a slot with a verdict.") }
+    return FreeSlot(kind: kind)
   }
 
   /// The queue has the slot back. Returns the tasks that await the value, and what the caller does.
@@ -291,11 +296,11 @@ extension OperationMachine {
     if !extras.isEmpty, case let updates = takeUpdates(), !updates.isEmpty {
       return .updates(updates)
     }
-    guard slot.isReturned, let verdict else {
+    guard slot.isReturned, let kind else {
       delivery.pause()
       return .done
     }
-    if let (kind, isIsolated) = delivery.next(for: verdict.kind, take: take) {
+    if let (kind, isIsolated) = delivery.next(for: kind, take: take) {
       return .handler(kind, isIsolated: isIsolated, isLast: !delivery.hasHandlers)
     }
     delivery.end()

@@ -104,7 +104,7 @@ struct SlotLife<Waiter: Sendable>: Sendable {
 
   /// A body in the slot has returned, or the own one will never begin. Returns whether the slot is
   /// free.
-  mutating func leave() -> Bool {
+  @inline(__always) mutating func leave() -> Bool {
     switch state {
     case .running(let bodies) where bodies > 1:
       state = .running(bodies: bodies - 1)

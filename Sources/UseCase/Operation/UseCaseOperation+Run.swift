@@ -8,9 +8,11 @@ extension UseCaseOperation {
   ) {
     self.useCase = useCase
     let plan = core.queue.isFollowed ? submitToFollowers() : core.submit(self)
-    guard !isCall, Slot.isHeld else { return spawn(plan, priority: priority) }
-    // An operation that a body executes is independent: its task does not inherit the slot.
-    Slot.local.withValue(Slot.Holder.nobody) { spawn(plan, priority: priority) }
+    if isCall || !Slot.isHeld {
+      spawn(plan, priority: priority)
+    } else {
+      spawnOutsideOfSlot(plan, priority: priority)
+    }
   }
 
   /// Asks a queue with a keeper or with reactions for a slot.
@@ -22,6 +24,12 @@ extension UseCaseOperation {
       ? core.submit(self) : core.submit(self, asking: asking?.question(about: request))
     core.queue.reactions?.react(to: self, of: asking?.baseType ?? core.useCaseType)
     return plan
+  }
+
+  /// An operation that a body executes is independent: its task does not inherit the slot.
+  @inlinable @inline(never)
+  func spawnOutsideOfSlot(_ plan: TaskPlan, priority: TaskPriority?) {
+    Slot.local.withValue(Slot.Holder.nobody) { spawn(plan, priority: priority) }
   }
 
   /// Makes the task of the body.
@@ -40,17 +48,23 @@ extension UseCaseOperation {
           await run()
         })
     case .sleep(let debounce):
-      core.spawn(
-        Task<Void, any Error>(priority: priority) {
-          await core.sleep(debounce)
-          await runInTurn()
-        })
+      spawnSleeper(debounce, priority: priority)
     case .nothing:
       useCase = nil
     }
   }
 
-  /// For a task that has slept, where another copy of `run` does not pay.
+  /// For a task that sleeps, where another task in each `execute` and another copy of `run` do not
+  /// pay.
+  @inlinable @inline(never)
+  func spawnSleeper(_ debounce: @escaping @Sendable () async -> Void, priority: TaskPriority?) {
+    core.spawn(
+      Task<Void, any Error>(priority: priority) {
+        await core.sleep(debounce)
+        await runInTurn()
+      })
+  }
+
   @inlinable @inline(never)
   nonisolated(nonsending) func runInTurn() async {
     await core.awaitSlot()

@@ -1,5 +1,3 @@
-public import Synchronization
-
 /// A single execution of a use case, with its request, its handlers and its outcome.
 ///
 /// ```swift
@@ -47,7 +45,8 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
 
   /// The outcome of the operation, nil until it is finished.
   @inlinable public var outcome: UseCaseOutcome<Response>? {
-    core.verdict.flatMap(outcome(of:))
+    guard let verdict = core.verdict else { return nil }
+    return outcome(of: verdict)
   }
 
   /// The response, as soon as the operation has succeeded and its slot is free.
@@ -60,21 +59,18 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   ///   task was cancelled; ``UseCaseDeadlock`` if the operation waits for a slot that only the
   ///   awaiting body holds.
   @inlinable nonisolated(nonsending) public var value: Response {
-    get async throws { try await value(isCall: false) }
+    @inline(__always) get async throws { try await value(isCall: false) }
   }
 
   /// The value; `isCall` cancels the operation with the task that awaits it.
   @inlinable @inline(__always)
   nonisolated(nonsending) func value(isCall: Bool) async throws -> Response {
     if core.isDeadlock { throw UseCaseDeadlock() }
-    let key = core.nextWaiter()
-    let isAbandoned = Atomic(false)
+    let wait = core.nextWait()
     let isSettled = await withTaskCancellationHandler {
-      await withUnsafeContinuation { core.await($0, key: key, unless: isAbandoned) }
+      await withUnsafeContinuation { core.await($0, wait) }
     } onCancel: {
-      if isCall { cancel() }
-      isAbandoned.store(true, ordering: .sequentiallyConsistent)
-      core.abandon(key)
+      core.abandon(wait, isCall: isCall)
     }
     // A call may be cancelled when the operation has just settled, or just before it is awaited.
     guard isSettled, !(isCall && Task.isCancelled), let outcome else { throw CancellationError() }

@@ -2,25 +2,41 @@
 ///
 /// The first waiter needs no allocation. Every event costs O(1), and `forEach` O(*n* log *n*).
 struct WaiterLine<Waiter: Sendable>: Sendable {
-  private var first: (waiter: Waiter, key: Int32)?
-  /// There rarely are others: an empty dictionary would cost more than none.
-  private var others: [Int32: Waiter]?
+  private enum Places: Sendable {
+    case none
+    case one(Waiter, key: Int32)
+    case several([Int32: Waiter])
+  }
+
+  private var places = Places.none
 
   /// Adds a waiter. `key` is higher than that of any waiter that came before.
   mutating func append(_ waiter: Waiter, key: Int32) {
-    if first == nil, others == nil {
-      first = (waiter, key)
-    } else {
-      others = others ?? [:]
-      others?[key] = waiter
+    switch places {
+    case .none:
+      places = .one(waiter, key: key)
+    case .one(let first, let firstKey):
+      places = .several([firstKey: first, key: waiter])
+    case .several(var waiters):
+      // The dictionary has one owner, and is not copied.
+      places = .none
+      waiters[key] = waiter
+      places = .several(waiters)
     }
   }
 
   /// Returns the waiter of the key, unless it has left already.
   mutating func remove(_ key: Int32) -> Waiter? {
-    guard let first, first.key == key else { return others?.removeValue(forKey: key) }
-    self.first = nil
-    return first.waiter
+    switch places {
+    case .one(let waiter, key):
+      places = .none
+      return waiter
+    case .several(var waiters):
+      places = .none
+      defer { places = .several(waiters) }
+      return waiters.removeValue(forKey: key)
+    case .none, .one: return nil
+    }
   }
 
   /// Returns all waiters, and keeps none.
@@ -31,8 +47,11 @@ struct WaiterLine<Waiter: Sendable>: Sendable {
 
   /// Calls `body` with each waiter, in the order in which they came.
   func forEach(_ body: (Waiter) -> Void) {
-    if let first { body(first.waiter) }
-    guard let others else { return }
-    for (_, waiter) in others.sorted(by: { $0.key < $1.key }) { body(waiter) }
+    switch places {
+    case .none: break
+    case .one(let waiter, _): body(waiter)
+    case .several(let waiters):
+      for (_, waiter) in waiters.sorted(by: { $0.key < $1.key }) { body(waiter) }
+    }
   }
 }

@@ -218,7 +218,7 @@ struct QueueMachine<Member: Sendable, Waiter: Sendable>: Sendable {
   /// Whether the member of the ticket is still there.
   func holds(_ ticket: QueueTicket) -> Bool { seat(of: ticket) != nil }
 
-  private func seat(of ticket: QueueTicket) -> Int? {
+  @inline(__always) private func seat(of ticket: QueueTicket) -> Int? {
     let seat = Int(ticket.seat)
     guard seat < seats.count, seats[seat].id == UInt32(truncatingIfNeeded: ticket.id.number)
     else { return nil }
