@@ -5,9 +5,7 @@
 /// ```
 public struct UseCaseTimeout: Error, Hashable, CustomStringConvertible {
   /// The timeout of a use case whose bodies may take as long as they like.
-  @inlinable public static var never: Duration {
-    Duration(secondsComponent: .max, attosecondsComponent: 0)
-  }
+  public static let never = Duration(secondsComponent: .max, attosecondsComponent: 0)
 
   /// The timeout that passed, on the queue's clock.
   public let duration: Duration
