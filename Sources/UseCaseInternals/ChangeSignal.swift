@@ -29,9 +29,8 @@ package final class ChangeSignal: Sendable {
     for poke in readers.withLock({ $0.pokes }).values { poke.yield() }
   }
 
-  /// Returns a stream of the present value and then one for each change.
-  ///
-  /// - Parameter read: Returns the newest value, nil if there will be none.
+  /// Streams the present value and then one for each change. `read` returns the newest value, nil
+  /// if there will be none.
   package func values<Value: Equatable & Sendable>(
     _ read: @escaping @Sendable () -> Value?
   ) -> AsyncStream<Value> {

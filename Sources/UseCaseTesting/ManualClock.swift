@@ -156,7 +156,9 @@ public final class ManualClock: Clock, Sendable {
   }
 
   /// The deadlines of the tasks that sleep now, in order, for the package's own tests.
-  package var deadlines: [Instant] { machine.withLock { $0.asleep.map { Instant(offset: $0.deadline) } } }
+  package var deadlines: [Instant] {
+    machine.withLock { $0.asleep.map { Instant(offset: $0.deadline) } }
+  }
 
   /// The number of sleeps that had to wait, ended or not, for the package's own tests.
   package var sleepsBegun: Int { machine.withLock { $0.sleepsBegun } }

@@ -206,6 +206,7 @@ extension OperationMachine {
   ///   - sleeps: Whether the task sleeps before the body begins. Its cancellation wakes it. Any
   ///     other task whose body has not begun is not cancelled, because it ends by itself and may
   ///     deliver.
+  ///   - reportsFailure: Whether a failure is to be told if nobody handles it.
   /// - Returns: What to do; nil if there was a verdict already.
   mutating func end(_ verdict: Verdict, sleeps: Bool, reportsFailure: Bool = false) -> Ending? {
     switch conclusion {
@@ -276,9 +277,8 @@ extension OperationMachine {
     return delivery.begin()
   }
 
-  /// Something waits for the end. Returns it if there is nothing to wait for.
-  ///
-  /// - Parameter handles: Whether a failure is handled with that.
+  /// Something waits for the end. Returns it if there is nothing to wait for. With `handles`, a
+  /// failure is handled with that.
   mutating func listen(_ listener: Listener, handles: Bool) -> Listener? {
     if handles { report = .done }
     guard !delivery.hasEnded || delivery.isDelivering else { return listener }
