@@ -38,16 +38,17 @@ final class Stage: Clock, Sendable {
     /// An operation that has its slot is heard to run a moment later, so the queue is asked as well.
     var isAtRest: Bool {
       let waiting = lanes.count { $0.moments.last?.kind == .waiting }
-      return waiting == queue?.activity.waiting && lanes.indices.allSatisfy { lane in
-        switch lanes[lane].moments.last?.kind {
-        case .ended: true
-        case .waiting: !sleepsWhileWaiting || sleepers[lane] != nil
-        case .running: sleepers[lane] != nil
-        // It unwinds, or is about to end. One that never ran has nothing to unwind.
-        case .cancelled: lanes[lane].hasRun && sleepers[lane] != nil
-        case .succeeded, .failed, nil: false
+      return waiting == queue?.activity.waiting
+        && lanes.indices.allSatisfy { lane in
+          switch lanes[lane].moments.last?.kind {
+          case .ended: true
+          case .waiting: !sleepsWhileWaiting || sleepers[lane] != nil
+          case .running: sleepers[lane] != nil
+          // It unwinds, or is about to end. One that never ran has nothing to unwind.
+          case .cancelled: lanes[lane].hasRun && sleepers[lane] != nil
+          case .succeeded, .failed, nil: false
+          }
         }
-      }
     }
 
     mutating func takeWatcher() -> UnsafeContinuation<Void, Never>? {
