@@ -9,7 +9,7 @@
 /// let greeting = try await Greet()("Grace")  // Hello, Grace!
 /// ```
 ///
-/// For no input, use `Void`, as in `func main(_: Void)`, and is executed with
+/// For no input, use `Void`, as in `func main(_: Void)`, and execute it with
 /// `execute()`.
 ///
 /// A use case is a factory of operations and holds no state of a run: each ``execute(_:priority:)``

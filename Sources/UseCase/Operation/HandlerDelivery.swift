@@ -1,6 +1,8 @@
 /// The delivery of the handlers of one operation: one task at a time runs them, in order.
 ///
-///     idle ⇄ delivering → ended ⇄ deliveringAfterEnd
+///     idle ⇄ delivering
+///       ↓        ↓
+///     ended ⇄ deliveringAfterEnd
 ///
 /// The handlers themselves stand in a list of their own, because they know the type of the
 /// response. This machine counts them. A `cancel()` that comes when the operation has a verdict

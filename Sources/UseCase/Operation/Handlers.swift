@@ -68,7 +68,7 @@ enum Handler<Response: Sendable>: Sendable {
   /// Calls the handler, if it is for this outcome, from the isolation that this is called on.
   ///
   /// - Parameter outcome: The outcome of the operation.
-  /// - Returns: Whether a failure is handled with that.
+  /// - Returns: Whether the handler takes notice of a failure.
   @inlinable @inline(__always)
   nonisolated(nonsending) func call(with outcome: UseCaseOutcome<Response>) async -> Bool {
     switch (self, outcome) {

@@ -33,7 +33,7 @@ struct OperationCore: ~Copyable, Sendable {
 
   private let guarded: Lock<Guarded>
 
-  // The two flags are last, which saves sixteen bytes an operation.
+  // Small values are last, which saves sixteen bytes an operation.
 
   /// The operation in whose body this one was executed or called, if somebody wants to know.
   let parent: UseCaseOperationID?
@@ -160,7 +160,10 @@ extension OperationCore {
   @usableFromInline
   func giveBack(_ slot: FreeSlot?) -> AfterBody {
     guard let slot else { return .nothing }
-    if isGuest, let host = Slot.holder(in: ObjectIdentifier(queue), from: caller?.holder) {
+    if isGuest {
+      guard let host = Slot.holder(in: ObjectIdentifier(queue), from: caller?.holder) else {
+        preconditionFailure("The slot of a host is occupied until its guests have returned.")
+      }
       host.releaseGuest()
     } else {
       queue.giveBack(ticket, as: slot.kind)
@@ -297,7 +300,7 @@ extension OperationCore {
   func failureIsHandled() { withMachine { $0.failureIsHandled() } }
 
   /// Tells the operation that calls this one here why this one was cancelled: if its body ends with
-  /// the error of this call, it is cancelled for the same reason.
+  /// `CancellationError`, it is cancelled for the reason of the last call that was.
   @usableFromInline @inline(never)
   func noteInCaller(_ reason: UseCaseCancellation) {
     Slot.innermost?.noteCancellation(ofCall: reason)

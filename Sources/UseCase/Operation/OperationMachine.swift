@@ -12,7 +12,7 @@ struct OperationMachine<
   private enum Conclusion {
     /// There is no verdict yet.
     case open
-    /// The body has returned or thrown. Final.
+    /// The body has returned or thrown, or the queue has dropped the operation. Final.
     case settled(Verdict)
     /// The operation was cancelled, or its time passed, before the body had returned. Final.
     case early(Verdict, isJobCancelled: Bool)
@@ -33,6 +33,8 @@ struct OperationMachine<
     /// Let this go, and cancel it first if `isJobCancelled`.
     var job: Job?
     var isJobCancelled = false
+    /// Let these go: handlers of a start that will never come.
+    var updates: [Update] = []
   }
 
   private enum Report {
@@ -187,8 +189,8 @@ extension OperationMachine {
 // MARK: - Verdict
 
 extension OperationMachine {
-  /// The body has returned or thrown. Returns whether its verdict counts, the job to let go, and
-  /// the slot if it is free.
+  /// The body has returned or thrown. Returns whether its verdict counts, the job, which is to be
+  /// released outside of the lock, and the slot if it is free.
   @inline(__always)
   mutating func settle(
     _ verdict: Verdict, reportsFailure: Bool = false
@@ -219,11 +221,11 @@ extension OperationMachine {
       return nil
     }
     let isJobCancelled = slot.isOccupied || sleeps
-    if !slot.hasBegun { dropUpdates() }
+    let updates = slot.hasBegun || extras.isEmpty ? [] : takeUpdates()
     conclude(.early(verdict, isJobCancelled: isJobCancelled), reportsFailure: reportsFailure)
     return Ending(
       waiters: waiters.removeAll(), parked: slot.takeParked(), job: job.take(),
-      isJobCancelled: isJobCancelled)
+      isJobCancelled: isJobCancelled, updates: updates)
   }
 
   @inline(__always)
@@ -339,8 +341,6 @@ extension OperationMachine {
   }
 
   private var hasUpdates: Bool { extras.contains { if case .update = $0 { true } else { false } } }
-
-  private mutating func dropUpdates() { if !extras.isEmpty { _ = takeUpdates() } }
 
   private mutating func takeUpdates() -> [Update] {
     let updates = extras.compactMap { if case .update(let update) = $0 { update } else { nil } }

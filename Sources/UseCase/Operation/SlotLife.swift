@@ -7,7 +7,7 @@
 /// `Waiter` is the task of the body while it waits for the slot.
 struct SlotLife<Waiter: Sendable>: Sendable {
   private enum State {
-    /// The queue decides at this moment. The operation has a slot, unless `wait` follows.
+    /// The queue decides at this moment. The operation has a slot, unless `wait` or `drop` follows.
     case undecided
     /// The operation has no slot. Its task may have parked. Next is `granted`, or `leaving`.
     case waiting(parked: Waiter?)
@@ -32,7 +32,7 @@ struct SlotLife<Waiter: Sendable>: Sendable {
     if case .running = state { true } else { false }
   }
 
-  /// Whether the body has begun.
+  /// Whether the body has begun and the slot is not given back.
   var hasBegun: Bool {
     switch state {
     case .running, .leaving(hasRun: true): true

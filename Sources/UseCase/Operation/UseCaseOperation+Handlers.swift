@@ -110,7 +110,7 @@ extension UseCaseOperation {
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable () -> Void
   ) -> Self {
     switch core.attachStart(OperationUpdate(isolation: handler.isolation) { await handler() }) {
-    case .kept: return self
+    case .kept: break
     case .deliver: deliverInAnotherTask()
     // The body has begun, unless the operation was cancelled: as for `common`.
     case .late: return attach(.common(handler))

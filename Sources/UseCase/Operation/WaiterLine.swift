@@ -10,7 +10,7 @@ struct WaiterLine<Waiter: Sendable>: Sendable {
 
   private var places = Places.none
 
-  /// Adds a waiter. `key` is higher than that of any waiter that came before.
+  /// Adds a waiter. `key` is its own, and higher for a waiter that came later.
   mutating func append(_ waiter: Waiter, key: Int32) {
     switch places {
     case .none:

@@ -201,16 +201,17 @@ extension UseCaseQueue {
   func admit(
     _ member: any QueueMember, asking question: (any Sendable)?
   ) -> Policy.Decision.Entry {
-    let entry = machine.withLock { machine in
+    let admission = machine.withLock { machine in
       let admission = machine.admit(member, id: .next())
       member.ticket = admission.ticket
       keeper?.admitted(admission.ticket.id, question)
       if admission.entry == .start { keeper?.started(admission.ticket.id) }
-      return admission.entry
+      return admission
     }
     keeper?.unlocked()
     changes.poke()
-    return entry
+    // A keeper follows a serial queue, which supersedes and drops nothing.
+    return admission.entry
   }
 
   /// Returns a sleep of the debounce, counted from now.
