@@ -129,7 +129,7 @@ extension OperationCore {
   }
 
   /// Returns when there is a slot, or an outcome without one.
-  @inlinable @inline(__always)
+  @inlinable
   nonisolated(nonsending) func awaitSlot() async {
     if mustPark { await park() }
     if isObserved { announceRunning() }

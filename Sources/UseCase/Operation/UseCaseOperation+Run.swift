@@ -54,8 +54,8 @@ extension UseCaseOperation {
     }
   }
 
-  /// For a task that sleeps, where another task in each `execute` and another copy of `run` do not
-  /// pay.
+  /// Not inlined, so that `spawn` is small enough for the compiler to inline it into the client,
+  /// where the priority is known to be nil.
   @inlinable @inline(never)
   func spawnSleeper(_ debounce: @escaping @Sendable () async -> Void, priority: TaskPriority?) {
     core.spawn(
