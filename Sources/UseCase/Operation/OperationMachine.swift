@@ -33,6 +33,8 @@ struct OperationMachine<
     /// Let this go, and cancel it first if `isJobCancelled`.
     var job: Job?
     var isJobCancelled = false
+    /// Let these go, which would have run when the body begins.
+    var dropped: [Update] = []
   }
 
   private enum Report {
@@ -201,6 +203,7 @@ extension OperationMachine {
   ///   - sleeps: Whether the task sleeps before the body begins. Its cancellation wakes it. Any
   ///     other task whose body has not begun is not cancelled, because it ends by itself and may
   ///     deliver.
+  ///   - reportsFailure: Whether a failure is told if nobody handles it.
   /// - Returns: What to do; nil if there was a verdict already.
   mutating func end(_ verdict: Verdict, sleeps: Bool, reportsFailure: Bool = false) -> Ending? {
     switch conclusion {
@@ -213,11 +216,11 @@ extension OperationMachine {
       return nil
     }
     let isJobCancelled = slot.isOccupied || sleeps
-    if !slot.hasBegun { dropUpdates() }
+    let dropped = slot.hasBegun || extras.isEmpty ? [] : takeUpdates()
     conclude(.early(verdict, isJobCancelled: isJobCancelled), reportsFailure: reportsFailure)
     return Ending(
       waiters: waiters.removeAll(), parked: slot.takeParked(), job: job.take(),
-      isJobCancelled: isJobCancelled)
+      isJobCancelled: isJobCancelled, dropped: dropped)
   }
 
   @inline(__always)
@@ -271,9 +274,8 @@ extension OperationMachine {
     return delivery.begin()
   }
 
-  /// Something waits for the end. Returns it if there is nothing to wait for.
-  ///
-  /// - Parameter handles: Whether a failure is handled with that.
+  /// Something waits for the end. Returns it if there is nothing to wait for. `handles` says whether
+  /// a failure is handled with that.
   mutating func listen(_ listener: Listener, handles: Bool) -> Listener? {
     if handles { report = .done }
     guard !delivery.hasEnded || delivery.isDelivering else { return listener }
@@ -334,8 +336,6 @@ extension OperationMachine {
   }
 
   private var hasUpdates: Bool { extras.contains { if case .update = $0 { true } else { false } } }
-
-  private mutating func dropUpdates() { if !extras.isEmpty { _ = takeUpdates() } }
 
   private mutating func takeUpdates() -> [Update] {
     let updates = extras.compactMap { if case .update(let update) = $0 { update } else { nil } }
