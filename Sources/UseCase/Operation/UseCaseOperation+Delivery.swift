@@ -89,7 +89,10 @@ extension UseCaseOperation {
     _ handler: Handler<Response>, _ branch: HandlerBranch,
     with outcome: UseCaseOutcome<Response>, on isolation: isolated any Actor
   ) async {
-    if core.begin(branch), await handler.call(with: outcome) { core.failureIsHandled() }
+    guard core.begin(branch) else { return }
+    // A cancel on this isolation may have come while the handler was on its way.
+    let outcome = if case .outcome = handler { self.outcome(of: .cancelled) } else { outcome }
+    if await handler.call(with: outcome) { core.failureIsHandled() }
   }
 
   /// The body reports.
