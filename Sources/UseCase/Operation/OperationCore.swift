@@ -275,6 +275,10 @@ extension OperationCore {
   @usableFromInline
   func failureIsHandled() { withMachine { $0.failureIsHandled() } }
 
+  /// A task is about to await the value of this call.
+  @usableFromInline
+  func callIsAwaited() { if UseCaseQueue.tellsFailures { failureIsHandled() } }
+
   /// Tells the operation that calls this one here why this one was cancelled: if its body ends with
   /// the error of this call, it is cancelled for the same reason.
   @usableFromInline @inline(never)

@@ -305,15 +305,13 @@ extension OperationMachine {
       delivery.forget()
       return .forget
     }
-    if report == .due {
-      report = delivery.silence == nil ? .telling : .done
-      if report == .telling { return .unhandledFailure }
-    }
     // The observer hears of the end when the handlers that were passed over are forgotten.
     events.announce(.ended)
     if !extras.isEmpty { return .listeners(takeListeners()) }
     delivery.pause()
-    return .done
+    guard report == .due else { return .done }
+    report = .telling
+    return .unhandledFailure
   }
 
   /// The last handler has run. Returns whether that was all: else `next` says what is left to do.
@@ -329,10 +327,13 @@ extension OperationMachine {
   mutating func failureIsHandled() { report = .done }
 
   /// Returns the verdict, once, if it is a failure that nobody has handled.
+  ///
+  /// Handlers that were attached meanwhile come first, because one may be for the failure: when
+  /// they have run, the next delivery asks for this again.
   mutating func takeUnhandled() -> Verdict? {
     guard report == .telling else { return nil }
-    report = .done
-    return verdict
+    report = delivery.isDelivering ? .due : .done
+    return report == .done && delivery.silence == nil ? verdict : nil
   }
 
   private var hasUpdates: Bool { extras.contains { if case .update = $0 { true } else { false } } }
@@ -436,7 +437,7 @@ enum DeliveryStep<Update: Sendable, Listener: Sendable>: Sendable {
   case handler(Verdict.Kind, isIsolated: Bool, isLast: Bool)
   /// Everything has run. Forget the handlers that were passed over.
   case forget
-  /// Everything has run. Tell of the failure, which nobody has handled.
+  /// Nothing is left for now, as for `done`. Tell of the failure, unless somebody still handles it.
   case unhandledFailure
   /// Everything has run and is forgotten: tell these.
   case listeners([Listener])
