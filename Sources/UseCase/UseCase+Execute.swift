@@ -35,6 +35,7 @@ extension UseCase {
     try Task.checkCancellation()
     let operation = UseCaseOperation<Request, Response>(
       request, queue: storedQueue, useCaseType: Self.self, isCall: true)
+    operation.core.callIsAwaited()
     operation.submit(self, isCall: true)
     return try await operation.value(isCall: true)
   }

@@ -28,6 +28,34 @@ struct Locate: UseCase {
   func main(_ request: Void) async -> String { isOnMainActor() ? "main actor" : "elsewhere" }
 }
 
+/// One that is marked: its body runs where it says.
+@MainActor
+struct Edit: UseCase {
+  let queue = UseCaseQueue(.serial)
+  let timeout = Duration.seconds(5)
+
+  func main(_ request: Void) async -> String { isOnMainActor() ? "main actor" : "elsewhere" }
+}
+
+/// An actor as a use case: its body runs on it.
+actor Counter: UseCase {
+  private var count = 0
+
+  func main(_ request: Int) async -> Int {
+    preconditionIsolated()
+    count += request
+    return count
+  }
+}
+
+/// The time-out is what it looks like.
+struct Late: UseCase {
+  let queue: UseCaseQueue
+  let timeout = Duration.seconds(5)
+
+  func main(_ request: Gate) async throws { try await request.pass() }
+}
+
 struct Missing: Error {}
 
 struct Quiet: UseCaseInterceptor {
@@ -131,6 +159,34 @@ struct ClientTests {
     #expect(try await Locate()() == "elsewhere")
     let closure = AnyUseCase { (_: Void) in isOnMainActor() }
     #expect(try await closure() == false)
+  }
+
+  @Test func `a body of a type on the main actor runs on the main actor`() async throws {
+    #expect(try await Edit().execute().value == "main actor")
+    #expect(try await Edit()() == "main actor")
+    #expect(try await AnyUseCase(Edit())() == "main actor")
+    let quiet = UseCaseQueue(.serial, interceptors: [Quiet()])
+    let outer = AnyUseCase<Void, String>(queue: quiet) { try await Edit()() }
+    #expect(try await outer() == "main actor")
+    #expect(try await Task.detached { try await Edit().execute().value }.value == "main actor")
+  }
+
+  @Test func `an actor is a use case, whose bodies run on it`() async throws {
+    let counter = Counter()
+    #expect(try await counter.execute(2).value == 2)
+    #expect(try await counter(3) == 5)
+  }
+
+  @Test func `a timeout that is written as a duration is one`() async {
+    let clock = ManualClock()
+    let late = Late(queue: UseCaseQueue(.serial, clock: clock))
+    let operation = late.execute(Gate())
+    await clock.sleeping()
+    await clock.advance(by: .seconds(5))
+    await #expect(throws: UseCaseTimeout(duration: .seconds(5))) { try await operation.value }
+    let base: any UseCase = late
+    #expect(base.timeout == .seconds(5) && AnyUseCase(late).timeout == .seconds(5))
+    #expect(Find().timeout == UseCaseTimeout.never)
   }
 
   @Test func `the call form answers, for any kind of use case`() async throws {

@@ -53,7 +53,7 @@ struct HandlerListTests {
       log.append("\($0 is UseCaseTimeout)")
       return false
     }
-      .call(with: .failure(UseCaseDeadlock()))
+    .call(with: .failure(UseCaseDeadlock()))
     _ = await Handler<Int>.cancellation { log.append("\($0)") }.call(with: .cancelled(.dropped))
     #expect(log.elements == ["7", "true", "false", "dropped"])
   }

@@ -169,6 +169,96 @@ struct OperationMachineTests {
       .execute(.start, Body(reports: 2, hasTimer: true), then: [.attach([.failure])]))
   }
 
+  // MARK: - Handlers of the start
+
+  @Test(arguments: admissions, [false, true])
+  func `handlers of the start are attached in every order`(
+    admission: World.Admission, isObserved: Bool
+  ) throws {
+    try explore(
+      .execute(
+        admission, Body(reports: 1),
+        then: [.attachStart(then: [.attachStart()]), .attach(Self.each), .listen(1)]),
+      in: World(isObserved: isObserved))
+  }
+
+  @Test(arguments: admissions, [false, true])
+  func `an operation with handlers of the start is cancelled in every order`(
+    admission: World.Admission, onAnActor isIsolated: Bool
+  ) throws {
+    try explore(
+      .execute(
+        admission, Body(reports: 1),
+        then: [.attachStart(), .attachStart(then: [.attach(Self.each)])]),
+      Self.cancel, in: World(isIsolated: isIsolated))
+  }
+
+  @Test(arguments: fates)
+  func `an operation with handlers of the start runs into its timeout`(fate: World.Fate) throws {
+    try explore(
+      .execute(
+        .start, Body(fate: fate, hasTimer: true, hasGuest: true),
+        then: [.attachStart(), .attachStart(then: [.attach(Self.each)])]), Self.cancel)
+  }
+
+  @Test func `a sleeping operation with handlers of the start is superseded`() throws {
+    try explore(
+      .execute(.wait, Body(), then: [.attachStart(), .attachStart(), .attach(Self.each)]),
+      .end(.cancelled(.superseded)), in: World(sleeps: true))
+  }
+
+  @Test func `handlers of the start are attached to a dropped operation`() throws {
+    try explore(
+      .execute(
+        .drop, Body(),
+        then: [.attachStart(), .attach(Self.each), .attach([.always]), .listen(1), .hold(1)]))
+  }
+
+  // MARK: - Failures that nobody handles
+
+  @Test(arguments: fates, [false, true])
+  func `a failure that nobody handles is told in every order`(
+    fate: World.Fate, isObserved: Bool
+  ) throws {
+    try explore(
+      .execute(
+        .start, Body(fate: fate, hasTimer: true),
+        then: [.attach([.success, .common]), .attach([.always, .cancellation]), .attachStart()]),
+      in: World(isObserved: isObserved, tellsFailures: true))
+  }
+
+  @Test(arguments: fates, [false, true])
+  func `a failure is handled in every order`(fate: World.Fate, onAnActor isIsolated: Bool) throws {
+    try explore(
+      .execute(
+        .start, Body(fate: fate, hasTimer: true),
+        then: [.attach([.common]), .attach([.failure]), .attach([.always])]),
+      in: World(isIsolated: isIsolated, tellsFailures: true))
+  }
+
+  @Test(arguments: fates, [false, true])
+  func `a failure is cancelled late in every order`(
+    fate: World.Fate, onAnActor isIsolated: Bool
+  ) throws {
+    try explore(
+      .execute(.start, Body(fate: fate), then: [.attach([.failure]), .attach([.always])]),
+      Self.cancel, in: World(isIsolated: isIsolated, tellsFailures: true))
+  }
+
+  @Test(arguments: fates)
+  func `a failure is awaited in every order`(fate: World.Fate) throws {
+    try explore(
+      .execute(
+        .start, Body(fate: fate, hasTimer: true),
+        then: [.hold(1, mayLeave: true), .attach([.common]), .attach([.always])]),
+      in: World(tellsFailures: true))
+    try explore(
+      .execute(
+        .start, Body(fate: fate, hasTimer: true),
+        then: [.listen(1), .attach([.common]), .attach([.always])]),
+      in: World(tellsFailures: true))
+  }
+
   // MARK: - Events
 
   @Test(arguments: admissions)

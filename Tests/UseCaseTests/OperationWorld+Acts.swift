@@ -50,6 +50,7 @@ extension OperationWorld {
       holding = []
       try resume(waiters.all)
       if next == .nothing, !isDelivering {
+        try demand(!mustTell, "a failure that nobody handles is told")
         hasEnded = true
         try demand(attached.isEmpty && listeners.isEmpty && !isObserved, "nothing is left to tell")
         try demandEnd()
@@ -58,6 +59,7 @@ extension OperationWorld {
     case .end(let fate, let next):
       return try end(fate, then: next)
     case .hold(let waiter, let mayLeave):
+      isHandled = true
       guard machine.await(waiter, key: Int32(keys.count)) == nil else {
         try demand(fate != nil && (isEarly || hasReturned), "the slot is free with the value")
         return []
@@ -75,7 +77,26 @@ extension OperationWorld {
       try resume([waiter])
       return []
     case .listen(let listener):
-      if machine.listen(listener, handles: true) == nil { listeners.append(listener) } else { try demandEnd() }
+      isHandled = true
+      if machine.listen(listener, handles: true) == nil {
+        listeners.append(listener)
+      } else {
+        try demandEnd()
+      }
+      return []
+    case .attachStart(let next):
+      return try attachStart() + next
+    case .handle:
+      machine.failureIsHandled()
+      return [.deliver]
+    case .tellFailure:
+      guard let verdict = machine.takeUnhandled().map(Fate.init) else { return [] }
+      try demand(hasFailed && verdict == fate, "a failure is told, and as what it is")
+      try demand(!isTold && tellsFailures, "a failure is told once")
+      try demand(hasEnded && !isDelivering, "a failure is told after the end")
+      try demand(!isHandled && !isSilenced, "a failure that somebody handles is not told")
+      try demand(attached[.failure] == 0, "a failure for which there is a catch is not told")
+      isTold = true
       return []
     case .deliver, .receive, .begin, .forget:
       return try deliver(act)
@@ -120,13 +141,29 @@ extension OperationWorld {
     return acts
   }
 
+  private mutating func attachStart() throws -> [Act] {
+    let handler = machine.attachStart(reported + 1)
+    try demand((handler == .late) == hasReturned, "it comes in its turn after the body")
+    switch handler {
+    case .late: return try attach([.common])
+    case .kept, .deliver:
+      reported += fate == nil || hasRun ? 1 : 0
+      return try deliver(handler == .deliver)
+    }
+  }
+
   private mutating func end(_ fate: Fate, then next: [Act]) throws -> [Act] {
     let isFirst = self.fate == nil
     if case .cancelled(let reason) = fate, !isFirst { silence(reason) }
-    let ending = machine.end(fate.verdict, sleeps: sleeps)
+    let ending = machine.end(
+      fate.verdict, sleeps: sleeps, reportsFailure: tellsFailures && !fate.isCancelled)
     try demand((ending != nil) == isFirst, "the first end decides")
     guard let ending else { return next }
     isEarly = true
+    dropped += ending.dropped.count
+    try demand(
+      hasRun ? ending.dropped.isEmpty : reported == dropped,
+      "the handlers of a start that never comes are let go")
     isJobCancelled = hasRun || sleeps
     let waiters = ending.waiters.all + [ending.parked].compactMap(\.self)
     try demand(ending.waiters.all == holding, "those who wait are resumed in order")
@@ -144,7 +181,10 @@ extension OperationWorld {
   // MARK: - The task of the body
 
   private mutating func start(_ body: Body) throws -> [Act] {
-    guard machine.start() != .skip else { return [.leave] }
+    let start = machine.start()
+    guard start != .skip else { return [.leave] }
+    try demand(
+      (start == .runAndDeliver) == (reported > 0), "the handlers of the start are delivered at once")
     try demand(!hasRun, "the body runs once")
     try demand(fate == nil, "the body does not run after the end")
     try demand(machine.isOccupied, "the body runs in a slot")
@@ -153,7 +193,8 @@ extension OperationWorld {
       !isObserved || events.last == .running && !isTelling,
       "running is heard before the body begins")
     hasRun = true
-    return [.run(body)] + (body.hasTimer ? [.end(.timeout)] : [])
+    let delivery = try deliver(start == .runAndDeliver)
+    return [.run(body)] + delivery + (body.hasTimer ? [.end(.timeout)] : [])
       + (body.hasGuest ? [.join] : [])
   }
 
@@ -167,7 +208,8 @@ extension OperationWorld {
       try demand(isFirst || !delivers, "nobody hears of an update after the end")
       return try [.run(rest)] + deliver(delivers)
     }
-    let (isNew, job, freed) = machine.settle(body.fate.verdict)
+    let (isNew, job, freed) = machine.settle(
+      body.fate.verdict, reportsFailure: tellsFailures && body.fate == .failure)
     try demand(isNew == isFirst, "the body decides unless it is over")
     try demand((job != nil) == hasJob, "the job is handed back")
     hasJob = false
@@ -229,7 +271,8 @@ extension OperationWorld {
       hasEnded = true
       return [.forget]
     case .unhandledFailure:
-      throw Broken(description: "nobody wants to know of failures")
+      try demand(tellsFailures && hasFailed, "a failure is told, if somebody wants to know")
+      return try follow(.done, nil) + [.tellFailure]
     case .listeners(let told):
       hasEnded = true
       try demandEnd()
@@ -255,6 +298,7 @@ extension OperationWorld {
     }
     try demand(!isCancelled && !isSilenced, "no update is received after a cancel")
     try demand(begun.isEmpty, "updates come before the handlers")
+    try demand(hasRun, "a handler of the start runs when the body has begun")
     received += 1
     return true
   }
@@ -274,10 +318,12 @@ extension OperationWorld {
     case .always: break
     }
     begun[branch] += 1
+    let next: [Act] = branch == .failure ? [.handle] : [.deliver]
+    if branch == .failure { isHandled = true }
     switch reactions.removeValue(forKey: branch) {
-    case .cancel: return [.end(.cancelled(.requested), then: [.deliver])]
-    case .attach(let branches): return [.attach(branches, then: [.deliver])]
-    case nil: return [.deliver]
+    case .cancel: return [.end(.cancelled(.requested), then: next)]
+    case .attach(let branches): return [.attach(branches, then: next)]
+    case nil: return next
     }
   }
 

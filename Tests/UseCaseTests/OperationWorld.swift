@@ -41,6 +41,7 @@ struct OperationWorld: ActedWorld {
     case end(Fate, then: [Act] = [])
     case hold(Int, mayLeave: Bool = false), wake(Int), abandon(Int), listen(Int)
     case deliver, receive([Int]), begin(HandlerBranch), forget
+    case attachStart(then: [Act] = []), handle, tellFailure
     case admit(then: [Act]), tell(goesOn: Bool, then: [Act])
   }
 
@@ -50,6 +51,8 @@ struct OperationWorld: ActedWorld {
   let sleeps: Bool
   /// Whether handlers run on an actor.
   let isIsolated: Bool
+  /// Whether failures that nobody handles are told.
+  let tellsFailures: Bool
 
   /// What handlers of these branches do when they run, once.
   var reactions: [HandlerBranch: Reaction] = [:]
@@ -81,6 +84,9 @@ struct OperationWorld: ActedWorld {
   var silence: UseCaseCancellation?
   var isSilencedLate = false
   var listeners: [Int] = []
+  /// Whether somebody listens for a failure.
+  var isHandled = false
+  var isTold = false
 
   var events: [UseCaseEvent.Kind] = []
   var isTelling = false
@@ -88,12 +94,13 @@ struct OperationWorld: ActedWorld {
 
   init(
     isObserved: Bool = false, sleeps: Bool = false, isIsolated: Bool = false,
-    reactions: [HandlerBranch: Reaction] = [:]
+    tellsFailures: Bool = false, reactions: [HandlerBranch: Reaction] = [:]
   ) {
     parts = OperationParts(isObserved: isObserved)
     self.isObserved = isObserved
     self.sleeps = sleeps
     self.isIsolated = isIsolated
+    self.tellsFailures = tellsFailures
     self.reactions = reactions
   }
 
@@ -182,12 +189,14 @@ extension OperationWorld {
   }
 
   var isCancelled: Bool { fate?.isCancelled ?? false }
+  var hasFailed: Bool { fate == .failure || fate == .timeout }
+  var mustTell: Bool { tellsFailures && hasFailed && !isHandled && !isSilenced }
   var isSilenced: Bool { silence != nil }
 
   /// From a cancel on no handler of the verdict begins, unless all of them have. Who is superseded
   /// after its verdict was done in time.
   mutating func silence(_ reason: UseCaseCancellation) {
-    let isDone = begun[fate] == attached[fate] && (begun[fate] > 0 || hasEnded)
+    let isDone = begun[fate] == attached[fate] && (begun[fate] > 0 || hasEnded && !isDelivering)
     guard !isDone, !isCancelled, !isSilenced, reason != .superseded else { return }
     silence = reason
     isSilencedLate = hasEnded
@@ -233,6 +242,7 @@ extension OperationWorld {
     try demandAllDelivered()
     try demand(listeners.isEmpty, "every listener is told")
     try demand(reported == received + dropped, "every update was received or dropped")
+    try demand(isTold || !mustTell, "a failure that nobody handles is told")
     guard isObserved else { return }
     var copy = machine
     try demand(copy.beginTelling() == nil, "every event was told")

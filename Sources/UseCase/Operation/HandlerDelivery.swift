@@ -127,7 +127,8 @@ struct HandlerDelivery: Sendable {
     case .failure: expected = attached.failure
     case .cancelled: return
     }
-    guard silence == nil, begun < expected || expected == 0 && !hasEnded else { return }
+    let hasRunAll = begun == expected && (expected > 0 || hasEnded && !isDelivering)
+    guard silence == nil, !hasRunAll else { return }
     silence = reason
   }
 }

@@ -299,6 +299,10 @@ extension OperationCore {
   @usableFromInline
   func failureIsHandled() { withMachine { $0.failureIsHandled() } }
 
+  /// A task is about to await the value of this call.
+  @usableFromInline
+  func callIsAwaited() { if UseCaseQueue.tellsFailures { failureIsHandled() } }
+
   /// Tells the operation that calls this one here why this one was cancelled: if its body ends with
   /// `CancellationError`, it is cancelled for the reason of the last call that was.
   @usableFromInline @inline(never)

@@ -33,8 +33,8 @@ struct OperationMachine<
     /// Let this go, and cancel it first if `isJobCancelled`.
     var job: Job?
     var isJobCancelled = false
-    /// Let these go: handlers of a start that will never come.
-    var updates: [Update] = []
+    /// Let these go, which would have run when the body begins.
+    var dropped: [Update] = []
   }
 
   private enum Report {
@@ -208,7 +208,7 @@ extension OperationMachine {
   ///   - sleeps: Whether the task sleeps before the body begins. Its cancellation wakes it. Any
   ///     other task whose body has not begun is not cancelled, because it ends by itself and may
   ///     deliver.
-  ///   - reportsFailure: Whether a failure is to be told if nobody handles it.
+  ///   - reportsFailure: Whether a failure is told if nobody handles it.
   /// - Returns: What to do; nil if there was a verdict already.
   mutating func end(_ verdict: Verdict, sleeps: Bool, reportsFailure: Bool = false) -> Ending? {
     switch conclusion {
@@ -221,11 +221,11 @@ extension OperationMachine {
       return nil
     }
     let isJobCancelled = slot.isOccupied || sleeps
-    let updates = slot.hasBegun || extras.isEmpty ? [] : takeUpdates()
+    let dropped = slot.hasBegun || extras.isEmpty ? [] : takeUpdates()
     conclude(.early(verdict, isJobCancelled: isJobCancelled), reportsFailure: reportsFailure)
     return Ending(
       waiters: waiters.removeAll(), parked: slot.takeParked(), job: job.take(),
-      isJobCancelled: isJobCancelled, updates: updates)
+      isJobCancelled: isJobCancelled, dropped: dropped)
   }
 
   @inline(__always)
@@ -279,8 +279,8 @@ extension OperationMachine {
     return delivery.begin()
   }
 
-  /// Something waits for the end. Returns it if there is nothing to wait for. With `handles`, a
-  /// failure is handled with that.
+  /// Something waits for the end. Returns it if there is nothing to wait for. `handles` says whether
+  /// a failure is handled with that.
   mutating func listen(_ listener: Listener, handles: Bool) -> Listener? {
     if handles { report = .done }
     guard !delivery.hasEnded || delivery.isDelivering else { return listener }
@@ -310,15 +310,13 @@ extension OperationMachine {
       delivery.forget()
       return .forget
     }
-    if report == .due {
-      report = delivery.silence == nil ? .telling : .done
-      if report == .telling { return .unhandledFailure }
-    }
     // The observer hears of the end when the handlers that were passed over are forgotten.
     events.announce(.ended)
     if !extras.isEmpty { return .listeners(takeListeners()) }
     delivery.pause()
-    return .done
+    guard report == .due else { return .done }
+    report = .telling
+    return .unhandledFailure
   }
 
   /// The last handler has run. Returns whether that was all: else `next` says what is left to do.
@@ -334,10 +332,13 @@ extension OperationMachine {
   mutating func failureIsHandled() { report = .done }
 
   /// Returns the verdict, once, if it is a failure that nobody has handled.
+  ///
+  /// Handlers that were attached meanwhile come first, because one may be for the failure: when
+  /// they have run, the next delivery asks for this again.
   mutating func takeUnhandled() -> Verdict? {
     guard report == .telling else { return nil }
-    report = .done
-    return verdict
+    report = delivery.isDelivering ? .due : .done
+    return report == .done && delivery.silence == nil ? verdict : nil
   }
 
   private var hasUpdates: Bool { extras.contains { if case .update = $0 { true } else { false } } }
@@ -441,7 +442,7 @@ enum DeliveryStep<Update: Sendable, Listener: Sendable>: Sendable {
   case handler(Verdict.Kind, isIsolated: Bool, isLast: Bool)
   /// Everything has run. Forget the handlers that were passed over.
   case forget
-  /// Everything has run. Tell of the failure, which nobody has handled.
+  /// Nothing is left for now, as for `done`. Tell of the failure, unless somebody still handles it.
   case unhandledFailure
   /// Everything has run and is forgotten: tell these.
   case listeners([Listener])

@@ -46,6 +46,7 @@ extension UseCaseOperation {
         forgetHandlers()
       case .unhandledFailure:
         reportFailure()
+        return
       case .listeners(let listeners):
         for listener in listeners { listener.tell(id) }
       case .done:
@@ -71,11 +72,12 @@ extension UseCaseOperation {
     withExtendedLifetime(passed) {}
   }
 
-  /// Tells of a failure that nobody has handled, in a task of its own: a handler that is attached
-  /// right behind `execute` may come later than the end.
+  /// Tells of a failure that nobody has handled, after a while: a body that fails at once may be
+  /// over before `execute` returns, and the handlers attached right behind it come later.
   @usableFromInline @inline(never)
   func reportFailure() {
     Task {
+      try? await ContinuousClock().sleep(for: .milliseconds(100))
       guard case .failure(let error)? = core.unhandledVerdict else { return }
       let failure = UseCaseUnhandledFailure(id: id, type: core.useCaseType, error: error)
       UseCaseQueue.unhandledFailure?(failure)
@@ -89,7 +91,10 @@ extension UseCaseOperation {
     _ handler: Handler<Response>, _ branch: HandlerBranch,
     with outcome: UseCaseOutcome<Response>, on isolation: isolated any Actor
   ) async {
-    if core.begin(branch), await handler.call(with: outcome) { core.failureIsHandled() }
+    guard core.begin(branch) else { return }
+    // A cancel on this isolation may have come while the handler was on its way.
+    let outcome = if case .outcome = handler { self.outcome(of: .cancelled) } else { outcome }
+    if await handler.call(with: outcome) { core.failureIsHandled() }
   }
 
   /// The body reports.
