@@ -164,7 +164,8 @@ extension UseCaseQueue {
   /// UseCaseQueue.unhandledFailure = { failure in log.error("\(failure)") }
   /// ```
   ///
-  /// It is called once for each of them, on no actor and outside of any lock, soon after the end.
+  /// It is called once for each of them, on no actor and outside of any lock, a tenth of a second
+  /// after the end: a body that fails at once may end before its `catch` is attached.
   /// Nil, the default, costs nothing.
   public static var unhandledFailure: (@Sendable (UseCaseUnhandledFailure) -> Void)? {
     get { failureHook.withLock { $0 } }
