@@ -23,7 +23,9 @@ struct IndicatorTests {
   }
 
   enum Page: CaseIterable {
-    case readme, model, activities, outcome
+    case readme, model, activities
+    /// For queues that run one operation at a time, as its page says.
+    case outcome
   }
 
   private func example(_ page: Page, _ server: Server) -> Example {
@@ -54,7 +56,6 @@ struct IndicatorTests {
     while example.isOn() != isOn { await Task.yield() }
   }
 
-  /// What has only one indicator for one call at a time is shown with the policies that it is for.
   @Test(arguments: Page.allCases)
   func `a superseded call leaves the indicator on`(page: Page) async {
     let server = Server(queue: UseCaseQueue(.cancelPrevious))
@@ -153,7 +154,7 @@ private final class OutcomeScreen {
 
   init(search: IndicatorTests.Server) { self.search = search }
 
-  func type(_ text: String) -> IndicatorTests.Operation {
+  func type(_ text: String) -> UseCaseOperation<String, [String]> {
     spinner.isAnimating = true
     return search.execute(text)
       .finally { outcome in

@@ -30,7 +30,8 @@ struct ReadmeCode {
     }
   }
 
-  func handle(_ search: Search) async throws {
+  func handle() async throws {
+    let search = Search { text in [text] }  // answers in place of your server
     let operation = search.execute("swift")
       .onStart { print("Asking…") }  // when the body begins
       .then { titles in print(titles) }  // success
@@ -40,7 +41,7 @@ struct ReadmeCode {
       .finally { outcome in print(outcome) }  // always
     print(try await operation.value)  // or await it, in any task
 
-    UseCaseQueue.unhandledFailure = { failure in print(failure) }  // failures that no handler caught
+    UseCaseQueue.unhandledFailure = { failure in print(failure) }  // failures without a handler
     UseCaseQueue.unhandledFailure = nil
   }
 
@@ -83,9 +84,7 @@ struct ReadmeTests {
   }
 
   @Test func `every line of the handlers runs`() async throws {
-    try await ReadmeCode().handle(ReadmeCode.Search { text in [text] })
-    let failing = ReadmeCode.Search { _ in throw IndicatorTests.Offline() }
-    await #expect(throws: IndicatorTests.Offline.self) { try await ReadmeCode().handle(failing) }
+    try await ReadmeCode().handle()
   }
 
   @Test func `a group is one entry`() async {
