@@ -159,7 +159,7 @@ private final class OutcomeScreen {
     return search.execute(text)
       .finally { outcome in
         switch outcome {
-        case .cancelled(.superseded), .cancelled(.dropped): break  // another one goes on
+        case .cancelled(.superseded), .cancelled(.dropped): break
         case .success, .failure, .cancelled: self.spinner.isAnimating = false
         }
       }

@@ -7,21 +7,25 @@ import UseCaseTesting
 /// The code of the READMEs.
 struct ReadmeCode {
   struct Search: UseCase {
-    let titles: @Sendable (String) async throws -> [String]  // asks your server
+    let askServer: @Sendable (String) async throws -> [String]
     let queue = UseCaseQueue(.cancelPrevious)
     let timeout = Duration.seconds(5)
 
-    func main(_ text: String) async throws -> [String] { try await titles(text) }
+    func main(_ text: String) async throws -> [String] {
+      try await askServer(text)
+    }
   }
 
-  @MainActor final class SearchScreen {
+  @MainActor
+  final class SearchScreen {
     private let search: any UseCase<String, [String]>
     private(set) var lines: [String] = []
     private(set) var isSpinning = false
 
     init(search: any UseCase<String, [String]>) { self.search = search }
 
-    @discardableResult func type(_ text: String) -> UseCaseOperation<String, [String]> {
+    @discardableResult
+    func type(_ text: String) -> UseCaseOperation<String, [String]> {
       defer { isSpinning = search.queue.isBusy }
       return search.execute(text)
         .then { titles in self.lines = titles }

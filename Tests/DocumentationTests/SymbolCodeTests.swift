@@ -74,7 +74,7 @@ struct SymbolCodeTests {
   }
 
   @Test func `a queue tells of its activities, and of failures that nobody handles`() async {
-    let spinner = Spinner()
+    let (search, spinner) = (Search(), Spinner())
     let following = Task {
       for await activity in search.queue.activities() {
         spinner.isAnimating = !activity.isIdle
@@ -108,9 +108,8 @@ struct SymbolCodeTests {
     #expect(badge.users.elements == ["Ada"])
   }
 
-  /// `SymbolCodeTests/Search` executes, and its indicator stops for what no newer one replaces.
-  @Test func `an indicator goes on when its operation is superseded`() async {
-    let spinner = Spinner()
+  @Test func `an indicator is stopped by an operation that nothing supersedes`() async {
+    let (search, spinner) = (Search(), Spinner())
     spinner.isAnimating = true
     let operation = search.execute("swift")
       .finally { outcome in
