@@ -39,6 +39,45 @@ struct InsideABodyArticleTests {
   }
 }
 
+extension InsideABodyArticleTests {
+  @Test func `a body of the main actor may use what lives there`() async throws {
+    let page = Page()
+    #expect(try await Edit(page: page)("abc") == 3)
+    #expect(await page.text == "abc")
+  }
+
+  @Test func `a body that ends with the cancellation of a call has its reason`() async {
+    let (queue, gate) = (UseCaseQueue(.cancelPrevious), Gate())
+    let save = AnyUseCase<String, Int>(queue: queue) { text in
+      try await gate.pass()
+      return text.count
+    }
+    let publishing = Publish(queue: UseCaseQueue(.serial), save: save).execute("abc")
+    while queue.activity.running == 0 { await Task.yield() }
+    save.execute("abcd")
+    guard case .cancelled(.superseded) = await publishing.ended() else {
+      return #expect(Bool(false), "superseded")
+    }
+    gate.open()
+    await queue.idle()
+  }
+}
+
+@MainActor
+final class Page {
+  var text = ""
+}
+
+@MainActor
+struct Edit: UseCase {
+  let page: Page
+
+  func main(_ text: String) async throws -> Int {
+    page.text += text  // the page lives on the main actor, and so does this body
+    return page.text.count
+  }
+}
+
 struct Publish: UseCase {
   let queue: UseCaseQueue
   let save: AnyUseCase<String, Int>

@@ -73,6 +73,53 @@ struct SymbolCodeTests {
     }
   }
 
+  @Test func `a queue tells of its activities, and of failures that nobody handles`() async {
+    let (search, spinner) = (Search(), Spinner())
+    let following = Task {
+      for await activity in search.queue.activities() {
+        spinner.isAnimating = !activity.isIdle
+      }
+    }
+    while spinner.isAnimating { await Task.yield() }
+    following.cancel()
+
+    let log = Errors()
+    let failures = UseCaseQueue.unhandledFailure
+    UseCaseQueue.unhandledFailure = { failure in log.error("\(failure)") }
+    UseCaseQueue.unhandledFailure = failures
+
+    fetch("https://example.org", with: AnyUseCase { url in url })
+    let timeout = UseCaseTimeout(duration: .seconds(5))
+    #expect(String(describing: timeout) == "It took longer than 5 seconds.")
+  }
+
+  @Test func `reactions are handed every operation of a type`() async throws {
+    struct LogIn: UseCase {
+      let queue: UseCaseQueue
+      func main(_ name: String) async throws -> String { name }
+    }
+    let badge = Badge()
+    let reactions = UseCaseReactions()
+    let queue = UseCaseQueue(reactions: reactions)
+    reactions.to(LogIn.self) { operation in
+      operation.then { user in badge.show(user) }
+    }
+    await LogIn(queue: queue).execute("Ada").ended()
+    #expect(badge.users.elements == ["Ada"])
+  }
+
+  @Test func `an indicator is stopped by an operation that nothing supersedes`() async {
+    let (search, spinner) = (Search(), Spinner())
+    spinner.isAnimating = true
+    let operation = search.execute("swift")
+      .finally { outcome in
+        if case .cancelled(.superseded) = outcome { return }
+        spinner.stop()
+      }
+    await operation.ended()
+    #expect(!spinner.isAnimating)
+  }
+
   private func retrying() -> UseCaseQueue {
     let queue = UseCaseQueue(
       interceptors: [
@@ -140,9 +187,26 @@ struct SymbolCodeTests {
 
 private let search = Search()
 
+private func fetch(_ url: String, with download: AnyUseCase<String, String>) {
+  download.execute(url).catch(UseCaseTimeout.self) { print($0) }  // It took longer than 5 seconds.
+}
+
 private struct Search: UseCase {
   let queue = UseCaseQueue(.cancelPrevious)
   func main(_ text: String) async throws -> [String] { ["\(text)!"] }
+}
+
+private struct Errors: Sendable {
+  func error(_ line: String) { print(line) }
+}
+
+private struct Badge: Sendable {
+  let users = Log<String>()
+  func show(_ user: String) { users.append(user) }
+}
+
+extension Spinner {
+  fileprivate func stop() { isAnimating = false }
 }
 
 private struct Screen {

@@ -25,17 +25,16 @@ struct TestingArticleTests {
     #expect(screen.titles == ["swift"])
   }
 
-  @Test func `only the newest waiting draft is saved`() async {
-    let saved = Log<String>()
+  @Test func `only the newest waiting draft is saved`() async throws {
     let queue = UseCaseQueue(.keepLatest)
-    let save = AnyUseCase<String, Void>(queue: queue) { text in saved.append(text) }
+    let save = AnyUseCase<String, String>(queue: queue) { text in "saved \(text)" }
 
     queue.suspend()
     let operations = ["a", "b", "c"].map { text in save.execute(text) }
     #expect(operations.map(\.state) == [.finished, .finished, .waiting])
     queue.resume()
-    for operation in operations { await operation.ended() }
-    #expect(saved.elements == ["c"])
+    #expect(try await operations[2].value == "saved c")
+    #expect(queue.activity.cancelled == 2)
   }
 
   @Test func `a search begins after a pause in typing`() async throws {
@@ -53,14 +52,28 @@ struct TestingArticleTests {
     #expect(queue.activity.cancelled == 1)
   }
 
+  private struct Offline: Error {}
+
+  @Test func `a test answers calls in any order`() async throws {
+    let search = ControlledUseCase<String, [String]>(queue: UseCaseQueue(.unlimited))
+    let swift = search.execute("swift")
+    let first = await search.next()
+    let rust = search.execute("rust")
+    await search.next().succeed(["Rust"])
+    first.fail(Offline())
+
+    #expect(try await rust.value == ["Rust"])
+    await #expect(throws: Offline.self) { try await swift.value }
+  }
+
   @Test func `an observer hears the whole story`() async {
-    let events = Log<UseCaseEvent>()
-    let queue = UseCaseQueue(.dropWhileBusy, observer: events.append)
+    let (events, heard) = AsyncStream<UseCaseEvent>.makeStream()
+    let queue = UseCaseQueue(.dropWhileBusy) { event in heard.yield(event) }
     let pay = AnyUseCase<Int, Int>(queue: queue) { amount in amount }
 
-    let operation = pay.execute(5)
-    await operation.ended()
-    let kinds = await events.elements(atLeast: 3).map(\.kind)
+    await pay.execute(5).ended()
+    var kinds: [UseCaseEvent.Kind] = []
+    for await event in events.prefix(3) { kinds.append(event.kind) }
     #expect(kinds == [.running, .succeeded, .ended])
   }
 }

@@ -96,6 +96,7 @@ struct UndoArticleTests {
     await history.undo().ended()
     #expect(await shelf.text == "oh")
 
+    await history.idle()
     let point = history.savePoint()
     try await shelf.save()
     history.markSaved(point)

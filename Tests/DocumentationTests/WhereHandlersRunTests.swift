@@ -20,14 +20,13 @@ struct WhereHandlersRunTests {
   @Test func `handlers on different actors run in the order of attaching`() async {
     let log = Log<String>()
     let list = View(name: "list", log: log)
-    let spinner = View(name: "spinner", log: log)
     let operation =
       search.execute("swift")
       .then { @MainActor titles in list.show(titles) }
-      .finally { @MainActor in spinner.stop() }
+      .then { @MainActor _ in list.scrollToTop() }
       .finally { log.append("searched") }
     await operation.ended()
-    #expect(log.elements == ["list true", "spinner true", "searched"])
+    #expect(log.elements == ["list shows true", "list scrolls true", "searched"])
   }
 
   @Test func `a handler may execute on a queue that drops while it is busy`() async {
@@ -55,6 +54,6 @@ private struct View {
   let name: String
   let log: Log<String>
 
-  @MainActor func show(_ content: Any) { log.append("\(name) \(isOnMainActor())") }
-  @MainActor func stop() { log.append("\(name) \(isOnMainActor())") }
+  @MainActor func show(_ content: Any) { log.append("\(name) shows \(isOnMainActor())") }
+  @MainActor func scrollToTop() { log.append("\(name) scrolls \(isOnMainActor())") }
 }

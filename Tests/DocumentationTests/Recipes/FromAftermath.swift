@@ -19,34 +19,76 @@ struct FromAftermath {
 
   struct EmptyNote: Error {}
 
-  struct Facts: UseCaseInterceptor {  // the middleware
-    let happened: AsyncStream<String>.Continuation
+  struct Logging: UseCaseInterceptor {  // the middleware
+    let log: @Sendable (String) -> Void
 
     func intercept<Request: Sendable, Response: Sendable>(
       _ request: Request, of execution: UseCaseExecution,
       next: UseCaseNext<Request, Response>
     ) async throws -> Response {
-      let response = try await next(request)
-      happened.yield("\(execution.useCase): \(response)")  // the fact
-      return response
+      log("\(execution.useCase) asks for \(request)")
+      return try await next(request)
     }
   }
 
-  @Test func `a command, its events, the reactions and a fact`() async {
-    let screen = RecipeScreen()
-    let (facts, happened) = AsyncStream<String>.makeStream()
-    let saveNote = SaveNote(queue: UseCaseQueue(interceptors: [Facts(happened: happened)]))
-    func save(_ note: Note) -> UseCaseOperation<Note, Int> {
-      screen.show("saving")  // progress
-      return saveNote.execute(note)
-        .then { count in screen.show("\(count) letters") }  // data
-        .catch { error in screen.show("\(error)") }  // error
+  private let screen = RecipeScreen()
+
+  @Test func `a reaction waits, consumes and rescues, whatever executes`() async {
+    let screen = screen
+    let reactions = UseCaseReactions()
+    reactions.to(SaveNote.self) { operation in
+      operation
+        .onStart { @MainActor in screen.show("Saving…") }  // wait
+        .then { @MainActor count in screen.show("\(count) letters") }  // consume
+        .catch { @MainActor error in screen.show("\(error)") }  // rescue
     }
-    await save(Note(text: "milk")).ended()
-    await save(Note(text: "")).ended()
-    happened.finish()
-    for await fact in facts { screen.show(fact) }
+
+    let saveNote = SaveNote(queue: UseCaseQueue(reactions: reactions))
+    saveNote.execute(Note(text: "milk"))
+    await saveNote.queue.idle()
+    while screen.lines.count < 2 { await Task.yield() }
+    await saveNote.execute(Note(text: "")).ended()
+    #expect(screen.lines == ["Saving…", "4 letters", "Saving…", "EmptyNote()"])
+  }
+
+  @Test func `two parts of an app hear of one fact, until the screen of one is gone`() async {
+    let (reactions, heard) = (UseCaseReactions(), Log<String>())
+    var scope: UseCaseScope? = UseCaseScope()
+    reactions.to(SaveNote.self) { $0.then { heard.append("count \($0)") } }
+    if let scope {
+      reactions.to(SaveNote.self) { $0.then { heard.append("badge \($0)") } }.store(in: scope)
+    }
+    let saveNote = SaveNote(queue: UseCaseQueue(reactions: reactions))
+    await saveNote.execute(Note(text: "milk")).ended()
+    scope = nil
+    await saveNote.execute(Note(text: "tea")).ended()
+    #expect(heard.elements == ["count 4", "badge 4", "count 3"])
+  }
+
+  @Test func `middleware hears of each command`() async throws {
+    let lines = Log<String>()
+    let saveNote = SaveNote(queue: UseCaseQueue(interceptors: [Logging(log: lines.append)]))
+    #expect(try await saveNote(Note(text: "milk")) == 4)
+    #expect(lines.elements == [#"SaveNote asks for Note(text: "milk")"#])
+  }
+
+  @Test func `an observer makes a trace`() async {
+    let lines = Log<String>()
+    @Sendable func trace(_ line: String) { lines.append(line) }
+    let observed = UseCaseQueue(.serial) { event in
+      let parent = event.parent.map { " in \($0)" } ?? ""
+      let error = event.error.map { ": \($0)" } ?? ""
+      trace("\(event.useCase)\(parent) \(event.kind)\(error)")
+    }
+    let inner = AnyUseCase<Int, Int>(queue: observed) { _ in throw EmptyNote() }
+    let outer = AnyUseCase<Int, Int>(queue: observed) { try await inner($0) }
+    let operation = outer.execute(1)
+    await operation.ended()
+    let name = "AnyUseCase<Int, Int>"
     #expect(
-      screen.lines == ["saving", "4 letters", "saving", "EmptyNote()", "SaveNote: 4"])
+      Array(lines.elements.prefix(3)) == [
+        "\(name) running", "\(name) in \(operation.id) running",
+        "\(name) in \(operation.id) failed: EmptyNote()",
+      ])
   }
 }

@@ -27,9 +27,9 @@ struct FromElevate {
 
   private func login(_ password: String) -> UseCaseOperation<String, String> {
     let login = Login(queue: UseCaseQueue(clock: clock), gate: gate)
-    screen.show("Logging in…")  // on_start
     let operation =
       login.execute(password) { status in screen.show(status) }  // on_update
+      .onStart { screen.show("Logging in…") }  // on_start
       .catch(UseCaseTimeout.self) { _ in screen.show("Late") }  // on_timeout
       .catch(WrongPassword.self) { _ in screen.show("Wrong") }  // on_error
       .then { name in screen.show("Welcome, \(name)!") }  // on_finish

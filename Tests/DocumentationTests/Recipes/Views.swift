@@ -51,12 +51,19 @@ struct RemoveNote: UndoableUseCase {
 final class NotesModel {
   let search: UseCaseModel<SearchNotes>
   let imports: ReportingUseCaseModel<ImportNotes>
+
+  init(notes: Notes) {
+    search = UseCaseModel(SearchNotes(notes: notes))
+    imports = ReportingUseCaseModel(ImportNotes(notes: notes))
+  }
+}
+
+@MainActor
+final class EditsModel {
   let removal: UseCaseModel<RecordedUseCase<RemoveNote>>
   let edits: HistoryModel
 
   init(notes: Notes, history: UseCaseHistory = UseCaseHistory()) {
-    search = UseCaseModel(SearchNotes(notes: notes))
-    imports = ReportingUseCaseModel(ImportNotes(notes: notes))
     removal = UseCaseModel(RemoveNote(notes: notes).recorded(in: history))
     edits = HistoryModel(history)
   }
@@ -72,40 +79,49 @@ final class NotesModel {
     }
 
     var body: some View {
-      List(model.search.value ?? [], id: \.self) { title in
-        Text(title).swipeActions {
-          Button("Remove") { model.removal.execute(title) }
+      List(model.search.value ?? [], id: \.self) { title in Text(title) }
+        .searchable(text: $text)
+        .onChange(of: text, initial: true) { find() }
+        .onChange(of: model.imports.isRunning) { find() }
+        .overlay {
+          if model.search.isRunning {
+            ProgressView()
+          } else if let error = model.search.error {
+            Text("Nothing new: \(String(describing: error))")
+          }
         }
-      }
-      .searchable(text: $text)
-      .onChange(of: text, initial: true) { find() }
-      .onChange(of: edits.version) { find() }
-      .onChange(of: model.imports.isRunning) { find() }
-      .overlay {
-        if model.search.isRunning {
-          ProgressView()
-        } else if let error = model.search.error {
-          Text("Nothing new: \(error.localizedDescription)")
+        .safeAreaInset(edge: .bottom) {
+          if model.imports.isRunning {
+            ProgressView(value: model.imports.update ?? 0)
+          }
         }
-      }
-      .safeAreaInset(edge: .bottom) {
-        if model.imports.isRunning {
-          ProgressView(value: model.imports.update ?? 0)
+        .toolbar {
+          Button("Import") { model.imports.execute(["tea", "jam"]) }
+            .disabled(model.imports.isRunning)
         }
-      }
-      .toolbar {
-        Button("Import") { model.imports.execute(["tea", "jam"]) }
-          .disabled(model.imports.isRunning)
-        Button("Undo \(edits.undoTitle ?? "")") { model.edits.undo() }
+    }
+
+    private func find() { model.search.execute(text) }
+  }
+
+  struct EditsView: View {
+    let model: EditsModel
+    @State private var message = ""
+
+    var body: some View {
+      VStack {
+        Button("Remove milk") { model.removal.execute("milk") }
+        Button("Undo \(edits.undoTitle ?? "")") { edits.undo().catch { show($0) } }
           .disabled(!edits.canUndo)
-        Button("Redo \(edits.redoTitle ?? "")") { model.edits.redo() }
+        Button("Redo \(edits.redoTitle ?? "")") { edits.redo().catch { show($0) } }
           .disabled(!edits.canRedo)
+        Text(message)
       }
     }
 
-    private var edits: HistoryState { model.edits.state }
+    private var edits: HistoryModel { model.edits }
 
-    private func find() { model.search.execute(text) }
+    private func show(_ error: any Error) { message = String(describing: error) }
   }
 #endif
 
@@ -143,16 +159,26 @@ struct ViewsTests {
     #expect(model.search.value == ["milk", "mint"])
     await model.imports.execute(["tea", "jam"]).ended()
     #expect(model.imports.update == 1 && !model.imports.isRunning)
-    await model.removal.execute("bread").ended()
-    #expect(model.edits.state.undoTitle == "Remove “bread”")
-    #expect(await notes.titles == ["tea", "jam", "milk", "mint"])
+    #expect(await notes.titles == ["tea", "jam", "milk", "bread", "mint"])
+  }
+
+  @Test func `a bar goes on when another import is dropped`() async {
+    let model = NotesModel(notes: notes)
+    let first = model.imports.execute(["tea"])
+    let second = model.imports.execute(["jam"])
+    #expect(second.outcome != nil && model.imports.isRunning)
+    await second.ended()
+    await first.ended()
+    #expect(model.imports.update == 1 && !model.imports.isRunning)
+    #expect(await notes.titles.contains("tea"))
   }
 
   @Test func `an undo that fails tells why`() async throws {
     let history = UseCaseHistory()
     let screen = RecipeScreen()
-    let model = NotesModel(notes: notes, history: history)
+    let model = EditsModel(notes: notes, history: history)
     await model.removal.execute("milk").ended()
+    #expect(model.edits.state.undoTitle == "Remove “milk”")
     await history.undo().ended()
     _ = try await notes.remove("milk")
     let operation =

@@ -1,0 +1,167 @@
+import Synchronization
+import TestSupport
+import Testing
+import UseCase
+import UseCaseTesting
+
+/// An indicator that a page shows is on while something runs or waits, and off afterwards: when a
+/// call is superseded, dropped, cancelled or fails, under every policy.
+@Suite(.mustEnd) @MainActor
+struct IndicatorTests {
+  struct Offline: Error, CustomStringConvertible {
+    let description = "You are offline."
+  }
+
+  typealias Server = ControlledUseCase<String, [String]>
+  typealias Operation = UseCaseOperation<String, [String]>
+
+  /// An example of a page: how it executes, and whether its indicator is on.
+  @MainActor
+  struct Example {
+    let type: (String) -> Operation
+    let isOn: () -> Bool
+  }
+
+  enum Page: CaseIterable {
+    case readme, model, activities
+    /// For queues that run one operation at a time, as its page says.
+    case outcome
+  }
+
+  private func example(_ page: Page, _ server: Server) -> Example {
+    switch page {
+    case .readme:
+      let screen = ReadmeCode.SearchScreen(search: server)
+      return Example(type: { screen.type($0) }, isOn: { screen.isSpinning })
+    case .model:
+      let search = UseCaseModel(server)
+      return Example(type: { search.execute($0) }, isOn: { search.isRunning })
+    case .activities:
+      let screen = FollowingScreen(search: server)
+      let following = Task { await screen.follow() }
+      return Example(
+        type: { server.execute($0) },
+        isOn: {
+          _ = following
+          return screen.spinner.isAnimating
+        })
+    case .outcome:
+      let screen = OutcomeScreen(search: server)
+      return Example(type: { screen.type($0) }, isOn: { screen.spinner.isAnimating })
+    }
+  }
+
+  /// Waits for the main actor to hear of the newest activity, where an example follows a stream.
+  private func becomes(_ isOn: Bool, _ example: Example) async {
+    while example.isOn() != isOn { await Task.yield() }
+  }
+
+  @Test(arguments: Page.allCases)
+  func `a superseded call leaves the indicator on`(page: Page) async {
+    let server = Server(queue: UseCaseQueue(.cancelPrevious))
+    let example = example(page, server)
+    let old = example.type("s")
+    _ = await server.next()
+    let new = example.type("sw")
+    await old.ended()
+    await becomes(true, example)
+    #expect(server.queue.isBusy && example.isOn())
+    await server.next().succeed([])
+    await new.ended()
+    await becomes(false, example)
+  }
+
+  @Test(arguments: Page.allCases)
+  func `a dropped call leaves the indicator on`(page: Page) async {
+    let server = Server(queue: UseCaseQueue(.dropWhileBusy))
+    let example = example(page, server)
+    let first = example.type("s")
+    let call = await server.next()
+    await becomes(true, example)
+    await example.type("sw").ended()
+    #expect(example.isOn())
+    call.succeed([])
+    await first.ended()
+    await becomes(false, example)
+  }
+
+  @Test(arguments: Page.allCases)
+  func `a failed or cancelled call turns the indicator off`(page: Page) async {
+    let server = Server(queue: UseCaseQueue(.serial))
+    let example = example(page, server)
+    let failing = example.type("s")
+    await server.next().fail(Offline())
+    await failing.ended()
+    await becomes(false, example)
+    let cancelled = example.type("s")
+    await becomes(true, example)
+    cancelled.cancel()
+    await cancelled.ended()
+    await becomes(false, example)
+  }
+
+  @Test(arguments: [Page.readme, .model, .activities])
+  func `one of two calls that ends leaves the indicator on`(page: Page) async {
+    for policy in [UseCaseQueue.Policy.unlimited, .serial, .keepLatest] {
+      let server = Server(queue: UseCaseQueue(policy))
+      let example = example(page, server)
+      let operations = [example.type("s"), example.type("sw")]
+      await server.next().succeed([])
+      while operations.allSatisfy({ $0.outcome == nil }) { await Task.yield() }
+      let ended = operations[0].outcome == nil ? 1 : 0
+      await operations[ended].ended()
+      await becomes(true, example)
+      #expect(example.isOn())
+      await server.next().succeed([])
+      await operations[1 - ended].ended()
+      await becomes(false, example)
+    }
+  }
+
+  @Test func `the screen of the README shows an error in words`() async {
+    let server = Server()
+    let screen = ReadmeCode.SearchScreen(search: server)
+    let operation = screen.type("s")
+    await server.next().fail(Offline())
+    await operation.ended()
+    #expect(screen.lines == ["You are offline."])
+  }
+}
+
+@MainActor
+final class Spinner {
+  var isAnimating = false
+}
+
+@MainActor
+private final class FollowingScreen {
+  let search: IndicatorTests.Server
+  let spinner = Spinner()
+
+  init(search: IndicatorTests.Server) { self.search = search }
+
+  func follow() async {
+    for await activity in search.queue.activities() {
+      spinner.isAnimating = !activity.isIdle
+    }
+  }
+}
+
+@MainActor
+private final class OutcomeScreen {
+  let search: IndicatorTests.Server
+  let spinner = Spinner()
+
+  init(search: IndicatorTests.Server) { self.search = search }
+
+  func type(_ text: String) -> UseCaseOperation<String, [String]> {
+    spinner.isAnimating = true
+    return search.execute(text)
+      .finally { outcome in
+        switch outcome {
+        case .cancelled(.superseded), .cancelled(.dropped): break
+        case .success, .failure, .cancelled: self.spinner.isAnimating = false
+        }
+      }
+  }
+}

@@ -1,0 +1,111 @@
+import TestSupport
+import Testing
+import UseCase
+import UseCaseHistory
+import UseCaseTesting
+
+/// The code of the READMEs.
+struct ReadmeCode {
+  struct Search: UseCase {
+    let askServer: @Sendable (String) async throws -> [String]
+    let queue = UseCaseQueue(.cancelPrevious)
+    let timeout = Duration.seconds(5)
+
+    func main(_ text: String) async throws -> [String] {
+      try await askServer(text)
+    }
+  }
+
+  @MainActor
+  final class SearchScreen {
+    private let search: any UseCase<String, [String]>
+    private(set) var lines: [String] = []
+    private(set) var isSpinning = false
+
+    init(search: any UseCase<String, [String]>) { self.search = search }
+
+    @discardableResult
+    func type(_ text: String) -> UseCaseOperation<String, [String]> {
+      defer { isSpinning = search.queue.isBusy }
+      return search.execute(text)
+        .then { titles in self.lines = titles }
+        .catch { error in self.lines = [String(describing: error)] }
+        .finally { self.isSpinning = self.search.queue.isBusy }
+    }
+  }
+
+  func handle() async throws {
+    let search = Search { text in [text] }  // answers in place of your server
+    let operation = search.execute("swift")
+      .onStart { print("Asking…") }  // when the body begins
+      .then { titles in print(titles) }  // success
+      .catch(UseCaseTimeout.self) { error in print(error) }  // It took longer than 5 seconds.
+      .catch { error in print("Failed: \(error)") }  // every failure
+      .onCancel { reason in print(reason) }  // superseded, dropped, requested, …
+      .finally { outcome in print(outcome) }  // always
+    print(try await operation.value)  // or await it, in any task
+
+    UseCaseQueue.unhandledFailure = { failure in print(failure) }  // failures without a handler
+    UseCaseQueue.unhandledFailure = nil
+  }
+
+  struct Rename: UndoableUseCase {
+    let server: @Sendable (String) async throws -> String  // sets a title, returns the old one
+
+    func main(_ title: String) async throws -> String { try await server(title) }
+    func undo(_ title: String, _ oldTitle: String) async throws { _ = try await server(oldTitle) }
+  }
+
+  func tidyUp(_ rename: Rename, in history: UseCaseHistory) {
+    let rename = rename.recorded(in: history)
+    rename.execute("Report")
+    history.undo().catch { error in print("Not undone: \(error)") }
+    history.group("Tidy up") {  // one entry, undone in one step
+      _ = try await rename("Draft")
+      _ = try await rename("Draft 2")
+    }
+  }
+}
+
+/// The code of the READMEs, run.
+@Suite(.mustEnd) @MainActor
+struct ReadmeTests {
+  private typealias SearchScreen = ReadmeCode.SearchScreen
+
+  @Test @MainActor func `only the newest search reaches the screen`() async {
+    let search = ControlledUseCase<String, [String]>(queue: UseCaseQueue(.cancelPrevious))
+    let screen = SearchScreen(search: search)
+    let stale = screen.type("s")
+    _ = await search.next()  // its body has begun
+
+    let newest = screen.type("sw")
+    await stale.ended()
+    #expect(screen.isSpinning)
+
+    await search.next().succeed(["Swift"])
+    await newest.ended()
+    #expect(screen.lines == ["Swift"] && !screen.isSpinning)
+  }
+
+  @Test func `every line of the handlers runs`() async throws {
+    try await ReadmeCode().handle()
+  }
+
+  @Test func `a group is one entry`() async {
+    let (document, history) = (Document(), UseCaseHistory())
+    ReadmeCode().tidyUp(ReadmeCode.Rename { await document.rename(to: $0) }, in: history)
+    await history.idle()
+    #expect(history.entries.map(\.title) == ["Tidy up"])
+    await history.undo().ended()
+    #expect(await document.title == "Untitled")
+  }
+
+  private actor Document {
+    private(set) var title = "Untitled"
+
+    func rename(to title: String) -> String {
+      defer { self.title = title }
+      return self.title
+    }
+  }
+}
