@@ -43,7 +43,7 @@ struct UndoArticleTests {
     lane.resume()
     await undo.ended()
     #expect(await shelf.title == "Report")
-    #expect(list.shown == (fails ? ["outOfTurn"] : []))
+    #expect(list.shown == (fails ? [String(describing: HistoryError.outOfTurn)] : []))
   }
 
   @Test func `parts that a failed group could not undo can be undone later`() async {

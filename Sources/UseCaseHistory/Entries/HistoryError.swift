@@ -15,7 +15,7 @@ public enum HistoryError: Error, Hashable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .outOfTurn:
-      "Something else was done, or could not be done, in between: look at the history, and try again."
+      "This step is no longer next in line. Look at the history, and try again."
     case .reentrant:
       "The history cannot undo, redo or move while it runs the action that asks for it."
     case .unknownEntry:
