@@ -30,7 +30,7 @@ struct Locate: UseCase {
 
 /// One that is marked: its body runs where it says.
 @MainActor
-struct Edit: UseCase {
+struct Sketch: UseCase {
   let queue = UseCaseQueue(.serial)
   let timeout = Duration.seconds(5)
 
@@ -162,13 +162,13 @@ struct ClientTests {
   }
 
   @Test func `a body of a type on the main actor runs on the main actor`() async throws {
-    #expect(try await Edit().execute().value == "main actor")
-    #expect(try await Edit()() == "main actor")
-    #expect(try await AnyUseCase(Edit())() == "main actor")
+    #expect(try await Sketch().execute().value == "main actor")
+    #expect(try await Sketch()() == "main actor")
+    #expect(try await AnyUseCase(Sketch())() == "main actor")
     let quiet = UseCaseQueue(.serial, interceptors: [Quiet()])
-    let outer = AnyUseCase<Void, String>(queue: quiet) { try await Edit()() }
+    let outer = AnyUseCase<Void, String>(queue: quiet) { try await Sketch()() }
     #expect(try await outer() == "main actor")
-    #expect(try await Task.detached { try await Edit().execute().value }.value == "main actor")
+    #expect(try await Task.detached { try await Sketch().execute().value }.value == "main actor")
   }
 
   @Test func `an actor is a use case, whose bodies run on it`() async throws {
