@@ -73,31 +73,32 @@ struct SymbolCodeTests {
     }
   }
 
-  @Test func `a queue tells of its activities, and of failures that nobody handles`() async {
-    let (search, spinner) = (Search(), Spinner())
-    let following = Task {
-      for await activity in search.queue.activities() {
-        spinner.isAnimating = !activity.isIdle
-      }
-    }
-    while spinner.isAnimating { await Task.yield() }
-    following.cancel()
-
-    let log = Errors()
-    let failures = UseCaseQueue.unhandledFailure
-    UseCaseQueue.unhandledFailure = { failure in log.error("\(failure)") }
-    UseCaseQueue.unhandledFailure = failures
-
-    fetch("https://example.org", with: AnyUseCase { url in url })
-    let timeout = UseCaseTimeout(duration: .seconds(5))
-    #expect(String(describing: timeout) == "It took longer than 5 seconds.")
+  private func retrying() -> UseCaseQueue {
+    let queue = UseCaseQueue(
+      interceptors: [
+        RetryInterceptor(attempts: 3, delay: .exponential(.milliseconds(200), cap: .seconds(5)))
+      ])
+    return queue
   }
 
-  @Test func `reactions are handed every operation of a type`() async throws {
-    struct LogIn: UseCase {
+  @Test func `a timeout is a failure in words`() async {
+    struct Download: UseCase {
       let queue: UseCaseQueue
-      func main(_ name: String) async throws -> String { name }
+      let timeout = Duration.seconds(5)
+      func main(_ url: String) async throws { try await Gate().pass() }
     }
+    let (clock, url) = (ManualClock(), "https://example.org")
+    let download = Download(queue: UseCaseQueue(clock: clock))
+    download.execute(url)
+      .catch(UseCaseTimeout.self) { print($0) }  // It took longer than 5 seconds.
+    await clock.sleeping()
+    await clock.advance(by: .seconds(5))
+    await download.queue.idle()
+    #expect(download.queue.activity.failed == 1)
+    #expect("\(UseCaseTimeout(duration: download.timeout))" == "It took longer than 5 seconds.")
+  }
+
+  @Test func `reactions attach handlers whoever executes`() async throws {
     let badge = Badge()
     let reactions = UseCaseReactions()
     let queue = UseCaseQueue(reactions: reactions)
@@ -105,27 +106,73 @@ struct SymbolCodeTests {
       operation.then { user in badge.show(user) }
     }
     await LogIn(queue: queue).execute("Ada").ended()
-    #expect(badge.users.elements == ["Ada"])
+    #expect(try await LogIn(queue: queue)("Grace") == "Grace")
+    #expect(await badge.shown.elements(atLeast: 2) == ["Ada", "Grace"])
   }
 
-  @Test func `an indicator is stopped by an operation that nothing supersedes`() async {
-    let (search, spinner) = (Search(), Spinner())
-    spinner.isAnimating = true
-    let operation = search.execute("swift")
-      .finally { outcome in
-        if case .cancelled(.superseded) = outcome { return }
-        spinner.stop()
+  // The hook is one for the process: a test that sets it is in a suite of its own.
+  private func tellFailures() {
+    let log = FailureLog()
+    UseCaseQueue.unhandledFailure = { failure in log.error("\(failure)") }
+  }
+
+  /// Fails or answers when the gate opens, and ignores its cancellation.
+  private func heldSearch(
+    _ policy: UseCaseQueue.Policy, _ gate: Gate, fails: Bool
+  ) -> AnyUseCase<String, [String]> {
+    AnyUseCase(queue: UseCaseQueue(policy)) { text in
+      await gate.passIgnoringCancellation()
+      if fails { throw UseCaseTimeout(duration: .seconds(5)) }
+      return [text]
+    }
+  }
+
+  @Test(
+    arguments: [UseCaseQueue.Policy.cancelPrevious, .dropWhileBusy, .keepLatest, .serial],
+    [true, false])
+  func `a spinner that follows the activities is right`(
+    policy: UseCaseQueue.Policy, fails: Bool
+  ) async {
+    let (spinner, gate) = (Spinner(), Gate())
+    let search = heldSearch(policy, gate, fails: fails)
+    let following = Task {
+      for await activity in search.queue.activities() {
+        spinner.isAnimating = !activity.isIdle
       }
-    await operation.ended()
-    #expect(!spinner.isAnimating)
+    }
+    var operations = (1...3).map { search.execute("\($0)") }
+    await spinner.state.wait { $0 }
+    operations.append(search.execute("4"))
+    gate.open()
+    for operation in operations { await operation.ended() }
+    await spinner.state.wait { !$0 }
+    following.cancel()
+    await following.value
+    #expect(spinner.changes.elements == [true, false])
+    #expect(!search.queue.isBusy)
   }
 
-  private func retrying() -> UseCaseQueue {
-    let queue = UseCaseQueue(
-      interceptors: [
-        RetryInterceptor(attempts: 3, delay: .exponential(.milliseconds(200), cap: .seconds(5)))
-      ])
-    return queue
+  @Test(arguments: [UseCaseQueue.Policy.cancelPrevious, .dropWhileBusy], [true, false])
+  func `a spinner that a finally stops goes on for the operation that goes on`(
+    policy: UseCaseQueue.Policy, fails: Bool
+  ) async {
+    let (spinner, gate) = (Spinner(), Gate())
+    let search = heldSearch(policy, gate, fails: fails)
+    let operations = ["s", "sw"].map { text in
+      search.execute(text).onStart { spinner.start() }
+        .finally { outcome in
+          switch outcome {
+          case .cancelled(.superseded), .cancelled(.dropped): break
+          case .success, .failure, .cancelled: spinner.stop()
+          }
+        }
+    }
+    await spinner.state.wait { $0 }
+    if policy == .dropWhileBusy { await operations[1].ended() }
+    #expect(spinner.isAnimating)
+    gate.open()
+    for operation in operations { await operation.ended() }
+    #expect(spinner.changes.elements == [true, false])
   }
 
   @Test func `a scope belongs to a screen`() async {
@@ -187,26 +234,40 @@ struct SymbolCodeTests {
 
 private let search = Search()
 
-private func fetch(_ url: String, with download: AnyUseCase<String, String>) {
-  download.execute(url).catch(UseCaseTimeout.self) { print($0) }  // It took longer than 5 seconds.
-}
-
 private struct Search: UseCase {
   let queue = UseCaseQueue(.cancelPrevious)
   func main(_ text: String) async throws -> [String] { ["\(text)!"] }
 }
 
-private struct Errors: Sendable {
-  func error(_ line: String) { print(line) }
+@MainActor
+private final class Spinner {
+  let state = Watched(false)
+  let changes = Log<Bool>()
+
+  var isAnimating: Bool {
+    get { state.value }
+    set {
+      if newValue != state.value { changes.append(newValue) }
+      state.update { $0 = newValue }
+    }
+  }
+
+  func start() { isAnimating = true }
+  func stop() { isAnimating = false }
 }
 
 private struct Badge: Sendable {
-  let users = Log<String>()
-  func show(_ user: String) { users.append(user) }
+  let shown = Log<String>()
+  func show(_ user: String) { shown.append(user) }
 }
 
-extension Spinner {
-  fileprivate func stop() { isAnimating = false }
+private struct LogIn: UseCase {
+  let queue: UseCaseQueue
+  func main(_ user: String) async throws -> String { user }
+}
+
+private struct FailureLog: Sendable {
+  func error(_ message: String) { print(message) }
 }
 
 private struct Screen {

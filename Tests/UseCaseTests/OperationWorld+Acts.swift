@@ -184,7 +184,8 @@ extension OperationWorld {
     let start = machine.start()
     guard start != .skip else { return [.leave] }
     try demand(
-      (start == .runAndDeliver) == (reported > 0), "the handlers of the start are delivered at once")
+      (start == .runAndDeliver) == (reported > 0), "the handlers of the start are delivered at once"
+    )
     try demand(!hasRun, "the body runs once")
     try demand(fate == nil, "the body does not run after the end")
     try demand(machine.isOccupied, "the body runs in a slot")

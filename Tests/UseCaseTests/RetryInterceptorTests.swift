@@ -11,7 +11,8 @@ struct RetryInterceptorTests {
 
   /// A use case that fails until the attempt with that number.
   private func failing(
-    until success: Int, retry: RetryInterceptor, timeout: Duration = UseCaseTimeout.never, begun: Log<Int> = Log()
+    until success: Int, retry: RetryInterceptor, timeout: Duration = UseCaseTimeout.never,
+    begun: Log<Int> = Log()
   ) -> AnyUseCase<String, Int> {
     let queue = UseCaseQueue(.unlimited, clock: clock, interceptors: [retry])
     return AnyUseCase(queue: queue, timeout: timeout) { _ in

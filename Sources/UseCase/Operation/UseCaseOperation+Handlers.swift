@@ -77,15 +77,18 @@ extension UseCaseOperation {
 
   /// Runs `handler` with the outcome, whatever it is.
   ///
-  /// The place to stop an indicator that belongs to this operation, unless a newer one has taken its
-  /// place:
+  /// The place to stop an indicator, unless another operation goes on in place of this one:
   ///
   /// ```swift
   /// .finally { outcome in
-  ///   if case .cancelled(.superseded) = outcome { return }
-  ///   spinner.stop()
+  ///   switch outcome {
+  ///   case .cancelled(.superseded), .cancelled(.dropped): break
+  ///   case .success, .failure, .cancelled: spinner.stop()
+  ///   }
   /// }
   /// ```
+  ///
+  /// Where several operations may run or wait, follow ``UseCaseQueue/isBusy`` instead.
   ///
   /// - Parameter handler: Runs exactly once, on the isolation that it was written in. After a late
   ///   `cancel()` the outcome is the cancellation.

@@ -1,7 +1,8 @@
 /// The failure of an operation whose body took longer than its use case's timeout.
 ///
 /// ```swift
-/// download.execute(url).catch(UseCaseTimeout.self) { print($0) }  // It took longer than 5 seconds.
+/// download.execute(url)
+///   .catch(UseCaseTimeout.self) { print($0) }  // It took longer than 5 seconds.
 /// ```
 public struct UseCaseTimeout: Error, Hashable, CustomStringConvertible {
   /// The timeout of a use case whose bodies may take as long as they like.
