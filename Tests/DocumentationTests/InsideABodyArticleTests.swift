@@ -73,7 +73,7 @@ struct Edit: UseCase {
   let page: Page
 
   func main(_ text: String) async throws -> Int {
-    page.text += text  // the page lives on the main actor, and so does this body
+    page.text += text  // the page is here, too
     return page.text.count
   }
 }

@@ -27,7 +27,9 @@ struct TestingArticleTests {
 
   @Test func `only the newest waiting draft is saved`() async throws {
     let queue = UseCaseQueue(.keepLatest)
-    let save = AnyUseCase<String, String>(queue: queue) { text in "saved \(text)" }
+    let save = AnyUseCase<String, String>(queue: queue) { text in
+      "saved \(text)"
+    }
 
     queue.suspend()
     let operations = ["a", "b", "c"].map { text in save.execute(text) }
@@ -55,7 +57,7 @@ struct TestingArticleTests {
   private struct Offline: Error {}
 
   @Test func `a test answers calls in any order`() async throws {
-    let search = ControlledUseCase<String, [String]>(queue: UseCaseQueue(.unlimited))
+    let search = ControlledUseCase<String, [String]>()
     let swift = search.execute("swift")
     let first = await search.next()
     let rust = search.execute("rust")
