@@ -80,7 +80,7 @@ struct Answer: Sendable {
 /// An edit with all the bells: a redo of its own, and a title.
 struct Edit: UndoableUseCase {
   let page: Page
-  var timeout: Duration?
+  var timeout = UseCaseTimeout.never
 
   func main(_ text: String) async throws -> Answer {
     try await page.act("do \(text)")
