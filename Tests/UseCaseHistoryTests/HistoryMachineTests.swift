@@ -15,9 +15,9 @@ struct HistoryMachineTests {
 
   @Test func `a body does not begin in a slot that has gone on to another`() {
     var machine = Self.machine()
-    for number in 1...2 { machine.admit(Self.id(number), label: nil) }
+    for number in 1...2 { machine.admit(Self.id(number), nil) }
     machine.start(Self.id(1))
-    _ = machine.leave(Self.id(1))
+    machine.leave(Self.id(1))
     machine.start(Self.id(2))
     let stale = machine.enter(in: Self.id(1), leftIn: nil, spare: Self.id(9))
     let present = machine.enter(in: Self.id(2), leftIn: nil, spare: Self.id(9))
@@ -45,12 +45,12 @@ struct HistoryMachineTests {
   func `a hundred thousand that wait can leave from either end`(fromFront: Bool) {
     var machine = Self.machine()
     let numbers = 1...100_000
-    for number in numbers { machine.admit(Self.id(number), label: nil) }
+    for number in numbers { machine.admit(Self.id(number), nil) }
     machine.start(Self.id(1))
     let rest = Array(numbers.dropFirst())
-    for number in fromFront ? rest : rest.reversed() { _ = machine.leave(Self.id(number)) }
+    for number in fromFront ? rest : rest.reversed() { machine.leave(Self.id(number)) }
     #expect(machine.snapshot.state.isBusy)
-    _ = machine.leave(Self.id(1))
+    machine.leave(Self.id(1))
     #expect(!machine.snapshot.state.isBusy)
   }
 
@@ -72,17 +72,17 @@ struct HistoryMachineTests {
         if let move {
           machine.admit(Self.id(last), move)
         } else {
-          machine.admit(Self.id(last), label: nil)
+          machine.admit(Self.id(last), nil)
         }
         moves[last] = move
       case 4:
         guard let index = waiting.indices.randomElement(using: &random) else { continue }
-        _ = machine.leave(Self.id(waiting.remove(at: index)))
+        machine.leave(Self.id(waiting.remove(at: index)))
       case 5: _ = machine.setLimit([nil, nil, 1, 3].randomElement(using: &random) ?? nil)
       case 6: _ = machine.clear(isInside: false)
       default:
         if let present = running.take() {
-          _ = machine.leave(Self.id(present))
+          machine.leave(Self.id(present))
         } else if !waiting.isEmpty {
           let next = waiting.removeFirst()
           running = next

@@ -10,9 +10,7 @@ struct Group<Value: Sendable>: UseCase, AskingUseCase {
 
   var queue: UseCaseQueue { core.lane }
 
-  func question(about request: Any) -> (any Sendable)? {
-    (request as? String).map { GroupTitle(title: $0) }
-  }
+  func title(for request: Any) -> String? { request as? String }
 
   func main(_ title: String) async throws -> Value {
     let frame = core.frame { .group(nested ?? $0) }

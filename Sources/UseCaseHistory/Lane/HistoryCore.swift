@@ -13,8 +13,6 @@ final class HistoryCore: Sendable {
     lane = UseCaseQueue(keeper: ledger, clock: clock)
   }
 
-  deinit { ledger.finish() }
-
   /// What the running code is in this history, nil if it does not run on the lane.
   var role: HistoryFrame.Role? {
     guard let frame = HistoryFrame.innermost?.running(of: ledger.history), lane.isHeldHere

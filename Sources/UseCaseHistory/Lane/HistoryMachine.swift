@@ -26,8 +26,8 @@ struct HistoryMachine<Step: Sendable, Waiter: Sendable>: Sendable {
 // MARK: - The lane
 
 extension HistoryMachine {
-  mutating func admit(_ id: ID, label: (any Sendable)?) {
-    lane.admit(id, label: label, in: pool)
+  mutating func admit(_ id: ID, _ operation: HistoryLane.Operation?) {
+    lane.admit(id, operation, in: pool)
     version += 1
   }
 
@@ -40,11 +40,8 @@ extension HistoryMachine {
     if lane.start(id), pool.isSaved { version += 1 }
   }
 
-  /// Returns what is to be let go of outside of locks.
-  mutating func leave(_ id: ID) -> (any Sendable)? {
-    let departure = lane.leave(id)
-    if departure.isChange { version += 1 }
-    return departure.label
+  mutating func leave(_ id: ID) {
+    if lane.leave(id) { version += 1 }
   }
 
   /// A recorded body begins. Nil if the lane has gone on meanwhile.
@@ -304,8 +301,8 @@ extension HistoryMachine {
 enum HistoryLabel<Step: Sendable>: Sendable {
   case step(Step)
   case group(String)
-  /// What an execution that waits or runs has said of itself.
-  case asked(any Sendable)
+  /// An execution that waits or runs.
+  case pending(HistoryLane.Operation)
 }
 
 extension HistoryMachine {
@@ -331,7 +328,7 @@ extension HistoryMachine {
   }
 
   private func label(of entry: ID) -> HistoryLabel<Step>? {
-    if let label = lane.label(of: entry) { return .asked(label) }
+    if let operation = lane.operation(of: entry) { return .pending(operation) }
     guard let position = pool.position(of: entry) else { return nil }
     return switch pool.record(at: position).content {
     case .single(let step): .step(step)

@@ -18,12 +18,10 @@ extension [HistoryEntry]: MoveAnswer {
 }
 
 /// Undo, redo and move: the request says which.
-struct Move<Answer: MoveAnswer>: UseCase, AskingUseCase {
+struct Move<Answer: MoveAnswer>: UseCase {
   let core: HistoryCore
 
   var queue: UseCaseQueue { core.lane }
-
-  func question(about request: Any) -> (any Sendable)? { request as? HistoryMove }
 
   @inline(__always)
   func main(_ move: HistoryMove) async throws -> Answer {
@@ -48,6 +46,25 @@ struct Move<Answer: MoveAnswer>: UseCase, AskingUseCase {
       ledger.discard(drops, in: frame)
       if let failure { throw failure }
       return Answer(plan)
+    }
+  }
+}
+
+extension HistoryMove {
+  /// The request of the operation, if that is a move of a history.
+  @inline(__always)
+  init?(_ operation: any AdmittedOperation) {
+    let (operation, type): (AnyObject, any Any.Type) = (operation, operation.useCaseType)
+    if type == Move<HistoryEntry?>.self {
+      guard let operation = operation as? UseCaseOperation<HistoryMove, HistoryEntry?>
+      else { return nil }
+      self = operation.request
+    } else if type == Move<[HistoryEntry]>.self {
+      guard let operation = operation as? UseCaseOperation<HistoryMove, [HistoryEntry]>
+      else { return nil }
+      self = operation.request
+    } else {
+      return nil
     }
   }
 }
