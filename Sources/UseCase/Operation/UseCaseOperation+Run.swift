@@ -23,7 +23,7 @@ extension UseCaseOperation {
   }
 
   /// Lets go of the use case. A keeper may be asking it for a title, so it takes the lock.
-  @usableFromInline @inline(never)
+  @inlinable @inline(never)
   func forgetUseCase() {
     var old: (any UseCase<Request, Response>)?
     core.withHandlers { swap(&old, &useCase) }

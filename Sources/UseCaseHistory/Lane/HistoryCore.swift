@@ -60,7 +60,7 @@ final class HistoryCore: Sendable {
       switch outer.role {
       case .body, .part:
         return .answered(frame(.body, outer.entrance, in: place))
-      case .group(let group) where ledger.change({ $0.openPart(in: group) }):
+      case .group(let group) where ledger.change({ $0.groups.openPart(in: group) }):
         let entrance = HistoryLane.Entrance(slot: outer.entrance.slot, entry: .next())
         return .recording(frame(.part(of: group), entrance, in: place))
       case .group: break

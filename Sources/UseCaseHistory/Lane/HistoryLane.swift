@@ -128,8 +128,8 @@ struct HistoryLane: Sendable {
     lookAhead(in: pool)
     let ask: HistoryAsk =
       switch move {
-      case .undo: undoTarget(in: pool).map { .undo($0) } ?? .nothing
-      case .redo: redoTarget(in: pool).map { .redo($0) } ?? .nothing
+      case .undo: .undo(undoTarget(in: pool))
+      case .redo: .redo(redoTarget(in: pool))
       case .move(let entry): .move(to: entry)
       }
     append(Pending(id: id, ask: ask), nil, in: pool)
@@ -260,19 +260,13 @@ struct HistoryLane: Sendable {
   /// What the running operation has done is in this entry, and what waits for it means this one.
   mutating func become(_ entry: ID) {
     var run = run
-    if run.promised != entry { retarget(from: run.promised, to: entry) }
+    if run.promised != entry, moves > 0 {
+      for index in pending.indices {
+        pending[index].ask = pending[index].ask.retargeted(from: run.promised, to: entry)
+      }
+    }
     run.promised = entry
     turn = .running(run)
-  }
-
-  /// What the running operation leaves is not what others wait for.
-  mutating func disappoint() { retarget(from: run.promised, to: nil) }
-
-  private mutating func retarget(from old: ID, to new: ID?) {
-    guard moves > 0 else { return }
-    for index in pending.indices {
-      pending[index].ask = pending[index].ask.retargeted(from: old, to: new)
-    }
   }
 
   /// A body has done what the operation was asked for: as in the forecast, or otherwise.

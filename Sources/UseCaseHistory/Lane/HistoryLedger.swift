@@ -18,7 +18,8 @@ final class HistoryLedger: Sendable {
 
   init(limit: Int?, mergeWindow: Duration, clock: any Clock<Duration>) {
     machine = Lock(Machine(limit: limit, mergeWindow: mergeWindow))
-    elapsed = clock.stopwatch()
+    // The clock that most histories have is compiled for itself.
+    elapsed = (clock as? ContinuousClock)?.stopwatch() ?? clock.stopwatch()
   }
 
   func read<Value: Sendable>(_ body: (borrowing Machine) -> Value) -> Value {
@@ -117,7 +118,8 @@ extension HistoryLedger {
     let entrance = frame.entrance
     switch (frame.role, step) {
     case (.part(let group), _):
-      change { $0.closePart(step, as: entrance.entry, in: group) }?.resume()
+      let part = step.map { Machine.Record(id: entrance.entry, content: .single($0)) }
+      change { $0.groups.closePart(part, in: group) }?.resume()
     case (.body, let step?): record(step, in: frame)
     case (.body, nil): discard(change { $0.fail(entrance) }, in: frame)
     case (.group, _): preconditionFailure("A group ends by itself.")

@@ -24,9 +24,9 @@ struct Move<Answer: MoveAnswer>: UseCase {
   var queue: UseCaseQueue { core.lane }
 
   @inline(__always)
-  func main(_ move: HistoryMove) async throws -> Answer {
+  func main(_: HistoryMove) async throws -> Answer {
     let ledger = core.ledger
-    switch ledger.change({ $0.begin(move) }) {
+    switch ledger.change({ $0.begin() }) {
     case .nothing: return .nothing
     case .refuse(let error): throw error
     case .go(var plan):
