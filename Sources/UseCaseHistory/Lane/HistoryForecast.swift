@@ -27,7 +27,7 @@ struct HistoryForecast: Sendable {
   }
 
   private func id<Step>(at position: Int, in pool: HistoryPool<Step>) -> ID {
-    position < kept ? pool.record(at: position).id : expected[position - kept]
+    position < kept ? pool.id(at: position) : expected[position - kept]
   }
 
   /// An execution will become this entry.

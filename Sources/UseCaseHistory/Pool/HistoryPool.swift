@@ -75,6 +75,10 @@ extension HistoryPool {
     return step
   }
 
+  func id(at position: Int) -> ID { record(at: position).id }
+
+  // Inlined, because a copy of a record is counted.
+  @inline(__always)
   func record(at position: Int) -> Record {
     let index = position - start
     return index < applied.count
