@@ -142,9 +142,12 @@ struct HistoryLane: Sendable {
     pending.append(last)
     operations.append(operation)
     count(last.ask, 1)
-    if var forecast = forecast.take() {
-      advance(&forecast, by: pending.count - 1, in: pool)
-      self.forecast = forecast
+    // In place: a forecast is several words, and most often there is none.
+    guard forecast != nil else { return }
+    if last.ask.isRecording {
+      forecast?.record(last.id, limit: pool.limit)
+    } else {
+      forecast?.move(by: last.ask, isRunning: false, in: pool)
     }
   }
 
@@ -260,13 +263,19 @@ struct HistoryLane: Sendable {
   /// What the running operation has done is in this entry, and what waits for it means this one.
   mutating func become(_ entry: ID) {
     var run = run
-    if run.promised != entry, moves > 0 {
-      for index in pending.indices {
-        pending[index].ask = pending[index].ask.retargeted(from: run.promised, to: entry)
-      }
+    if run.promised != entry {
+      // It expects the entry that was promised.
+      forecast = nil
+      if moves > 0 { retarget(from: run.promised, to: entry) }
     }
     run.promised = entry
     turn = .running(run)
+  }
+
+  private mutating func retarget(from old: ID, to new: ID) {
+    for index in pending.indices {
+      pending[index].ask = pending[index].ask.retargeted(from: old, to: new)
+    }
   }
 
   /// A body has done what the operation was asked for: as in the forecast, or otherwise.
