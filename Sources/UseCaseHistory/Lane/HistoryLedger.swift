@@ -59,7 +59,8 @@ final class HistoryLedger: Sendable {
 extension HistoryLedger: QueueKeeper {
   func admitted(_ operation: any AdmittedOperation) {
     let id = HistoryEntry.ID(operation.id)
-    if let move = HistoryMove(operation) {
+    let move = Move<HistoryEntry?>.request(of: operation)
+    if let move = move ?? Move<[HistoryEntry]>.request(of: operation) {
       machine.withLock { $0.admit(id, move) }
     } else {
       machine.withLock { $0.admit(id, operation) }

@@ -50,21 +50,11 @@ struct Move<Answer: MoveAnswer>: UseCase {
   }
 }
 
-extension HistoryMove {
-  /// The request of the operation, if that is a move of a history.
+extension Move {
+  /// Returns the request of the operation, if it executes such a move.
   @inline(__always)
-  init?(_ operation: any AdmittedOperation) {
-    let (operation, type): (AnyObject, any Any.Type) = (operation, operation.useCaseType)
-    if type == Move<HistoryEntry?>.self {
-      guard let operation = operation as? UseCaseOperation<HistoryMove, HistoryEntry?>
-      else { return nil }
-      self = operation.request
-    } else if type == Move<[HistoryEntry]>.self {
-      guard let operation = operation as? UseCaseOperation<HistoryMove, [HistoryEntry]>
-      else { return nil }
-      self = operation.request
-    } else {
-      return nil
-    }
+  static func request(of operation: any AdmittedOperation) -> HistoryMove? {
+    guard operation.useCaseType == Self.self else { return nil }
+    return (operation as AnyObject as? UseCaseOperation<HistoryMove, Answer>)?.request
   }
 }
