@@ -54,5 +54,5 @@ public struct AnyUseCase<Request: Sendable, Response: Sendable>: UseCase {
 
 extension AnyUseCase: AskingUseCase {
   @usableFromInline
-  package func question(about request: Any) -> (any Sendable)? { asking?.question(about: request) }
+  package func title(for request: Any) -> String? { asking?.title(for: request) }
 }

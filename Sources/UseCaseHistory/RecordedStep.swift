@@ -9,14 +9,6 @@ struct RecordedIdentity: Equatable, Sendable {
   }
 }
 
-/// What an execution that waits or runs is called.
-struct RecordedTitle<Base: UndoableUseCase>: HistoryTitled {
-  let useCase: Base
-  let request: Base.Request
-
-  var title: String { useCase.title(for: request) }
-}
-
 /// An execution of a use case of a certain type.
 final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
   private let useCase: Base

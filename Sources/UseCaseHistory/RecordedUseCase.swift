@@ -59,7 +59,7 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
 
 extension RecordedUseCase: AskingUseCase {
   @usableFromInline
-  package func question(about request: Any) -> (any Sendable)? {
-    (request as? Base.Request).map { RecordedTitle(useCase: base, request: $0) }
+  package func title(for request: Any) -> String? {
+    (request as? Base.Request).map { base.title(for: $0) }
   }
 }

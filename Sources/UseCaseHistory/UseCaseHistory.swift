@@ -137,9 +137,9 @@ extension UseCaseHistory {
     case .body, .part: return Self.refuse(title)
     case .group(let parent):
       let id = HistoryEntry.ID.next()
-      guard ledger.change({ $0.openGroup(id, title, in: parent) }) else { break }
+      guard ledger.change({ $0.groups.open(id, title, in: parent) }) else { break }
       return Group(core: core, nested: id, body: body).executeInside(title)
-        .onCancel { [ledger] _ in ledger.change { $0.abandonGroup(id) }?.resume() }
+        .onCancel { [ledger] _ in ledger.change { $0.groups.abandon(id) }?.resume() }
     case nil: break
     }
     return HistoryFrame.leave { Group(core: core, nested: nil, body: body).execute(title) }
@@ -160,7 +160,7 @@ extension UseCaseHistory {
 
   /// Keeps the next execution from merging with what has been recorded.
   public func breakMerging() {
-    ledger.change { $0.breakMerging() }
+    ledger.change { $0.window.close() }
   }
 
   /// Returns when nothing runs and nothing waits on the lane, at once if that is so now. The

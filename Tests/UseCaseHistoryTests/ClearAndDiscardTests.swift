@@ -70,10 +70,10 @@ struct ClearAndDiscardTests {
     // A wrapper, of which nothing that is recorded runs yet.
     let operation = AnyUseCase(queue: desk.edit.queue) { [edit = desk.edit] (text: String) in
       begun.open()
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       return try await edit.main(text)
     }.execute("B")
-    await begun.pass()
+    await begun.passIgnoringCancellation()
     if isClearedFirst { history.clear() }
     operation.cancel()
     if !isClearedFirst { history.clear() }
@@ -292,12 +292,14 @@ struct ClearAndDiscardTests {
     let (keep, gate) = (Keep(lifetime: Lifetime()), Gate())
     do {
       let history = UseCaseHistory()
-      await history.execute(keep, ()).then { _ in Task { await gate.pass() } }.ended()
-      await history.undo().then { _ in Task { await gate.pass() } }.ended()
-      await history.redo().then { _ in Task { await gate.pass() } }.ended()
+      await history.execute(keep, ()).then { _ in Task { await gate.passIgnoringCancellation() } }
+        .ended()
+      await history.undo().then { _ in Task { await gate.passIgnoringCancellation() } }.ended()
+      await history.redo().then { _ in Task { await gate.passIgnoringCancellation() } }.ended()
       await history.group("G") { _ = try await keep.recorded(in: history)(()) }
-        .then { _ in Task { await gate.pass() } }.ended()
-      await history.move(to: nil).then { _ in Task { await gate.pass() } }.ended()
+        .then { _ in Task { await gate.passIgnoringCancellation() } }.ended()
+      await history.move(to: nil).then { _ in Task { await gate.passIgnoringCancellation() } }
+        .ended()
     }
     await keep.lifetime.over()
     gate.open()

@@ -195,7 +195,7 @@ struct GroupTests {
       await history.group("G") { [history] in
         let gate = Gate()
         let nested = history.group("N") {
-          await gate.pass()
+          await gate.passIgnoringCancellation()
           cancelled.append(Task.isCancelled)
         }
         nested.cancel()
@@ -224,7 +224,7 @@ struct GroupTests {
     let gate = Gate()
     let group = history.group("G") { [edit = desk.edit, history] in
       history.group("N") {
-        await gate.pass()
+        await gate.passIgnoringCancellation()
         _ = try await edit("a")
       }
     }
@@ -330,7 +330,7 @@ struct GroupTests {
     let gate = Gate()
     let group = history.group("G") { [edit = desk.edit] in
       _ = try await edit("a")
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       _ = try await edit("b")
     }
     await page.began("do a")

@@ -15,9 +15,9 @@ struct HistoryMachineTests {
 
   @Test func `a body does not begin in a slot that has gone on to another`() {
     var machine = Self.machine()
-    for number in 1...2 { machine.admit(Self.id(number), label: nil) }
+    for number in 1...2 { machine.admit(Self.id(number), nil) }
     machine.start(Self.id(1))
-    _ = machine.leave(Self.id(1))
+    machine.leave(Self.id(1))
     machine.start(Self.id(2))
     let stale = machine.enter(in: Self.id(1), leftIn: nil, spare: Self.id(9))
     let present = machine.enter(in: Self.id(2), leftIn: nil, spare: Self.id(9))
@@ -27,12 +27,14 @@ struct HistoryMachineTests {
   @Test func `dropping a million entries is one exchange`() {
     var pool = HistoryPool<String>(limit: nil)
     for number in 1...1_000_000 {
-      _ = pool.record(HistoryRecord(id: Self.id(number), content: .single("")))
+      var drops: [HistoryDrop<String>] = []
+      pool.record(HistoryRecord(id: Self.id(number), content: .single("")), into: &drops)
     }
     let times = (1...5).map { _ in
       var cleared = pool
       let begin = threadTime()
-      let drops = cleared.clear()
+      var drops: [HistoryDrop<String>] = []
+      cleared.clear(into: &drops)
       let time = threadTime() - begin
       #expect(drops.map(\.count) == [1_000_000])
       return time
@@ -45,12 +47,12 @@ struct HistoryMachineTests {
   func `a hundred thousand that wait can leave from either end`(fromFront: Bool) {
     var machine = Self.machine()
     let numbers = 1...100_000
-    for number in numbers { machine.admit(Self.id(number), label: nil) }
+    for number in numbers { machine.admit(Self.id(number), nil) }
     machine.start(Self.id(1))
     let rest = Array(numbers.dropFirst())
-    for number in fromFront ? rest : rest.reversed() { _ = machine.leave(Self.id(number)) }
+    for number in fromFront ? rest : rest.reversed() { machine.leave(Self.id(number)) }
     #expect(machine.snapshot.state.isBusy)
-    _ = machine.leave(Self.id(1))
+    machine.leave(Self.id(1))
     #expect(!machine.snapshot.state.isBusy)
   }
 
@@ -62,7 +64,7 @@ struct HistoryMachineTests {
     var machine = Self.machine()
     var (last, waiting, running) = (0, [Int](), Int?.none)
     var moves: [Int: HistoryMove] = [:]
-    for _ in 1...1_500 {
+    for _ in 1...2_000 {
       switch Int.random(in: 0..<10, using: &random) {
       case 0..<4 where waiting.count < 10:
         last += 1
@@ -72,34 +74,37 @@ struct HistoryMachineTests {
         if let move {
           machine.admit(Self.id(last), move)
         } else {
-          machine.admit(Self.id(last), label: nil)
+          machine.admit(Self.id(last), nil)
         }
         moves[last] = move
       case 4:
         guard let index = waiting.indices.randomElement(using: &random) else { continue }
-        _ = machine.leave(Self.id(waiting.remove(at: index)))
+        machine.leave(Self.id(waiting.remove(at: index)))
       case 5: _ = machine.setLimit([nil, nil, 1, 3].randomElement(using: &random) ?? nil)
       case 6: _ = machine.clear(isInside: false)
       default:
         if let present = running.take() {
-          _ = machine.leave(Self.id(present))
+          machine.leave(Self.id(present))
         } else if !waiting.isEmpty {
           let next = waiting.removeFirst()
           running = next
           Self.run(next, moves[next], in: &machine, &random)
         }
       }
-      // To set the limit again forgets the forecast, and is a change.
-      var anew = machine
-      _ = anew.setLimit(anew.limit)
-      var (present, expected) = (machine.snapshot, anew.snapshot)
-      (present.state.version, expected.state.version) = (0, 0)
-      guard "\(present)" == "\(expected)" else {
-        Issue.record("\(present), but anew: \(expected)")
-        return
-      }
+      guard Self.isAsComputedAnew(machine) else { return }
       machine.lookAhead()
     }
+  }
+
+  private static func isAsComputedAnew(_ machine: Machine) -> Bool {
+    // To set the limit again forgets the forecast, and is a change.
+    var anew = machine
+    _ = anew.setLimit(anew.limit)
+    var (present, expected) = (machine.snapshot, anew.snapshot)
+    (present.state.version, expected.state.version) = (0, 0)
+    if "\(present)" == "\(expected)" { return true }
+    Issue.record("\(present), but anew: \(expected)")
+    return false
   }
 
   /// The operation has the lane, and does what it was asked for, or fails.
@@ -108,18 +113,110 @@ struct HistoryMachineTests {
     _ random: inout SeededGenerator
   ) {
     machine.start(id(number))
-    guard let move else {
-      guard let entrance = machine.enter(in: id(number), leftIn: nil, spare: id(number + 1_000_000))
-      else { return }
-      let fails = Int.random(in: 0..<5, using: &random) == 0
-      _ = fails ? machine.fail(entrance) : machine.record("\(number)", entrance, at: .zero)
+    machine.lookAhead()
+    if move == nil {
+      let bodies = [1, 1, 1, 2, 3].randomElement(using: &random) ?? 1
+      for body in 1...bodies {
+        guard isAsComputedAnew(machine) else { return }
+        runBody(body, of: number, in: &machine, &random)
+      }
       return
     }
-    guard case .go(var plan) = machine.begin(move) else { return }
+    guard case .go(var plan) = machine.begin() else { return }
+    machine.lookAhead()
     if Int.random(in: 0..<5, using: &random) > 0 {
       while let step = plan.next() { plan.isRedo ? plan.redid(step) : plan.undid() }
     }
+    if Int.random(in: 0..<9, using: &random) == 0 { _ = machine.clear(isInside: true) }
     plan.close()
     _ = machine.finish(&plan)
+  }
+
+  /// A recorded body, or the body of a group, or two bodies at once.
+  private static func runBody(
+    _ body: Int, of number: Int, in machine: inout Machine, _ random: inout SeededGenerator
+  ) {
+    let spare = number + body * 1_000_000
+    guard let entrance = machine.enter(in: id(number), leftIn: nil, spare: id(spare)) else {
+      return
+    }
+    machine.lookAhead()
+    switch Int.random(in: 0..<10, using: &random) {
+    case 0: _ = machine.fail(entrance)
+    case 1...2 where body == 1:
+      machine.groups.open(entrance.entry, "G")
+      for part in 0..<Int.random(in: 0...3, using: &random) {
+        let record = HistoryRecord(id: id(spare + 10_000 * (part + 1)), content: .single("P"))
+        guard machine.groups.openPart(in: entrance.entry) else { continue }
+        _ = machine.groups.closePart(record, in: entrance.entry)
+      }
+      guard let group = machine.groups.close(entrance.entry) else {
+        preconditionFailure("Nothing is open in the group.")
+      }
+      let applied = Int.random(in: 0...group.parts.count, using: &random)
+      let isRolledBack = Int.random(in: 0..<3, using: &random) == 0
+      _ = machine.end(
+        group, in: entrance.slot,
+        rolledBack: isRolledBack ? (applied, id(number + 500_000)) : nil)
+    case 3:
+      guard let second = machine.enter(in: id(number), leftIn: nil, spare: id(spare + 500_000))
+      else { return }
+      _ = machine.record("second", second, at: .zero)
+      #expect(isAsComputedAnew(machine))
+      _ = machine.record("\(number)", entrance, at: .zero)
+    case 4: _ = (machine.clear(isInside: true), machine.record("", entrance, at: .zero))
+    default:
+      let candidate = machine.mergeCandidate(at: .zero)
+      let merges: [HistoryMerging<String>] = [.separate, .separate, .merged("merged"), .annul]
+      let merging = merges.randomElement(using: &random)
+      _ = machine.record(
+        "\(number)", entrance, merging ?? .separate, candidate?.ticket, at: .zero)
+    }
+  }
+
+  /// Three parts and a nested group begin and end in every order that there is, with the body of the
+  /// group waiting from each moment on.
+  @Test func `a group ends when all that has begun in it has, in every order`() {
+    typealias Groups = Machine.Groups
+    let (group, nested) = (Self.id(1), Self.id(2))
+    for order in permutations([3, 4, 5, 2]) {
+      for waitsBefore in 0...order.count {
+        var groups = Groups()
+        groups.open(group, "G")
+        let begun =
+          (3...5).map { _ in groups.openPart(in: group) } + [groups.open(nested, "N", in: group)]
+        #expect(begun == [true, true, true, true])
+        var resumed: [Int] = []
+        for (index, part) in order.enumerated() {
+          if index == waitsBefore, groups.wait(7, for: group) != nil { Issue.record("it waits") }
+          if groups.close(group) != nil { Issue.record("it is open") }
+          let waiter =
+            part == 2
+            ? groups.abandon(nested)
+            : groups.closePart(
+              HistoryRecord(id: Self.id(part), content: .single("")), in: group)
+          if let waiter { resumed.append(waiter) }
+          #expect(waiter == nil || index == order.count - 1)
+        }
+        if waitsBefore == order.count, groups.wait(7, for: group) == nil {
+          Issue.record("it is over")
+        }
+        #expect(resumed == (waitsBefore < order.count ? [7] : []))
+        let parts = groups.close(group)?.record?.content
+        guard case .group(let closed)? = parts else {
+          preconditionFailure("The group has ended with parts.")
+        }
+        #expect(closed.parts.map(\.id) == order.filter { $0 != 2 }.map { Self.id($0) })
+        let isOpen = (groups.openPart(in: group), groups.open(nested, "N", in: group))
+        #expect(isOpen == (false, false))
+      }
+    }
+  }
+
+  private func permutations(_ numbers: [Int]) -> [[Int]] {
+    guard !numbers.isEmpty else { return [[]] }
+    return numbers.flatMap { first in
+      permutations(numbers.filter { $0 != first }).map { [first] + $0 }
+    }
   }
 }

@@ -121,7 +121,7 @@ struct InsideTests {
     let done = Log<HistoryError?>()
     page.script("do A") { [history, edit = desk.edit] in
       Task {
-        await gate.pass()
+        await gate.passIgnoringCancellation()
         done.append(await history.undo().ended().historyError)
         _ = try await edit("B")
         done.append(await history.group("G") { _ = try await edit("c") }.ended().historyError)

@@ -23,7 +23,7 @@ struct LeftBehindTests {
       first()
       let holding = Task { _ = try? await edit("X") }
       let later = Task {
-        await gate.pass()
+        await gate.passIgnoringCancellation()
         await body()
       }
       tasks.update { $0 = [holding, later] }
@@ -85,7 +85,7 @@ struct LeftBehindTests {
   @Test func `it is inside of a recorded body, whoever has called it has ended`() async {
     let (gate, log) = (Gate(), Log<String>())
     page.script("do X") { [history, edit = desk.edit] in
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       do { _ = try await history.undo().value } catch { log.append("\(error)") }
       _ = try? await edit("Z")
     }
@@ -99,7 +99,7 @@ struct LeftBehindTests {
   @Test func `it clears at once if nothing is recorded in its slot`() async {
     let gate = Gate()
     page.script("do X") { [history] in
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       history.clear()
     }
     await leaveX()
@@ -162,7 +162,7 @@ struct LeftBehindTests {
     let later = Watched<UseCaseOperation<String, Answer>?>(nil)
     let asked = Gate()
     page.script("do Y") { [page, history] in
-      await gate.pass()
+      await gate.passIgnoringCancellation()
       await history.undo().then { _ in
         later.update { $0 = history.execute(Edit(page: page), "Z") }
       }.ended()
@@ -174,7 +174,7 @@ struct LeftBehindTests {
     }
     await history.run(page, "A")
     gate.open()
-    await asked.pass()
+    await asked.passIgnoringCancellation()
     await later.value?.ended()
     #expect(history.layout == "[Q Z |]")
   }

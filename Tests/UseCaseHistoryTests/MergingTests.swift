@@ -42,25 +42,25 @@ struct MergingTests {
 
   @Test func `the window counts from the last recording, and an undo ends it`() async {
     let desk = Desk(mergeWindow: .seconds(1))
-    desk.clock.advance(by: .seconds(1))
+    await desk.clock.advance(by: .seconds(1))
     await desk.history.type(desk.page, "a")
-    desk.clock.advance(by: .milliseconds(600))
+    await desk.clock.advance(by: .milliseconds(600))
     await desk.history.type(desk.page, "b")
-    desk.clock.advance(by: .milliseconds(1100))
+    await desk.clock.advance(by: .milliseconds(1100))
     await desk.history.type(desk.page, "c")
     #expect(desk.history.layout == "[ab c |]")
     await desk.history.back(1)
-    desk.clock.advance(by: .milliseconds(100))
+    await desk.clock.advance(by: .milliseconds(100))
     await desk.history.type(desk.page, "d")
     #expect(desk.history.layout == "[ab d |]")
   }
 
   @Test func `exactly the window still merges, and a nanosecond more does not`() async {
     await history.type(page, "a")
-    desk.clock.advance(by: .milliseconds(500))
+    await desk.clock.advance(by: .milliseconds(500))
     await history.type(page, "b")
     #expect(history.layout == "[ab |]")
-    desk.clock.advance(by: .milliseconds(500) + .nanoseconds(1))
+    await desk.clock.advance(by: .milliseconds(500) + .nanoseconds(1))
     await history.type(page, "c")
     #expect(history.layout == "[ab c |]")
   }
@@ -69,7 +69,7 @@ struct MergingTests {
     let desk = Desk(mergeWindow: .zero)
     await desk.history.type(desk.page, "a", "b")
     #expect(desk.history.layout == "[ab |]")
-    desk.clock.advance(by: .nanoseconds(1))
+    await desk.clock.advance(by: .nanoseconds(1))
     await desk.history.type(desk.page, "c")
     #expect(desk.history.layout == "[ab c |]")
   }

@@ -168,7 +168,7 @@ final class RandomSession {
       history.breakMerging()
       reference.lastRecording = nil
     case .wait(let milliseconds):
-      clock.advance(by: .milliseconds(milliseconds))
+      await clock.advance(by: .milliseconds(milliseconds))
       reference.time += milliseconds
     }
   }

@@ -51,8 +51,8 @@ struct RecordingTests {
   @Test func `a response that comes after the timeout is recorded`() async {
     let gate = page.hold("do A")
     let operation = history.execute(Edit(page: page, timeout: .seconds(1)), "A")
-    await desk.clock.sleepers(atLeast: 1)
-    desk.clock.advance(by: .seconds(1))
+    await desk.clock.sleeping()
+    await desk.clock.advance(by: .seconds(1))
     await #expect(throws: UseCaseTimeout.self) { try await operation.value }
     #expect(history.layout == "[|]" && history.state.canUndo)
     gate.open()
@@ -62,10 +62,10 @@ struct RecordingTests {
 
   @Test func `the timeout holds neither for undo nor for redo`() async {
     await history.execute(Edit(page: page, timeout: .seconds(1)), "A").ended()
-    let sleeps = desk.clock.sleeps.count
+    let sleeps = desk.clock.sleepsBegun
     await history.back(1)
     await history.forth(1)
-    #expect(desk.clock.sleeps.count == sleeps)
+    #expect(desk.clock.sleepsBegun == sleeps)
   }
 
   @Test func `when a handler runs its execution is recorded`() async {
@@ -83,7 +83,7 @@ struct RecordingTests {
       let queue: UseCaseQueue
       let gate: Gate
 
-      func main(_: Void) async throws { await gate.pass() }
+      func main(_: Void) async throws { await gate.passIgnoringCancellation() }
       func undo(_: Void, _: Void) async throws {}
     }
     let gate = Gate()

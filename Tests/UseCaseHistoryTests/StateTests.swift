@@ -82,7 +82,7 @@ struct StateTests {
       guard let states else { return }
       for await _ in states { first.open() }
     }
-    await first.pass()
+    await first.passIgnoringCancellation()
     history = nil
     await reader.value
   }
@@ -92,7 +92,7 @@ struct StateTests {
     let reader = Task { [states = history.states()] in
       for await _ in states { first.open() }
     }
-    await first.pass()
+    await first.passIgnoringCancellation()
     reader.cancel()
     await reader.value
     let early = Task { [states = history.states()] in
@@ -196,7 +196,7 @@ struct StateTests {
         changed.open()
       }
       await history.run(page, name)
-      await changed.pass()
+      await changed.passIgnoringCancellation()
       #expect(model.state.undoTitle == name)
     }
   }

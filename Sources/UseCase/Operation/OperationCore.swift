@@ -88,11 +88,6 @@ extension OperationCore {
     return .sleep(sleep)
   }
 
-  /// The same for a queue whose keeper is told a question.
-  func submit(_ member: any QueueMember, asking question: (any Sendable)?) -> TaskPlan {
-    isGuest ? enterAsGuest() : plan(for: queue.admit(member, asking: question))
-  }
-
   private func enterAsGuest() -> TaskPlan {
     ticket = QueueTicket(seat: 0, id: .next())
     return plan(for: .start)

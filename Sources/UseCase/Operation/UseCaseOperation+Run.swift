@@ -7,7 +7,8 @@ extension UseCaseOperation {
     _ useCase: some UseCase<Request, Response>, priority: TaskPriority? = nil, isCall: Bool
   ) {
     self.useCase = useCase
-    let plan = core.queue.isFollowed ? submitToFollowers() : core.submit(self)
+    let plan = core.submit(self)
+    if core.queue.isFollowed { react() }
     if isCall || !Slot.isHeld {
       spawn(plan, priority: priority)
     } else {
@@ -15,15 +16,19 @@ extension UseCaseOperation {
     }
   }
 
-  /// Asks a queue with a keeper or with reactions for a slot.
+  /// Announces the operation to the reactions of its queue.
   @usableFromInline @inline(never)
-  func submitToFollowers() -> TaskPlan {
-    let asking = useCase as? any AskingUseCase
-    let plan =
-      core.queue.keeper == nil
-      ? core.submit(self) : core.submit(self, asking: asking?.question(about: request))
-    core.queue.reactions?.react(to: self, of: asking?.baseType ?? core.useCaseType)
-    return plan
+  func react() {
+    guard let reactions = core.queue.reactions else { return }
+    reactions.react(
+      to: self, of: (useCase as? any AskingUseCase)?.baseType ?? core.useCaseType)
+  }
+
+  /// Lets go of the use case. A keeper may be asking it for a title, so it takes the lock.
+  @inlinable @inline(never)
+  func forgetUseCase() {
+    var old: (any UseCase<Request, Response>)?
+    core.withHandlers { swap(&old, &useCase) }
   }
 
   /// An operation that a body executes is independent: its task does not inherit the slot.
@@ -88,7 +93,7 @@ extension UseCaseOperation {
         freed = core.fail(error)
       }
     } else {
-      useCase = nil
+      forgetUseCase()
       freed = core.leave()
     }
     switch core.giveBack(freed) {
@@ -103,9 +108,12 @@ extension UseCaseOperation {
   /// Runs the body. What it needs is let go when this returns.
   @concurrent @inlinable @inline(__always)
   func body() async throws -> Response {
-    guard let useCase = useCase.take() else {
+    // A keeper may ask for its title until the body has returned.
+    let isFollowed = core.queue.isFollowed
+    guard let useCase = isFollowed ? useCase : useCase.take() else {
       preconditionFailure("The body of an operation runs once.")
     }
+    defer { if isFollowed { forgetUseCase() } }
     return try await Slot.local.withValue(Slot.Holder.member(self)) {
       core.queue.isPlain && useCase.timeout >= UseCaseTimeout.never
         ? try await useCase.main(request) : try await runIntercepted(useCase)
@@ -142,5 +150,15 @@ extension UseCaseOperation {
       id: id, parent: core.parent, type: core.useCaseType, clock: core.queue.clock)
     let body = UseCaseNext<Request, Response> { try await useCase.main($0) }
     return try await execution.run(request, through: core.queue.interceptors[...], body: body)
+  }
+}
+
+extension UseCaseOperation: AdmittedOperation {
+  @usableFromInline package var useCaseType: any Any.Type { core.useCaseType }
+
+  @usableFromInline package var title: String? {
+    var useCase: (any UseCase<Request, Response>)?
+    core.withHandlers { useCase = self.useCase }
+    return (useCase as? any AskingUseCase)?.title(for: request)
   }
 }

@@ -3,12 +3,8 @@
 /// So it hears of everything in the one order in which the queue decides. Its methods may take a
 /// lock of their own, and must not call the queue, or anything of a client's, while they hold it.
 package protocol QueueKeeper: AnyObject, Sendable {
-  /// An operation was admitted.
-  ///
-  /// - Parameters:
-  ///   - id: The operation.
-  ///   - question: The words of its use case, if that is an ``AskingUseCase``.
-  func admitted(_ id: UseCaseOperationID, _ question: (any Sendable)?)
+  /// An operation was admitted. The queue keeps it until it has left.
+  func admitted(_ operation: any AdmittedOperation)
 
   /// An operation has its slot.
   func started(_ id: UseCaseOperationID)
@@ -20,14 +16,25 @@ package protocol QueueKeeper: AnyObject, Sendable {
   func unlocked()
 }
 
+/// An operation as the keeper of its queue sees it.
+@usableFromInline
+package protocol AdmittedOperation: AnyObject, Sendable {
+  var id: UseCaseOperationID { get }
+  var useCaseType: any Any.Type { get }
+
+  /// The title of its request, until its body has returned: nil if the use case has none, or is a
+  /// wrapper of a client's. It runs code of a client, so ask for it outside of locks.
+  var title: String? { get }
+}
+
 /// A use case that says more of itself to its queue.
 @usableFromInline
 package protocol AskingUseCase: Sendable {
   /// The type to which reactions react: of an erased use case, that of its base.
   var baseType: any Any.Type { get }
 
-  /// Returns the question behind the request, in words that the keeper of the queue understands.
-  func question(about request: Any) -> (any Sendable)?
+  /// Returns what a user calls the request, nil if that is known only by the base of the use case.
+  func title(for request: Any) -> String?
 }
 
 extension AskingUseCase {

@@ -2,7 +2,7 @@ import UseCaseInternals
 
 /// An operation as its queue sees it.
 @usableFromInline
-protocol QueueMember: AnyObject, Sendable {
+protocol QueueMember: AdmittedOperation {
   /// The place in the queue, which the queue sets once, at admission, under its lock.
   var ticket: QueueTicket { get set }
 

@@ -188,6 +188,7 @@ extension UseCaseQueue {
   /// - Returns: Whether it starts, waits, or is dropped.
   @inline(__always)
   func admit(_ member: any QueueMember) -> Policy.Decision.Entry {
+    if let keeper { return admit(member, telling: keeper) }
     let admission = machine.withLock { machine in
       let admission = machine.admit(member, id: .next())
       member.ticket = admission.ticket
@@ -198,18 +199,18 @@ extension UseCaseQueue {
     return admission.entry
   }
 
-  /// Does the same, and tells the keeper under the same lock what the member asks.
-  func admit(
-    _ member: any QueueMember, asking question: (any Sendable)?
+  /// Does the same, and tells the keeper under the same lock.
+  private func admit(
+    _ member: any QueueMember, telling keeper: any QueueKeeper
   ) -> Policy.Decision.Entry {
     let admission = machine.withLock { machine in
       let admission = machine.admit(member, id: .next())
       member.ticket = admission.ticket
-      keeper?.admitted(admission.ticket.id, question)
-      if admission.entry == .start { keeper?.started(admission.ticket.id) }
+      keeper.admitted(member)
+      if admission.entry == .start { keeper.started(admission.ticket.id) }
       return admission
     }
-    keeper?.unlocked()
+    keeper.unlocked()
     changes.poke()
     // A keeper follows a serial queue, which supersedes and drops nothing.
     return admission.entry

@@ -10,9 +10,7 @@ struct Group<Value: Sendable>: UseCase, AskingUseCase {
 
   var queue: UseCaseQueue { core.lane }
 
-  func question(about request: Any) -> (any Sendable)? {
-    (request as? String).map { GroupTitle(title: $0) }
-  }
+  func title(for request: Any) -> String? { request as? String }
 
   func main(_ title: String) async throws -> Value {
     let frame = core.frame { .group(nested ?? $0) }
@@ -26,11 +24,11 @@ struct Group<Value: Sendable>: UseCase, AskingUseCase {
     frame.end()
     switch result {
     case .success(let value):
-      end(parts, in: frame, applied: nil)
+      end(parts, in: frame)
       return value
     case .failure(let error):
       let (applied, failure) = await rollBack(parts)
-      end(parts, in: frame, applied: applied)
+      end(parts, in: frame, rolledBack: (applied, .next()))
       guard let failure else { throw error }
       throw HistoryGroupError(cause: error, undoFailure: failure, residue: parts.id)
     }
@@ -38,29 +36,30 @@ struct Group<Value: Sendable>: UseCase, AskingUseCase {
 
   private func begin(_ title: String, _ frame: HistoryFrame) {
     core.ledger.change { machine in
-      if let nested { return machine.beginGroup(nested) }
+      if let nested { return machine.groups.begin(nested) }
       let slot = frame.entrance.slot
       guard let entrance = machine.enter(in: slot, leftIn: nil, spare: .next()) else {
         preconditionFailure("A group begins when it holds the lane.")
       }
-      machine.openGroup(title, in: entrance)
+      machine.groups.open(entrance.entry, title)
     }
   }
 
   private func close(_ group: HistoryEntry.ID) async -> HistoryLedger.Machine.Groups.Closed {
     while true {
-      if let parts = core.ledger.change({ $0.closeGroup(group) }) { return parts }
+      if let parts = core.ledger.change({ $0.groups.close(group) }) { return parts }
       await withUnsafeContinuation { waiter in
-        core.ledger.change { $0.wait(waiter, for: group) }?.resume()
+        core.ledger.change { $0.groups.wait(waiter, for: group) }?.resume()
       }
     }
   }
 
   private func end(
-    _ group: HistoryLedger.Machine.Groups.Closed, in frame: HistoryFrame, applied: Int?
+    _ group: HistoryLedger.Machine.Groups.Closed, in frame: HistoryFrame,
+    rolledBack residue: (applied: Int, nobody: HistoryEntry.ID)? = nil
   ) {
     let slot = frame.entrance.slot
-    var end = core.ledger.change { $0.end(group, in: slot, applied: applied) }
+    var end = core.ledger.change { $0.end(group, in: slot, rolledBack: residue) }
     var drops: HistoryLedger.Machine.Drops = []
     swap(&drops, &end.drops)
     core.ledger.discard(drops, in: frame)

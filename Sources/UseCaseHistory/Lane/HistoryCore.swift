@@ -13,8 +13,6 @@ final class HistoryCore: Sendable {
     lane = UseCaseQueue(keeper: ledger, clock: clock)
   }
 
-  deinit { ledger.finish() }
-
   /// What the running code is in this history, nil if it does not run on the lane.
   var role: HistoryFrame.Role? {
     guard let frame = HistoryFrame.innermost?.running(of: ledger.history), lane.isHeldHere
@@ -61,10 +59,10 @@ final class HistoryCore: Sendable {
     if let outer {
       switch outer.role {
       case .body, .part:
-        return .answered(frame(.body, outer.entrance, in: place))
-      case .group(let group) where ledger.change({ $0.openPart(in: group) }):
+        return .answered(frame(.body, outer.entrance, in: place, inside: here))
+      case .group(let group) where ledger.change({ $0.groups.openPart(in: group) }):
         let entrance = HistoryLane.Entrance(slot: outer.entrance.slot, entry: .next())
-        return .recording(frame(.part(of: group), entrance, in: place))
+        return .recording(frame(.part(of: group), entrance, in: place, inside: here))
       case .group: break
       }
     }
@@ -74,13 +72,14 @@ final class HistoryCore: Sendable {
       machine.enter(in: ID(operation), leftIn: here?.entrance.slot, spare: .next())
     }
     guard let entrance else { return .elsewhere }
-    return .recording(frame(.body, entrance, in: place))
+    return .recording(frame(.body, entrance, in: place, inside: here))
   }
 
   private func frame(
-    _ role: HistoryFrame.Role, _ entrance: HistoryLane.Entrance, in place: QueuePlace
+    _ role: HistoryFrame.Role, _ entrance: HistoryLane.Entrance, in place: QueuePlace,
+    inside here: HistoryFrame?
   ) -> HistoryFrame {
-    HistoryFrame(role, entrance, of: ledger.history, in: place.operation)
+    HistoryFrame(role, entrance, of: ledger.history, in: place.operation, inside: here)
   }
 
   /// Returns a frame for the body of the operation that holds the lane.
@@ -90,6 +89,7 @@ final class HistoryCore: Sendable {
     }
     let id = ID(operation)
     return HistoryFrame(
-      role(id), HistoryLane.Entrance(slot: id, entry: id), of: ledger.history, in: operation)
+      role(id), HistoryLane.Entrance(slot: id, entry: id), of: ledger.history, in: operation,
+      inside: .innermost)
   }
 }

@@ -27,7 +27,7 @@ struct HistoryForecast: Sendable {
   }
 
   private func id<Step>(at position: Int, in pool: HistoryPool<Step>) -> ID {
-    position < kept ? pool.record(at: position).id : expected[position - kept]
+    position < kept ? pool.id(at: position) : expected[position - kept]
   }
 
   /// An execution will become this entry.
@@ -44,12 +44,11 @@ struct HistoryForecast: Sendable {
   mutating func move<Step>(by ask: HistoryAsk, isRunning: Bool, in pool: HistoryPool<Step>) {
     switch ask {
     case .recording: preconditionFailure("A recording is forecast by its entry.")
-    case .lost, .nothing: return
     case .undo(let target):
-      guard target == undoTarget(in: pool) else { return }
+      guard let target, target == undoTarget(in: pool) else { return }
       cursor -= 1
     case .redo(let target):
-      guard target == redoTarget(in: pool) else { return }
+      guard let target, target == redoTarget(in: pool) else { return }
       cursor += isPartial ? 0 : 1
     case .move(let id):
       if let id, let position = pool.position(of: id) {

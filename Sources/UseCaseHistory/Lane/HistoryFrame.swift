@@ -35,13 +35,13 @@ final class HistoryFrame: Sendable {
 
   init(
     _ role: Role, _ entrance: HistoryLane.Entrance, of history: ID,
-    in operation: UseCaseOperationID?
+    in operation: UseCaseOperationID?, inside here: HistoryFrame?
   ) {
     self.role = role
     self.entrance = entrance
     self.operation = operation
     self.history = history
-    outer = Self.current
+    outer = here?.running { _ in true }
   }
 
   /// The innermost frame, whether code runs in it or not.

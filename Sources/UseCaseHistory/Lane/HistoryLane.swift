@@ -51,16 +51,14 @@ struct HistoryLane: Sendable {
     case done(slot: ID, promised: ID)
   }
 
-  /// What an execution says of its title. It stands apart, so that asks are copied as bits.
-  private struct Label: Sendable {
-    let id: ID
-    /// Nil once its execution has left.
-    var label: (any Sendable)?
-  }
+  /// An execution, which knows its title. A machine only hands it on.
+  typealias Operation = any AnyObject & Sendable
 
   /// The running operation, then those that wait. Their ids grow.
   private var pending = HistoryStack<Pending>()
-  private var labels = HistoryStack<Label>()
+  /// The executions among them, each at the same index. They stand apart, so that asks are copied as
+  /// bits.
+  private var operations = HistoryStack<Operation?>()
   private var turn = Turn.free
   private var recordings = 0
   /// How many undos, redos and moves with something to do wait or run.
@@ -107,23 +105,21 @@ struct HistoryLane: Sendable {
       ?? (isRecording ? simulate(recordingsFail: true, in: pool).redoTarget(in: pool) : nil)
   }
 
-  /// What an execution that waits or runs says of its title.
-  func label(of entry: ID) -> (any Sendable)? {
+  /// The execution that waits or runs and will be this entry.
+  func operation(of entry: ID) -> Operation? {
     let isRunning: Bool
     switch turn {
     case .running(let run): isRunning = run.promised == entry
     case .free, .done: isRunning = false
     }
-    guard let index = isRunning ? 0 : index(of: entry) else { return nil }
-    return labelIndex(of: pending[index].id).flatMap { labels[$0].label }
+    return (isRunning ? 0 : index(of: entry)).flatMap { operations[$0] }
   }
 
   // MARK: Waiting
 
   /// An execution or a group is admitted.
-  mutating func admit<Step>(_ id: ID, label: (any Sendable)?, in pool: HistoryPool<Step>) {
-    append(Pending(id: id, ask: .recording), in: pool)
-    if let label { labels.append(Label(id: id, label: label)) }
+  mutating func admit<Step>(_ id: ID, _ operation: Operation?, in pool: HistoryPool<Step>) {
+    append(Pending(id: id, ask: .recording), operation, in: pool)
   }
 
   /// An undo, a redo or a move is admitted, and bound to its target. Returns whether it will have
@@ -132,20 +128,26 @@ struct HistoryLane: Sendable {
     lookAhead(in: pool)
     let ask: HistoryAsk =
       switch move {
-      case .undo: undoTarget(in: pool).map { .undo($0) } ?? .nothing
-      case .redo: redoTarget(in: pool).map { .redo($0) } ?? .nothing
+      case .undo: .undo(undoTarget(in: pool))
+      case .redo: .redo(redoTarget(in: pool))
       case .move(let entry): .move(to: entry)
       }
-    append(Pending(id: id, ask: ask), in: pool)
+    append(Pending(id: id, ask: ask), nil, in: pool)
     return ask.hasEffect
   }
 
-  private mutating func append<Step>(_ last: Pending, in pool: HistoryPool<Step>) {
+  private mutating func append<Step>(
+    _ last: Pending, _ operation: Operation?, in pool: HistoryPool<Step>
+  ) {
     pending.append(last)
+    operations.append(operation)
     count(last.ask, 1)
-    if var forecast = forecast.take() {
-      advance(&forecast, by: pending.count - 1, in: pool)
-      self.forecast = forecast
+    // In place: a forecast is several words, and most often there is none.
+    guard forecast != nil else { return }
+    if last.ask.isRecording {
+      forecast?.record(last.id, limit: pool.limit)
+    } else {
+      forecast?.move(by: last.ask, isRunning: false, in: pool)
     }
   }
 
@@ -159,18 +161,12 @@ struct HistoryLane: Sendable {
     return runsMove
   }
 
-  struct Departure {
-    var isChange = false
-    /// To be let go of outside of locks: it may be the last that knows a use case of a client.
-    var label: (any Sendable)?
-  }
-
-  /// The operation has left the lane, or left while it waited.
-  mutating func leave(_ id: ID) -> Departure {
+  /// The operation has left the lane, or left while it waited. Returns whether that is a change.
+  mutating func leave(_ id: ID) -> Bool {
     switch turn {
     case .done(id, _):
       turn = .free
-      return Departure()
+      return false
     case .running(let run) where run.slot == id: turn = .free
     case .free, .running, .done: break
     }
@@ -178,15 +174,10 @@ struct HistoryLane: Sendable {
     let ask = pending[index].ask
     count(ask, -1)
     pending[index].isGone = true
+    operations[index] = nil
     forecast = nil
-    let label = labelIndex(of: id).flatMap { labels[$0].label.take() }
     trim()
-    return Departure(isChange: ask.hasEffect, label: label)
-  }
-
-  private func labelIndex(of id: ID) -> Int? {
-    let index = labels.firstIndex(behind: { $0.id >= id })
-    return index < labels.count && labels[index].id == id ? index : nil
+    return ask.hasEffect
   }
 
   private func index(of id: ID) -> Int? {
@@ -197,13 +188,9 @@ struct HistoryLane: Sendable {
   }
 
   private mutating func trim() {
-    while pending.first?.isGone == true { _ = pending.popFirst() }
-    while pending.last?.isGone == true { _ = pending.popLast() }
-    while let first = labels.first?.id, pending.first.map({ first < $0.id }) ?? true {
-      _ = labels.popFirst()
-    }
-    while let last = labels.last?.id, pending.last.map({ last > $0.id }) ?? true {
-      _ = labels.popLast()
+    while !pending.isEmpty, pending[0].isGone { _ = (pending.popFirst(), operations.popFirst()) }
+    while !pending.isEmpty, pending[pending.count - 1].isGone {
+      _ = (pending.popLast(), operations.popLast())
     }
   }
 
@@ -233,6 +220,7 @@ struct HistoryLane: Sendable {
       return Entrance(slot: run.slot, entry: entry)
     case .done(let present, let promised) where present <= operation:
       pending = HistoryStack([Pending(id: present, ask: .recording)] + pending)
+      operations = HistoryStack([nil] + operations)
       recordings += 1
       forecast = nil
       let run = Run(
@@ -275,16 +263,16 @@ struct HistoryLane: Sendable {
   /// What the running operation has done is in this entry, and what waits for it means this one.
   mutating func become(_ entry: ID) {
     var run = run
-    if run.promised != entry { retarget(from: run.promised, to: entry) }
+    if run.promised != entry {
+      // It expects the entry that was promised.
+      forecast = nil
+      if moves > 0 { retarget(from: run.promised, to: entry) }
+    }
     run.promised = entry
     turn = .running(run)
   }
 
-  /// What the running operation leaves is not what others wait for.
-  mutating func disappoint() { retarget(from: run.promised, to: nil) }
-
-  private mutating func retarget(from old: ID, to new: ID?) {
-    guard moves > 0 else { return }
+  private mutating func retarget(from old: ID, to new: ID) {
     for index in pending.indices {
       pending[index].ask = pending[index].ask.retargeted(from: old, to: new)
     }
@@ -295,6 +283,7 @@ struct HistoryLane: Sendable {
     let run = run
     if !asForecast || run.bodies > 0 || pending.count == 1 { forecast = nil }
     guard run.bodies == 0, let gone = pending.popFirst() else { return }
+    _ = operations.popFirst()
     count(gone.ask, -1)
     trim()
     turn = .done(slot: run.slot, promised: run.promised)

@@ -1,4 +1,3 @@
-import Synchronization
 import UseCase
 import UseCaseInternals
 
@@ -14,15 +13,13 @@ final class HistoryLedger: Sendable {
   /// Tells the history from all others, also from one that is later at the same address.
   let history = HistoryEntry.ID.next()
   private let machine: Lock<Machine>
-  /// What the lane has told us to forget, with its lock held. It is let go of without.
-  private let spent = Lock([any Sendable]())
-  private let hasSpent = Atomic(false)
-  private let readers = HistoryReaders()
+  private let changes = ChangeSignal()
   private let elapsed: @Sendable () -> Duration
 
   init(limit: Int?, mergeWindow: Duration, clock: any Clock<Duration>) {
     machine = Lock(Machine(limit: limit, mergeWindow: mergeWindow))
-    elapsed = clock.stopwatch()
+    // The clock that most histories have is compiled for itself.
+    elapsed = (clock as? ContinuousClock)?.stopwatch() ?? clock.stopwatch()
   }
 
   func read<Value: Sendable>(_ body: (borrowing Machine) -> Value) -> Value {
@@ -33,7 +30,7 @@ final class HistoryLedger: Sendable {
   @discardableResult
   func change<Value: ~Copyable & Sendable>(_ body: (inout Machine) -> Value) -> Value {
     let value = machine.withLock { body(&$0) }
-    readers.poke()
+    changes.poke()
     return value
   }
 
@@ -60,36 +57,21 @@ final class HistoryLedger: Sendable {
 // MARK: - The lane
 
 extension HistoryLedger: QueueKeeper {
-  func admitted(_ id: UseCaseOperationID, _ question: (any Sendable)?) {
-    machine.withLock { machine in
-      // Compared first: a cast that fails takes a long way.
-      if let question, type(of: question) == HistoryMove.self, let move = question as? HistoryMove {
-        machine.admit(HistoryEntry.ID(id), move)
-      } else {
-        machine.admit(HistoryEntry.ID(id), label: question)
-      }
+  func admitted(_ operation: any AdmittedOperation) {
+    let id = HistoryEntry.ID(operation.id)
+    let move = Move<HistoryEntry?>.request(of: operation)
+    if let move = move ?? Move<[HistoryEntry]>.request(of: operation) {
+      machine.withLock { $0.admit(id, move) }
+    } else {
+      machine.withLock { $0.admit(id, operation) }
     }
   }
 
   func started(_ id: UseCaseOperationID) { machine.withLock { $0.start(HistoryEntry.ID(id)) } }
 
-  func left(_ id: UseCaseOperationID) {
-    guard let label = machine.withLock({ $0.leave(HistoryEntry.ID(id)) }) else { return }
-    spent.withLock { $0.append(label) }
-    hasSpent.store(true, ordering: .relaxed)
-  }
+  func left(_ id: UseCaseOperationID) { machine.withLock { $0.leave(HistoryEntry.ID(id)) } }
 
-  func unlocked() {
-    // Read without the lock: what is left here by another thread is let go of by that thread.
-    if hasSpent.load(ordering: .relaxed) {
-      hasSpent.store(false, ordering: .relaxed)
-      _ = spent.withLock { spent in
-        defer { spent = [] }
-        return spent
-      }
-    }
-    readers.poke()
-  }
+  func unlocked() { changes.poke() }
 }
 
 // MARK: - Reading
@@ -115,19 +97,7 @@ extension HistoryLedger {
     return entries + undone.reversed().map { $0.entry(applied: 0, title: \.title) }
   }
 
-  func states() -> AsyncStream<HistoryState> {
-    let (reader, pokes) = (HistoryReader(), readers.add())
-    return AsyncStream { [self] in
-      for await _ in pokes {
-        let state = state
-        if reader.isNew(state.version) { return state }
-      }
-      return nil
-    }
-  }
-
-  /// The history goes away: its states end.
-  func finish() { readers.finish() }
+  func states() -> AsyncStream<HistoryState> { changes.values { [weak self] in self?.state } }
 }
 
 extension HistoryLabel<any HistoryStep> {
@@ -135,7 +105,7 @@ extension HistoryLabel<any HistoryStep> {
     switch self {
     case .step(let step): step.title
     case .group(let title): title
-    case .asked(let label): (label as? any HistoryTitled)?.title
+    case .pending(let operation): (operation as? any AdmittedOperation)?.title
     }
   }
 }
@@ -149,7 +119,8 @@ extension HistoryLedger {
     let entrance = frame.entrance
     switch (frame.role, step) {
     case (.part(let group), _):
-      change { $0.closePart(step, as: entrance.entry, in: group) }?.resume()
+      let part = step.map { Machine.Record(id: entrance.entry, content: .single($0)) }
+      change { $0.groups.closePart(part, in: group) }?.resume()
     case (.body, let step?): record(step, in: frame)
     case (.body, nil): discard(change { $0.fail(entrance) }, in: frame)
     case (.group, _): preconditionFailure("A group ends by itself.")

@@ -12,8 +12,8 @@ struct HistoryMachine<Step: Sendable, Waiter: Sendable>: Sendable {
 
   private var pool: HistoryPool<Step>
   private var lane = HistoryLane()
-  private var groups = Groups()
-  private var window: MergeWindow
+  var groups = Groups()
+  var window: MergeWindow
   /// Grows with each change of what readers see.
   private(set) var version: UInt64 = 0
 
@@ -26,8 +26,8 @@ struct HistoryMachine<Step: Sendable, Waiter: Sendable>: Sendable {
 // MARK: - The lane
 
 extension HistoryMachine {
-  mutating func admit(_ id: ID, label: (any Sendable)?) {
-    lane.admit(id, label: label, in: pool)
+  mutating func admit(_ id: ID, _ operation: HistoryLane.Operation?) {
+    lane.admit(id, operation, in: pool)
     version += 1
   }
 
@@ -40,11 +40,8 @@ extension HistoryMachine {
     if lane.start(id), pool.isSaved { version += 1 }
   }
 
-  /// Returns what is to be let go of outside of locks.
-  mutating func leave(_ id: ID) -> (any Sendable)? {
-    let departure = lane.leave(id)
-    if departure.isChange { version += 1 }
-    return departure.label
+  mutating func leave(_ id: ID) {
+    if lane.leave(id) { version += 1 }
   }
 
   /// A recorded body begins. Nil if the lane has gone on meanwhile.
@@ -73,18 +70,22 @@ extension HistoryMachine {
     _ ticket: MergeWindow.Ticket? = nil, at now: Duration
   ) -> Drops {
     let record = Record(id: entrance.entry, content: .single(step))
-    guard var drops = endBody(in: entrance.slot) else { return keepLate(record) }
+    var drops: Drops = []
+    guard endBody(in: entrance.slot, into: &drops) else {
+      keepLate(record, into: &drops)
+      return drops
+    }
     switch window.isValid(ticket) && !lane.isCleared ? merging : .separate {
     case .separate:
-      drops += keep(record, asForecast: true)
+      keep(record, asForecast: true, into: &drops)
       window.open(at: now)
     case .merged(let merged):
-      drops += pool.merge(into: merged, record)
+      pool.merge(into: merged, record, into: &drops)
       if let earlier = pool.undoID { lane.become(earlier) }
       lane.finish(asForecast: false)
       window.open(at: now)
     case .annul:
-      drops += pool.annul(record)
+      pool.annul(record, into: &drops)
       lane.finish(asForecast: false)
       window.close()
     }
@@ -92,41 +93,45 @@ extension HistoryMachine {
     return drops
   }
 
-  private mutating func keep(_ record: Record, asForecast: Bool) -> Drops {
-    let isCleared = lane.isCleared
-    let drops = isCleared ? pool.lose(record) : pool.record(record)
-    if !isCleared, asForecast { lane.become(record.id) }
-    lane.finish(asForecast: asForecast && !isCleared)
-    return drops
+  private mutating func keep(_ record: Record, asForecast: Bool, into drops: inout Drops) {
+    if lane.isCleared {
+      pool.lose(record, into: &drops)
+      return lane.finish(asForecast: false)
+    }
+    pool.record(record, into: &drops)
+    if asForecast { lane.become(record.id) }
+    lane.finish(asForecast: asForecast)
   }
 
   /// The lane has gone on without the body: its entry goes on top, if nothing is in the hands of
   /// a move.
-  private mutating func keepLate(_ record: Record) -> Drops {
+  private mutating func keepLate(_ record: Record, into drops: inout Drops) {
     window.close()
     lane.forget()
     version += 1
-    return pool.isMoving ? pool.lose(record) : pool.record(record)
+    if pool.isMoving { pool.lose(record, into: &drops) } else { pool.record(record, into: &drops) }
   }
 
   /// A body has thrown.
   mutating func fail(_ entrance: HistoryLane.Entrance) -> Drops {
     window.close()
-    guard let drops = endBody(in: entrance.slot) else { return [] }
+    var drops: Drops = []
+    guard endBody(in: entrance.slot, into: &drops) else { return [] }
     lane.finish(asForecast: false)
     version += 1
     return drops
   }
 
-  /// A body is over: what was asked for inside of it takes effect. Nil if the lane has gone on
-  /// without it.
-  private mutating func endBody(in slot: ID) -> Drops? {
+  /// A body is over: what was asked for inside of it takes effect. Returns false if the lane has
+  /// gone on without it.
+  private mutating func endBody(in slot: ID, into drops: inout Drops) -> Bool {
     switch lane.endBody(in: slot) {
-    case .late: return nil
-    case .inTurn: return []
+    case .late: return false
+    case .inTurn: return true
     case .clears:
       lane.unbind()
-      return clear()
+      clear(into: &drops)
+      return true
     }
   }
 }
@@ -134,70 +139,43 @@ extension HistoryMachine {
 // MARK: - Groups
 
 extension HistoryMachine {
-  /// The body of a group begins on the lane.
-  mutating func openGroup(_ title: String, in entrance: HistoryLane.Entrance) {
-    groups.open(entrance.entry, title)
-  }
-
-  /// The body of a group in another begins.
-  mutating func beginGroup(_ id: ID) { groups.begin(id) }
-
-  /// A group in another was cancelled. Returns who waits for it, if its body never begins.
-  mutating func abandonGroup(_ id: ID) -> Waiter? { groups.abandon(id) }
-
-  /// Returns false if the parent has ended.
-  mutating func openGroup(_ id: ID, _ title: String, in parent: ID) -> Bool {
-    groups.open(id, title, in: parent)
-  }
-
-  /// Returns false if the group has ended.
-  mutating func openPart(in group: ID) -> Bool { groups.openPart(in: group) }
-
-  /// Returns who waits for the end of the part.
-  mutating func closePart(_ step: Step?, as id: ID, in group: ID) -> Waiter? {
-    groups.closePart(step.map { Record(id: id, content: .single($0)) }, in: group)
-  }
-
-  /// Returns the waiter if nothing is open in the group, and keeps it otherwise.
-  mutating func wait(_ waiter: Waiter, for group: ID) -> Waiter? { groups.wait(waiter, for: group) }
-
-  /// Returns the group if nothing is open in it. From then on it takes nothing.
-  mutating func closeGroup(_ id: ID) -> Groups.Closed? { groups.close(id) }
-
   struct GroupEnd: Sendable {
     var drops: Drops = []
     /// The parent waits no longer.
     var waiter: Waiter?
   }
 
-  /// The group is over, and of its parts the first `applied` steps are still there: all if that is
-  /// nil, fewer if it has been rolled back.
-  mutating func end(_ group: Groups.Closed, in slot: ID, applied: Int?) -> GroupEnd {
+  /// The group is over. If it has been rolled back, `applied` of its steps are still there, and an
+  /// undo that waits for the group is not for those: it is for `nobody`, which never comes to be.
+  mutating func end(
+    _ group: Groups.Closed, in slot: ID, rolledBack residue: (applied: Int, nobody: ID)? = nil
+  ) -> GroupEnd {
     var (kept, rest) = (group.record, Record?.none)
-    if let applied {
-      (kept, rest) = kept?.split(at: applied, place: .behind(group.id)) ?? (nil, nil)
+    if let residue {
+      (kept, rest) = kept?.split(at: residue.applied, place: .behind(group.id)) ?? (nil, nil)
     }
     var end = GroupEnd()
     if let parent = group.parent {
       end.waiter = groups.closePart(kept, in: parent)
     } else {
-      end.drops = endGroup(in: slot, as: kept, isResidue: applied != nil)
+      endGroup(in: slot, as: kept, insteadOf: residue?.nobody, into: &end.drops)
     }
     if let rest { end.drops.insert(HistoryDrop(rest, .truncated), at: 0) }
     return end
   }
 
-  private mutating func endGroup(in slot: ID, as record: Record?, isResidue: Bool) -> Drops {
+  private mutating func endGroup(
+    in slot: ID, as record: Record?, insteadOf nobody: ID?, into drops: inout Drops
+  ) {
     window.close()
-    guard var drops = endBody(in: slot) else { preconditionFailure("A group holds its slot.") }
-    if isResidue { lane.disappoint() }
+    guard endBody(in: slot, into: &drops) else { preconditionFailure("A group holds its slot.") }
     if let record {
-      drops += keep(record, asForecast: !isResidue)
+      if let nobody { lane.become(nobody) }
+      keep(record, asForecast: nobody == nil, into: &drops)
     } else {
       lane.finish(asForecast: false)
     }
     version += 1
-    return drops
   }
 }
 
@@ -211,49 +189,46 @@ extension HistoryMachine {
   }
 
   /// The turn of the undo, redo or move has come.
-  mutating func begin(_ move: HistoryMove) -> Beginning {
-    let (next, isRedo, count): (ID?, Bool, Int)
-    switch (move, lane.ask) {
-    case (.undo, .undo(let target)): (next, isRedo, count) = (target, false, 1)
-    case (.redo, .redo(let target)): (next, isRedo, count) = (target, true, 1)
-    case (.undo, .nothing), (.redo, .nothing): return endEarly(.nothing)
-    case (.undo, .lost), (.redo, .lost): return endEarly(.refuse(.outOfTurn))
-    case (.move(nil), .move): (next, isRedo, count) = (nil, false, pool.undoCount)
-    case (.move(let id?), .move):
-      guard let distance = pool.distance(to: id) else {
-        return endEarly(.refuse(.unknownEntry(id)))
-      }
-      (next, isRedo, count) = (nil, distance > 0, abs(distance))
-    case (.undo, .recording), (.undo, .redo), (.undo, .move), (.redo, .recording), (.redo, .undo),
-      (.redo, .move), (.move, .recording), (.move, .undo), (.move, .redo), (.move, .lost),
-      (.move, .nothing):
-      preconditionFailure("A move does what it was admitted for.")
+  mutating func begin() -> Beginning {
+    let distance: Int
+    switch lane.ask {
+    case .recording: preconditionFailure("A move does what it was admitted for.")
+    case .undo(nil), .redo(nil): distance = 0
+    case .undo(let target):
+      guard target == pool.undoID else { return refuse(.outOfTurn) }
+      distance = -1
+    case .redo(let target):
+      guard target == pool.redoID else { return refuse(.outOfTurn) }
+      distance = 1
+    case .move(nil): distance = -pool.undoCount
+    case .move(let id?):
+      guard let way = pool.distance(to: id) else { return refuse(.unknownEntry(id)) }
+      distance = way
     }
-    if let next, next != (isRedo ? pool.redoID : pool.undoID) {
-      return endEarly(.refuse(.outOfTurn))
+    guard distance != 0 else {
+      endEarly(asForecast: true)
+      return .nothing
     }
-    guard count > 0 else { return endEarly(.nothing) }
     window.close()
-    return .go(pool.begin(isRedo: isRedo, count: count))
+    return .go(pool.begin(isRedo: distance > 0, count: abs(distance)))
   }
 
-  private mutating func endEarly(_ beginning: consuming Beginning) -> Beginning {
-    let hadEffect = lane.isRunning
-    switch beginning {
-    case .nothing: lane.finish(asForecast: true)
-    case .refuse:
-      window.close()
-      lane.finish(asForecast: false)
-    case .go: preconditionFailure("A move that goes on has not ended.")
-    }
-    if hadEffect { version += 1 }
-    return beginning
+  private mutating func refuse(_ error: HistoryError) -> Beginning {
+    window.close()
+    endEarly(asForecast: false)
+    return .refuse(error)
+  }
+
+  private mutating func endEarly(asForecast: Bool) {
+    if lane.isRunning { version += 1 }
+    lane.finish(asForecast: asForecast)
   }
 
   /// The undo, redo or move has come as far as it could, and the plan is closed.
   mutating func finish(_ plan: inout Plan) -> Drops {
-    var drops = pool.finish(&plan)
-    if lane.endMove() { drops += clear() }
+    var drops: Drops = []
+    pool.finish(&plan, into: &drops)
+    if lane.endMove() { clear(into: &drops) }
     lane.finish(asForecast: !plan.isIncomplete && drops.isEmpty)
     version += 1
     return drops
@@ -266,7 +241,8 @@ extension HistoryMachine {
   var limit: Int? { pool.limit }
 
   mutating func setLimit(_ limit: Int?) -> Drops {
-    let drops = pool.setLimit(limit)
+    var drops: Drops = []
+    pool.setLimit(limit, into: &drops)
     if pool.undoCount == 0 { window.close() }
     lane.forget()
     version += 1
@@ -274,17 +250,16 @@ extension HistoryMachine {
   }
 
   mutating func clear(isInside: Bool) -> Drops {
-    lane.clear(isInside: isInside, isMoving: pool.isMoving) ? clear() : []
+    var drops: Drops = []
+    if lane.clear(isInside: isInside, isMoving: pool.isMoving) { clear(into: &drops) }
+    return drops
   }
 
-  private mutating func clear() -> Drops {
+  private mutating func clear(into drops: inout Drops) {
     window.close()
     version += 1
-    return pool.clear()
+    pool.clear(into: &drops)
   }
-
-  /// Nothing that comes later merges into what is there.
-  mutating func breakMerging() { window.close() }
 
   /// Returns where the history is. Nil while something runs: nobody knows what a file would hold.
   mutating func savePoint() -> HistoryPlace? {
@@ -304,8 +279,8 @@ extension HistoryMachine {
 enum HistoryLabel<Step: Sendable>: Sendable {
   case step(Step)
   case group(String)
-  /// What an execution that waits or runs has said of itself.
-  case asked(any Sendable)
+  /// An execution that waits or runs.
+  case pending(HistoryLane.Operation)
 }
 
 extension HistoryMachine {
@@ -331,7 +306,7 @@ extension HistoryMachine {
   }
 
   private func label(of entry: ID) -> HistoryLabel<Step>? {
-    if let label = lane.label(of: entry) { return .asked(label) }
+    if let operation = lane.operation(of: entry) { return .pending(operation) }
     guard let position = pool.position(of: entry) else { return nil }
     return switch pool.record(at: position).content {
     case .single(let step): .step(step)

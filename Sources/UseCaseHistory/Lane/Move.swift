@@ -18,17 +18,15 @@ extension [HistoryEntry]: MoveAnswer {
 }
 
 /// Undo, redo and move: the request says which.
-struct Move<Answer: MoveAnswer>: UseCase, AskingUseCase {
+struct Move<Answer: MoveAnswer>: UseCase {
   let core: HistoryCore
 
   var queue: UseCaseQueue { core.lane }
 
-  func question(about request: Any) -> (any Sendable)? { request as? HistoryMove }
-
   @inline(__always)
-  func main(_ move: HistoryMove) async throws -> Answer {
+  func main(_: HistoryMove) async throws -> Answer {
     let ledger = core.ledger
-    switch ledger.change({ $0.begin(move) }) {
+    switch ledger.change({ $0.begin() }) {
     case .nothing: return .nothing
     case .refuse(let error): throw error
     case .go(var plan):
@@ -49,5 +47,14 @@ struct Move<Answer: MoveAnswer>: UseCase, AskingUseCase {
       if let failure { throw failure }
       return Answer(plan)
     }
+  }
+}
+
+extension Move {
+  /// Returns the request of the operation, if it executes such a move.
+  @inline(__always)
+  static func request(of operation: any AdmittedOperation) -> HistoryMove? {
+    guard operation.useCaseType == Self.self else { return nil }
+    return (operation as AnyObject as? UseCaseOperation<HistoryMove, Answer>)?.request
   }
 }

@@ -59,7 +59,7 @@ struct OpenGroups<Step: Sendable, Waiter: Sendable>: Sendable {
     return groups[group] != nil
   }
 
-  /// A part has ended, with nothing to keep if it is nil. Returns who waits for that.
+  /// A part has ended, with nothing to keep if it is nil. Returns who waits for the end of all.
   mutating func closePart(_ part: Record?, in group: ID) -> Waiter? {
     guard let open = groups[group]?.open, open > 0 else {
       preconditionFailure("A part ends once, before its group.")

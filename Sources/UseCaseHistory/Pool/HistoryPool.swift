@@ -75,6 +75,10 @@ extension HistoryPool {
     return step
   }
 
+  func id(at position: Int) -> ID { record(at: position).id }
+
+  // Inlined, because a copy of a record is counted.
+  @inline(__always)
   func record(at position: Int) -> Record {
     let index = position - start
     return index < applied.count
@@ -104,37 +108,35 @@ extension HistoryPool {
 
 extension HistoryPool {
   /// Puts a record behind the newest applied one. The branch goes, then what is over the limit.
-  mutating func record(_ record: Record) -> [Drop] {
-    var drops = truncate()
+  mutating func record(_ record: Record, into drops: inout [Drop]) {
+    truncate(into: &drops)
     applied.append(record)
     evict(into: &drops)
-    return drops
   }
 
   /// The newest applied entry becomes `merged`, and `later` goes.
-  mutating func merge(into merged: Step, _ later: Record) -> [Drop] {
-    let drops = truncate()
+  mutating func merge(into merged: Step, _ later: Record, into drops: inout [Drop]) {
+    truncate(into: &drops)
     guard let earlier = applied.popLast() else { preconditionFailure("It merges with an entry.") }
     applied.append(Record(id: earlier.id, content: .single(merged)))
-    return drops + [Drop(later, .merged)]
+    drops.append(Drop(later, .merged))
   }
 
   /// The newest applied entry and `later` cancel each other out.
-  mutating func annul(_ later: Record) -> [Drop] {
-    let drops = truncate()
+  mutating func annul(_ later: Record, into drops: inout [Drop]) {
+    truncate(into: &drops)
     guard let earlier = applied.popLast() else { preconditionFailure("An entry is annulled.") }
-    return drops + [Drop(HistoryStack([earlier, later]), .annulled)]
+    drops.append(Drop(HistoryStack([earlier, later]), .annulled))
   }
 
   /// The record has an effect, and the history was cleared before it could be recorded.
-  mutating func lose(_ record: Record) -> [Drop] {
+  mutating func lose(_ record: Record, into drops: inout [Drop]) {
     bottom = record.place
-    return [Drop(record, .cleared)]
+    drops.append(Drop(record, .cleared))
   }
 
   /// Drops the undone records, and the undone steps of a record that is half undone.
-  private mutating func truncate() -> [Drop] {
-    var drops: [Drop] = []
+  private mutating func truncate(into drops: inout [Drop]) {
     if let count = partial.take(), let newest = applied.popLast() {
       let (kept, rest) = newest.split(at: count, place: unknownPlace())
       if let kept { applied.append(kept) }
@@ -144,23 +146,20 @@ extension HistoryPool {
       drops.append(Drop(undone, .truncated, isReversed: true))
       undone = HistoryStack()
     }
-    return drops
   }
 }
 
 // MARK: - Limit, clear and save
 
 extension HistoryPool {
-  mutating func setLimit(_ limit: Int?) -> [Drop] {
+  mutating func setLimit(_ limit: Int?, into drops: inout [Drop]) {
     let isLower = limit.map { $0 < self.limit ?? .max } ?? false
     self.limit = limit
-    var drops: [Drop] = []
-    guard isLower else { return drops }
+    guard isLower else { return }
     if case .holding(let applied, let undone, _) = hand {
       hand = .holding(applied: applied, undone: undone, evictsWhenOver: true)
     }
     evict(into: &drops)
-    return drops
   }
 
   /// Drops the oldest records over the limit, but none that a move has in its hands.
@@ -186,16 +185,17 @@ extension HistoryPool {
   }
 
   /// Drops all records. Those that a move has in its hands go when it is over.
-  mutating func clear() -> [Drop] {
+  mutating func clear(into drops: inout [Drop]) {
     bottom = place ?? unknownPlace()
-    let drops = [
-      Drop(applied, .cleared, sparing: held.applied),
-      Drop(undone, .cleared, isReversed: true, sparing: held.undone),
-    ]
+    if applied.count > held.applied {
+      drops.append(Drop(applied, .cleared, sparing: held.applied))
+    }
+    if undone.count > held.undone {
+      drops.append(Drop(undone, .cleared, isReversed: true, sparing: held.undone))
+    }
     if isMoving { hand = .cleared }
     start += applied.count
     (applied, undone, partial) = (HistoryStack(), HistoryStack(), nil)
-    return drops.filter { $0.count > 0 }
   }
 
   mutating func markSaved(_ place: HistoryPlace?) { saved = place }
@@ -230,21 +230,19 @@ extension HistoryPool {
 
   /// The move has come as far as it could, and the plan is closed. What was redone is left in the
   /// plan as it was before: the last reference to a step is not to go under a lock.
-  mutating func finish(_ plan: inout Plan) -> [Drop] {
+  mutating func finish(_ plan: inout Plan, into drops: inout [Drop]) {
     defer { hand = .empty }
     switch hand {
     case .empty: preconditionFailure("A move ends once.")
     case .cleared:
       // Nobody knows any more where a half-done move has led.
       if plan.hasMoved { bottom = unknownPlace() }
-      return [Drop(HistoryStack(Array(plan.records)), .cleared, isReversed: !plan.isRedo)]
+      drops.append(Drop(HistoryStack(Array(plan.records)), .cleared, isReversed: !plan.isRedo))
     case .holding(_, _, let evictsWhenOver):
       for index in 0..<plan.moved { shift(&plan, index) }
       if plan.isIncomplete, plan.applied > 0 { stop(in: &plan) }
       hand = .empty
-      var drops: [Drop] = []
       if evictsWhenOver { evict(into: &drops) }
-      return drops
     }
   }
 

@@ -76,7 +76,7 @@ extension HistoryStack: RandomAccessCollection, MutableCollection {
   var endIndex: Int { items.count - head }
 
   subscript(index: Int) -> Element {
-    get {
+    @inline(__always) get {
       guard let element = items[head + index] else { preconditionFailure("it has been taken") }
       return element
     }
