@@ -4,7 +4,7 @@ public import UseCase
 /// A history, as a view sees it.
 ///
 /// ```swift
-/// Button("Undo \(model.undoTitle ?? "")") { model.undo().catch { banner = "\($0)" } }
+/// Button("Undo \(model.undoTitle ?? "")") { model.undo() }
 ///   .disabled(!model.canUndo)
 /// ```
 ///

@@ -32,7 +32,6 @@ struct Locate: UseCase {
 @MainActor
 struct Sketch: UseCase {
   let queue = UseCaseQueue(.serial)
-  let timeout = Duration.seconds(5)
 
   func main(_ request: Void) async -> String { isOnMainActor() ? "main actor" : "elsewhere" }
 }

@@ -133,7 +133,7 @@ struct SymbolCodeTests {
   func `a spinner that follows the activities is right`(
     policy: UseCaseQueue.Policy, fails: Bool
   ) async {
-    let (spinner, gate) = (Spinner(), Gate())
+    let (spinner, gate) = (WatchedSpinner(), Gate())
     let search = heldSearch(policy, gate, fails: fails)
     let following = Task {
       for await activity in search.queue.activities() {
@@ -156,7 +156,7 @@ struct SymbolCodeTests {
   func `a spinner that a finally stops goes on for the operation that goes on`(
     policy: UseCaseQueue.Policy, fails: Bool
   ) async {
-    let (spinner, gate) = (Spinner(), Gate())
+    let (spinner, gate) = (WatchedSpinner(), Gate())
     let search = heldSearch(policy, gate, fails: fails)
     let operations = ["s", "sw"].map { text in
       search.execute(text).onStart { spinner.start() }
@@ -240,7 +240,7 @@ private struct Search: UseCase {
 }
 
 @MainActor
-private final class Spinner {
+private final class WatchedSpinner {
   let state = Watched(false)
   let changes = Log<Bool>()
 
@@ -335,8 +335,8 @@ private struct Rename: UndoableUseCase {
     let model: HistoryModel
 
     var body: some View {
-      Button("Undo \(model.state.undoTitle ?? "")") { model.undo() }
-        .disabled(!model.state.canUndo)
+      Button("Undo \(model.undoTitle ?? "")") { model.undo() }
+        .disabled(!model.canUndo)
     }
   }
 #endif

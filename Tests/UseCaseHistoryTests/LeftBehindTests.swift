@@ -91,7 +91,7 @@ struct LeftBehindTests {
     }
     await leaveX()
     gate.open()
-    #expect(await log.elements(atLeast: 1) == ["reentrant"])
+    #expect(await log.elements(atLeast: 1) == ["\(HistoryError.reentrant)"])
     await desk.edit.queue.idle()
     #expect(history.layout == "[A |]")
   }

@@ -381,6 +381,8 @@ private struct RandomOperation<Request: Sendable, Response: Sendable>: AnyRandom
     case .failure(let failure as Failure): "failed \(failure.action)"
     case .failure(is HistoryGroupError): "group"
     case .failure(HistoryError.unknownEntry): "unknown"
+    case .failure(HistoryError.outOfTurn): "outOfTurn"
+    case .failure(HistoryError.reentrant): "reentrant"
     case .failure(let error): "\(error)"
     }
   }
