@@ -40,8 +40,10 @@ public protocol UseCase<Request, Response>: Sendable {
 
   /// Answers one request.
   ///
-  /// It runs once for each operation, in a task of its own and on no actor, with the priority and
-  /// the task-local values of the `execute` that asked for it.
+  /// It runs once for each operation, in a task of its own, with the priority and the task-local
+  /// values of the `execute` that asked for it. It runs on the isolation of its type: that of a plain
+  /// struct on no actor, in a module whose default isolation is the main actor, too; that of a
+  /// `@MainActor` type on the main actor; that of an actor on the actor.
   ///
   /// - Parameter request: The input.
   /// - Returns: The response.

@@ -23,10 +23,10 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
   /// The lane of the history.
   public var queue: UseCaseQueue { core.lane }
 
-  /// The time-out of the use case that is recorded. It holds for an execution, not for undo and
+  /// The timeout of the use case that is recorded. It holds for an execution, not for undo and
   /// redo, and a response that comes later is recorded all the same.
   ///
-  /// - Complexity: That of the time-out of the use case.
+  /// - Complexity: That of the timeout of the use case.
   public var timeout: Duration { base.timeout }
 
   /// Answers the request as the use case does, and records the response.

@@ -21,7 +21,7 @@ public import UseCase
 public protocol UndoableUseCase<Request, Response>: UseCase {
   /// Takes the effect of an execution back.
   ///
-  /// It runs on the lane of the history, on no actor, without a time-out. If it throws, the entry
+  /// It runs on the lane of the history, on no actor, without a timeout. If it throws, the entry
   /// stays applied and can be undone again: leave things as they were.
   ///
   /// - Parameters:

@@ -24,7 +24,7 @@ public final class UseCaseHistory: Sendable {
   ///   - limit: How many applied entries are kept, nil for all. Below 0 it is a programmer error
   ///     and traps.
   ///   - mergeWindow: How much time may lie between the recordings of two executions that merge.
-  ///   - clock: Measures the merge window, and the time-outs of what is recorded.
+  ///   - clock: Measures the merge window, and the timeouts of what is recorded.
   public init(
     limit: Int? = nil, mergeWindow: Duration = .milliseconds(500),
     clock: any Clock<Duration> = ContinuousClock()

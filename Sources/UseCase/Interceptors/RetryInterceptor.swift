@@ -10,7 +10,7 @@ import UseCaseInternals
 ///   ])
 /// ```
 ///
-/// Cancellation is never retried, and ends a delay at once. The time-out of the use case covers
+/// Cancellation is never retried, and ends a delay at once. The timeout of the use case covers
 /// all attempts and the delays between them.
 public struct RetryInterceptor: UseCaseInterceptor {
   private let attempts: Int

@@ -13,7 +13,7 @@
 /// }
 /// ```
 ///
-/// The time-out of the use case covers its interceptors. A body called inside the slot of another
+/// The timeout of the use case covers its interceptors. A body called inside the slot of another
 /// is intercepted too.
 public protocol UseCaseInterceptor: Sendable {
   /// Runs around the body of an operation.

@@ -141,7 +141,7 @@ extension UseCaseOperation {
     }
   }
 
-  /// Runs the body with the interceptors of the queue around it, all of it under the time-out.
+  /// Runs the body with the interceptors of the queue around it, all of it under the timeout.
   @usableFromInline
   func runIntercepted(_ useCase: any UseCase<Request, Response>) async throws -> Response {
     let timer = timer(useCase.timeout)

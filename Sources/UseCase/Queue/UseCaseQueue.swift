@@ -39,7 +39,7 @@ public final class UseCaseQueue: Sendable {
   ///
   /// - Parameters:
   ///   - policy: How many operations run at a time, and what happens to the others.
-  ///   - clock: Measures debounce and time-outs. Give your own in a test.
+  ///   - clock: Measures debounce and timeouts. Give your own in a test.
   ///   - interceptors: Wrapped around every body of the queue, the first outermost.
   ///   - reactions: Attach handlers to the operations of the queue, whoever executes them.
   ///   - observer: Receives every event, on no particular isolation and outside of any lock. The

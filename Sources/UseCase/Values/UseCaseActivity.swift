@@ -17,7 +17,7 @@ public struct UseCaseActivity: Hashable, Sendable {
   /// How many operations have succeeded.
   public var succeeded: Int
 
-  /// How many operations have failed, time-outs included.
+  /// How many operations have failed, timeouts included.
   public var failed: Int
 
   /// How many operations were cancelled, superseded or refused.

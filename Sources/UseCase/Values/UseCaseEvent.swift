@@ -35,7 +35,7 @@ public struct UseCaseEvent: Sendable {
     case running
     /// Its body returned a response.
     case succeeded
-    /// Its body threw, or its time-out passed.
+    /// Its body threw, or its timeout passed.
     case failed
     /// It was cancelled.
     case cancelled(UseCaseCancellation)

@@ -11,7 +11,7 @@ public enum UseCaseOutcome<Response: Sendable>: Sendable {
   /// The body returned this response.
   case success(Response)
 
-  /// The body threw this error, or took longer than its time-out allows.
+  /// The body threw this error, or took longer than its timeout allows.
   case failure(any Error)
 
   /// The operation was cancelled before its body had returned.
