@@ -75,7 +75,7 @@ public final class ManualClock: Clock, Sendable {
   ///
   /// - Parameter count: The number of tasks, zero or more. The default is 1.
   public func sleeping(_ count: Int = 1) async {
-    precondition(count >= 0, "Wait for zero sleepers or more, not for \(count).")
+    guard count >= 0 else { fatalError("Wait for zero sleepers or more, not for \(count).") }
     let crowd = Promise<Void>()
     if machine.withLock({ $0.await(count, crowd) }) { await crowd.value }
   }
@@ -148,8 +148,9 @@ public final class ManualClock: Clock, Sendable {
   /// - Returns: Fulfilled when everything due has been resumed.
   @discardableResult
   package func beginAdvance(by duration: Duration) -> Promise<Void> {
-    precondition(
-      duration >= .zero, "Advance a clock by zero or more, not by \(duration): it never goes back.")
+    guard duration >= .zero else {
+      fatalError("Advance a clock by zero or more, not by \(duration): it never goes back.")
+    }
     let end = Promise<Void>()
     act(on: machine.withLock { $0.advance(by: duration, end) })
     return end
