@@ -31,9 +31,9 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
 
   /// Answers the request as the use case does, and records the response.
   ///
-  /// - Parameter request: What it is asked.
+  /// - Parameter request: The input of the use case.
   /// - Returns: The response.
-  /// - Throws: Whatever the use case throws. Then nothing is recorded.
+  /// - Throws: The error of the use case. Then nothing is recorded.
   /// - Complexity: That of the use case, and O(*n*) in the number of entries that leave.
   @inline(__always)
   public func main(_ request: Base.Request) async throws -> Base.Response {

@@ -25,9 +25,9 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   /// stays applied and can be undone again: leave things as they were.
   ///
   /// - Parameters:
-  ///   - request: What was asked.
+  ///   - request: The request of the execution.
   ///   - response: What `main`, or the last `redo`, answered.
-  /// - Throws: Whatever keeps it from being undone.
+  /// - Throws: The reason why it cannot be undone.
   /// - Complexity: Yours. Nothing else runs on the lane until this has returned.
   func undo(_ request: Request, _ response: Response) async throws
 
@@ -36,17 +36,17 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   /// It runs as ``undo(_:_:)`` does. If it throws, the entry stays undone.
   ///
   /// - Parameters:
-  ///   - request: What was asked.
-  ///   - response: What was answered before.
+  ///   - request: The request of the execution.
+  ///   - response: The response before.
   /// - Returns: The new response, for the next undo.
-  /// - Throws: Whatever keeps it from being redone.
+  /// - Throws: The reason why it cannot be redone.
   /// - Complexity: Yours, as that of ``undo(_:_:)``.
   func redo(_ request: Request, _ response: Response) async throws -> Response
 
   /// Returns what a user calls the request, in the words "Undo …". The default is the name of
   /// the type. It is called on the thread that reads the title.
   ///
-  /// - Parameter request: What was asked.
+  /// - Parameter request: The request of the execution.
   /// - Returns: The title.
   /// - Complexity: Expected to be O(1): it is called whenever somebody reads a title.
   func title(for request: Request) -> String
@@ -79,14 +79,14 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   /// of the caller, before they return. A history that goes away calls it for none.
   ///
   /// - Parameters:
-  ///   - request: What was asked.
-  ///   - response: What was answered last.
+  ///   - request: The request of the execution.
+  ///   - response: The last response.
   ///   - reason: Why it leaves.
   /// - Complexity: Yours. Start a task for what takes long.
   func discard(_ request: Request, _ response: Response, _ reason: HistoryDiscardReason)
 }
 
-/// What becomes of two executions, one right after the other.
+/// The fate of two executions, one right after the other.
 public enum HistoryMerge<Request: Sendable, Response: Sendable>: Sendable {
   /// They stay two entries.
   case separate
@@ -102,8 +102,8 @@ extension UndoableUseCase {
   /// Calls `main` with the same request.
   ///
   /// - Parameters:
-  ///   - request: What was asked.
-  ///   - response: What was answered before.
+  ///   - request: The request of the execution.
+  ///   - response: The response before.
   /// - Returns: The new response.
   /// - Throws: Whatever `main` throws.
   public func redo(_ request: Request, _ response: Response) async throws -> Response {
@@ -112,7 +112,7 @@ extension UndoableUseCase {
 
   /// Returns the name of the type.
   ///
-  /// - Parameter request: What was asked.
+  /// - Parameter request: The request of the execution.
   /// - Returns: The name of the type.
   public func title(for request: Request) -> String { name(of: Self.self) }
 
@@ -132,8 +132,8 @@ extension UndoableUseCase {
   /// Does nothing.
   ///
   /// - Parameters:
-  ///   - request: What was asked.
-  ///   - response: What was answered last.
+  ///   - request: The request of the execution.
+  ///   - response: The last response.
   ///   - reason: Why it leaves.
   public func discard(_ request: Request, _ response: Response, _ reason: HistoryDiscardReason) {}
 }

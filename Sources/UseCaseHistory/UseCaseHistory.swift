@@ -1,6 +1,6 @@
 public import UseCase
 
-/// An undo pool: it records executions, and undoes and redoes them in order.
+/// An undo stack for asynchronous actions: it records executions, and undoes and redoes them in order.
 ///
 /// ```swift
 /// let history = UseCaseHistory()
@@ -46,8 +46,8 @@ extension UseCaseHistory {
   /// Executes the request on the lane and records it as soon as there is a response.
   ///
   /// - Parameters:
-  ///   - useCase: What is executed.
-  ///   - request: What it is asked.
+  ///   - useCase: The use case to execute.
+  ///   - request: The input of the use case.
   /// - Returns: The operation. It fails with whatever `useCase` throws; then nothing is recorded.
   /// - Complexity: O(1), and O(*n*) in the number of entries that it drops.
   @discardableResult
@@ -103,7 +103,7 @@ extension UseCaseHistory {
   /// of a history.
   private static let aside = UseCaseQueue()
 
-  /// What waits for the lane in a body on the lane would wait for itself.
+  /// An operation that a body on the lane awaits there would wait for itself.
   private static func refuse<Request, Response>(
     _ request: Request
   ) -> UseCaseOperation<Request, Response> {
@@ -123,7 +123,7 @@ extension UseCaseHistory {
   /// another is one part of it. A group ends when all that has begun in it has.
   ///
   /// - Parameters:
-  ///   - title: What a user calls the group.
+  ///   - title: The name of the group for a user.
   ///   - body: Executes the parts. It runs on no actor.
   /// - Returns: The operation, and in it what the body returns. It fails with whatever the body
   ///   throws; with ``HistoryGroupError`` if undoing the parts then failed too; with
@@ -145,7 +145,7 @@ extension UseCaseHistory {
     return HistoryFrame.leave { Group(core: core, nested: nil, body: body).execute(title) }
   }
 
-  /// Drops all entries. What runs is not recorded when it ends, and what waits to undo or redo
+  /// Drops all entries. A running execution is not recorded when it ends, and a waiting undo or redo
   /// finds nothing. A clean history stays clean, and a dirty one dirty.
   ///
   /// Inside of what the history runs it takes effect when that is over.
@@ -173,7 +173,7 @@ extension UseCaseHistory {
 // MARK: - Reading
 
 extension UseCaseHistory {
-  /// What the history can do now.
+  /// The present state of the history.
   public var state: HistoryState { ledger.state }
 
   /// All entries: the applied ones, then the undone ones, in the order of recording.

@@ -39,7 +39,7 @@ public final class ControlledUseCase<Request: Sendable, Response: Sendable>: Use
     /// The first answer counts. After another one, or after a cancellation, the response is
     /// ignored.
     ///
-    /// - Parameter response: What the body returns.
+    /// - Parameter response: The response of the body.
     public func succeed(_ response: Response) {
       answer.fulfill(.success(response))
     }
@@ -48,7 +48,7 @@ public final class ControlledUseCase<Request: Sendable, Response: Sendable>: Use
     ///
     /// The first answer counts. After another one, or after a cancellation, the error is ignored.
     ///
-    /// - Parameter error: What the body throws.
+    /// - Parameter error: The error of the body.
     public func fail(_ error: any Error) {
       answer.fulfill(.failure(error))
     }

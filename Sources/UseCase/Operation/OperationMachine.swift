@@ -18,13 +18,13 @@ struct OperationMachine<
     case early(Verdict, isJobCancelled: Bool)
   }
 
-  /// What few operations have.
+  /// An update or a listener: few operations have any.
   private enum Extra: Sendable {
     case update(Update)
     case listener(Listener)
   }
 
-  /// What an outcome before its time asks for.
+  /// The consequences of an outcome before its time.
   struct Ending: Sendable {
     /// Resume these, which await the value.
     var waiters = WaiterLine<Waiter>()
@@ -48,7 +48,7 @@ struct OperationMachine<
     case done
   }
 
-  /// What becomes of a handler of the start.
+  /// The fate of a handler of the start.
   enum StartHandler {
     /// The body has not begun. The handler runs when it does.
     case kept
@@ -209,7 +209,7 @@ extension OperationMachine {
   ///     other task whose body has not begun is not cancelled, because it ends by itself and may
   ///     deliver.
   ///   - reportsFailure: Whether a failure is told if nobody handles it.
-  /// - Returns: What to do; nil if there was a verdict already.
+  /// - Returns: The consequences; nil if there was a verdict already.
   mutating func end(_ verdict: Verdict, sleeps: Bool, reportsFailure: Bool = false) -> Ending? {
     switch conclusion {
     case .open: break
@@ -410,7 +410,7 @@ struct FreeSlot: Sendable {
   @usableFromInline let kind: Verdict.Kind
 }
 
-/// What the task of the body does first.
+/// The first step of the task of the body.
 @usableFromInline
 enum BodyStart: Sendable {
   /// Nothing: there is an outcome already.
@@ -421,7 +421,7 @@ enum BodyStart: Sendable {
   case runAndDeliver
 }
 
-/// What the task of the body does last.
+/// The last step of the task of the body.
 @usableFromInline
 enum AfterBody: Sendable {
   /// Deliver.
@@ -432,7 +432,7 @@ enum AfterBody: Sendable {
   case nothing
 }
 
-/// What the task that delivers does next.
+/// The next step of the task that delivers.
 @usableFromInline
 enum DeliveryStep<Update: Sendable, Listener: Sendable>: Sendable {
   /// Receive these, each if `mayReceive` says so.
@@ -442,10 +442,10 @@ enum DeliveryStep<Update: Sendable, Listener: Sendable>: Sendable {
   case handler(Verdict.Kind, isIsolated: Bool, isLast: Bool)
   /// Everything has run. Forget the handlers that were passed over.
   case forget
-  /// Nothing is left for now, as for `done`. Tell of the failure, unless somebody still handles it.
+  /// Nothing is left at present, as for `done`. Tell of the failure, unless somebody still handles it.
   case unhandledFailure
   /// Everything has run and is forgotten: tell these.
   case listeners([Listener])
-  /// Nothing is left for now. The next delivery is begun by the call that brings something.
+  /// Nothing is left at present. The next delivery is begun by the call that brings something.
   case done
 }

@@ -78,7 +78,7 @@ extension UseCaseOperation {
 
   @concurrent @inlinable @inline(__always)
   func run() async {
-    // What the body leaves is let go before the end can be seen.
+    // The remains of the body are let go before the end can be seen.
     let freed: FreeSlot?
     var returned: Response?
     let start = core.start()
@@ -105,7 +105,7 @@ extension UseCaseOperation {
     }
   }
 
-  /// Runs the body. What it needs is let go when this returns.
+  /// Runs the body. The use case is let go when this returns.
   @concurrent @inlinable @inline(__always)
   func body() async throws -> Response {
     // A keeper may ask for its title until the body has returned.

@@ -39,7 +39,7 @@ public final class UseCaseReactions: Sendable {
 
   /// Forgets the reaction, for later operations.
   func remove(_ number: Int, to type: any Any.Type) {
-    // What is removed is returned, so that it is released outside of the lock.
+    // The removed closures are returned, so that they are released outside of the lock.
     _ = registry.withLock { registry in
       let old = registry.reactions[ObjectIdentifier(type)]
       registry.reactions[ObjectIdentifier(type)] = old?.filter { $0.number != number }

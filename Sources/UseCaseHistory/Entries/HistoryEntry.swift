@@ -37,7 +37,7 @@ public struct HistoryEntry: Identifiable, Hashable, Sendable {
   /// Its identity, for ``UseCaseHistory/move(to:)``.
   public let id: ID
 
-  /// What the use case calls the request, or the title of the group.
+  /// The title that the use case gives the request, or that of the group.
   public let title: String
 
   /// Whether its effect is there. A group of which an undo stopped half-way is still applied.

@@ -26,10 +26,10 @@ public enum HistoryError: Error, Hashable, CustomStringConvertible {
 
 /// A group failed, and undoing its parts failed too.
 public struct HistoryGroupError: Error, CustomStringConvertible {
-  /// What the body of the group threw.
+  /// The error of the body of the group.
   public let cause: any Error
 
-  /// What the undo of a part threw.
+  /// The error of the undo of a part.
   public let undoFailure: any Error
 
   /// The entry that holds the parts that are still applied: undo it later.

@@ -1,4 +1,4 @@
-/// What a history can do now: one consistent snapshot, for buttons, menus and badges.
+/// A consistent snapshot of what a history can do, for buttons, menus and badges.
 ///
 /// ```swift
 /// let state = history.state

@@ -1,4 +1,4 @@
-/// What was asked of the lane.
+/// A question to the lane.
 enum HistoryAsk: Sendable {
   /// An execution or a group, which may become an entry.
   case recording

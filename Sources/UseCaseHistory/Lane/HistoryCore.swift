@@ -13,14 +13,14 @@ final class HistoryCore: Sendable {
     lane = UseCaseQueue(keeper: ledger, clock: clock)
   }
 
-  /// What the running code is in this history, nil if it does not run on the lane.
+  /// The role of the running code in this history, nil if it does not run on the lane.
   var role: HistoryFrame.Role? {
     guard let frame = HistoryFrame.innermost?.running(of: ledger.history), lane.isHeldHere
     else { return nil }
     return frame.role
   }
 
-  /// What becomes of a recorded use case whose `main` is called.
+  /// The fate of a recorded use case whose `main` is called.
   enum Entrance {
     /// It is executed first, which makes an operation of its own for it.
     case elsewhere

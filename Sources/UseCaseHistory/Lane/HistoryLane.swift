@@ -1,4 +1,4 @@
-/// What runs and what waits on the lane of a history, in the order in which it was asked for.
+/// The operations that run and wait on the lane of a history, in the order in which it was asked for.
 ///
 /// An operation on the lane is named by the entry that it may become.
 struct HistoryLane: Sendable {
@@ -11,7 +11,7 @@ struct HistoryLane: Sendable {
     var isGone = false
   }
 
-  /// What becomes of what the running operation has done.
+  /// The fate of the results of the running operation.
   private enum Fate {
     case kept
     /// A `clear` came meanwhile: nothing is recorded.
@@ -32,7 +32,7 @@ struct HistoryLane: Sendable {
 
   private struct Run: Sendable {
     let slot: ID
-    /// The entry that undos mean which are asked for now.
+    /// The entry that undos mean which are asked for at present.
     var promised: ID
     /// Whether a body has taken the id of the operation for its entry.
     var isClaimed = false
@@ -81,7 +81,7 @@ struct HistoryLane: Sendable {
   /// Whether an undo, a redo or a move holds the lane.
   var runsMove: Bool { isRunning && !pending[0].ask.isRecording }
 
-  /// What the operation that holds the lane was asked for.
+  /// The ask of the operation that holds the lane.
   var ask: HistoryAsk {
     guard case .running = turn else { preconditionFailure("A move holds the lane when it begins.") }
     return pending[0].ask
@@ -209,7 +209,7 @@ struct HistoryLane: Sendable {
   /// A recorded body begins in `operation`. Its entry is the one that the operation on the lane was
   /// to become, or else `spare`. Nil if the lane has gone on meanwhile.
   ///
-  /// `leftIn` is the slot of the body that has left it behind. What waits then means that body.
+  /// `leftIn` is the slot of the body that has left it behind. Waiting undos then mean that body.
   mutating func enter(in operation: ID, leftIn left: ID?, spare: ID) -> Entrance? {
     switch turn {
     case .running(var run) where run.slot <= operation:
@@ -260,7 +260,7 @@ struct HistoryLane: Sendable {
     }
   }
 
-  /// What the running operation has done is in this entry, and what waits for it means this one.
+  /// The result of the running operation is this entry, and undos that wait for it mean this one.
   mutating func become(_ entry: ID) {
     var run = run
     if run.promised != entry {
@@ -323,7 +323,7 @@ struct HistoryLane: Sendable {
     return true
   }
 
-  /// What waits to undo or redo finds nothing.
+  /// Waiting undos and redos find nothing.
   mutating func unbind(fromFirst: Bool = false) {
     for index in pending.indices where fromFirst || index > 0 {
       let ask = pending[index].ask

@@ -275,7 +275,7 @@ extension HistoryMachine {
 
 // MARK: - State
 
-/// What the title of an entry is made of, outside of the lock.
+/// The source of the title of an entry, which is made outside of the lock.
 enum HistoryLabel<Step: Sendable>: Sendable {
   case step(Step)
   case group(String)

@@ -1,6 +1,6 @@
 import UseCase
 
-/// What clients hear of a move that is done.
+/// The answer to a client for a move that is done.
 protocol MoveAnswer: Sendable {
   init(_ plan: borrowing HistoryPlan<any HistoryStep>)
   /// There was nothing to do.

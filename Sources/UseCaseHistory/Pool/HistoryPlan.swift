@@ -1,6 +1,6 @@
 import UseCaseInternals
 
-/// What an undo, a redo, a move or a roll-back does, and how far it has come. It is handed on and
+/// The steps of an undo, a redo, a move or a roll-back, and how far it has come. It is handed on and
 /// never copied.
 ///
 /// Undo goes through the steps of a group backwards and redo forwards, so that the applied steps of
@@ -9,7 +9,7 @@ struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
   typealias Record = HistoryRecord<Step>
 
   let isRedo: Bool
-  /// In the order in which they are undone or redone. Those redone are here as they are now.
+  /// In the order in which they are undone or redone. Redone records are here as they are now.
   private(set) var records: Few<Record>
   /// How many of the records have been undone or redone.
   private(set) var moved = 0

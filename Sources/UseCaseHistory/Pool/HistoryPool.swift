@@ -11,7 +11,7 @@ struct HistoryPool<Step: Sendable>: Sendable {
   typealias Plan = HistoryPlan<Step>
   typealias Drop = HistoryDrop<Step>
 
-  /// What a move has in its hands: the records at the cursor.
+  /// The records that a move has in its hands: those at the cursor.
   private enum Hand {
     /// Next is `holding`.
     case empty
@@ -184,7 +184,7 @@ extension HistoryPool {
     }
   }
 
-  /// Drops all records. Those that a move has in its hands go when it is over.
+  /// Drops all records. The records that a move has in its hands go when it is over.
   mutating func clear(into drops: inout [Drop]) {
     bottom = place ?? unknownPlace()
     if applied.count > held.applied {
@@ -228,7 +228,7 @@ extension HistoryPool {
     return Plan(isRedo: isRedo, redone, applied: partial ?? (isRedo ? 0 : first.size))
   }
 
-  /// The move has come as far as it could, and the plan is closed. What was redone is left in the
+  /// The move has come as far as it could, and the plan is closed. The redone records are left in the
   /// plan as it was before: the last reference to a step is not to go under a lock.
   mutating func finish(_ plan: inout Plan, into drops: inout [Drop]) {
     defer { hand = .empty }

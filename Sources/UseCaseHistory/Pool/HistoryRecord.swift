@@ -1,4 +1,4 @@
-/// What the history keeps of an entry.
+/// An entry, as the history keeps it.
 ///
 /// Undo goes through the steps of a group strictly backwards and redo strictly forwards, so that
 /// what is applied of a record is always a prefix of its steps: a number says it all.

@@ -39,7 +39,7 @@ struct MergeWindow: Sendable {
   }
 }
 
-/// What becomes of a step that is recorded right behind another.
+/// The fate of a step that is recorded right behind another.
 enum HistoryMerging<Step: Sendable>: Sendable {
   case separate
   case merged(Step)
