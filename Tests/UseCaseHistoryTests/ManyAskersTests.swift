@@ -150,10 +150,11 @@ struct ManyAskersTests {
     }
   }
 
-  /// Saves and compares until it is cancelled. Returns how often a clean history was compared.
+  /// Saves, and compares states and texts, until it is cancelled. Returns how often a clean history was compared.
   private func save() async -> Int {
     var file = scene.value.texts
     var comparisons = 0
+    var last = history.state
     while !Task.isCancelled {
       let before = scene.value
       let point = history.savePoint()
@@ -164,7 +165,12 @@ struct ManyAskersTests {
       for _ in 0..<20 {
         await Task.yield()
         let before = scene.value
-        guard history.state.isClean, before.version == scene.value.version else { continue }
+        let state = history.state
+        if state.version == last.version, state != last {
+          scene.update { $0.mistakes.append("\(last) and \(state) have one version") }
+        }
+        last = state
+        guard state.isClean, before.version == scene.value.version else { continue }
         comparisons += 1
         guard before.texts != file else { continue }
         scene.update { $0.mistakes.append("clean, with \(file) saved and \(before.texts) there") }
