@@ -73,6 +73,15 @@ public final class HistoryModel {
   @discardableResult
   public func redo() -> UseCaseOperation<HistoryMove, HistoryEntry?> { history.redo() }
 
+  /// Undoes this entry, wherever it is, as ``UseCaseHistory/undo(_:)`` does.
+  ///
+  /// - Parameter entry: The entry.
+  /// - Returns: The operation, to show a failure with `catch`.
+  @discardableResult
+  public func undo(
+    _ entry: HistoryEntry.ID
+  ) -> UseCaseOperation<HistoryMove, HistoryEntry?> { history.undo(entry) }
+
   /// Undoes or redoes until `entry` is the newest applied one, as ``UseCaseHistory/move(to:)`` does.
   ///
   /// - Parameter entry: The entry, nil for before the first.

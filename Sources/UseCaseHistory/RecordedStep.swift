@@ -29,6 +29,8 @@ final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
 
   var title: String { useCase.title(for: request) }
 
+  var footprint: HistoryFootprint { useCase.footprint(of: request, response) }
+
   // Inlined into what is called by way of the protocol.
   @inline(__always)
   func undo() async throws {

@@ -84,6 +84,18 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   ///   - reason: Why it leaves.
   /// - Complexity: Yours. Start a task for what takes long.
   func discard(_ request: Request, _ response: Response, _ reason: HistoryDiscardReason)
+
+  /// Returns what an execution has touched. The default is ``HistoryFootprint/everything``.
+  ///
+  /// ``UseCaseHistory/undo(_:)`` undoes an entry out of order only if no later one overlaps it. It is
+  /// called on no actor, outside of any lock, and gives the same for the same pair.
+  ///
+  /// - Parameters:
+  ///   - request: The request of the execution.
+  ///   - response: What `main`, or the last `redo`, answered.
+  /// - Returns: The things that `main`, `undo` and `redo` read or write.
+  /// - Complexity: Expected to be O(1). It runs at each recording and redo.
+  func footprint(of request: Request, _ response: Response) -> HistoryFootprint
 }
 
 /// The fate of two executions, one right after the other.
@@ -136,6 +148,16 @@ extension UndoableUseCase {
   ///   - response: The last response.
   ///   - reason: Why it leaves.
   public func discard(_ request: Request, _ response: Response, _ reason: HistoryDiscardReason) {}
+
+  /// Returns ``HistoryFootprint/everything``.
+  ///
+  /// - Parameters:
+  ///   - request: The request of the execution.
+  ///   - response: The last response.
+  /// - Returns: That it may have touched anything.
+  public func footprint(of request: Request, _ response: Response) -> HistoryFootprint {
+    .everything
+  }
 }
 
 /// Not inlined: the optimizer folds the name of a private type to another one, "(Name in _29…)".

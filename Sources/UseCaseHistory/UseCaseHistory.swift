@@ -80,6 +80,33 @@ extension UseCaseHistory {
     execute(.redo)
   }
 
+  /// Undoes this entry, wherever it is, if no later applied one touches what it has touched.
+  ///
+  /// ```swift
+  /// history.undo(deletion).catch(HistoryError.self) { error in
+  ///   if case .blocked(let later) = error { list.select(later) }
+  /// }
+  /// ```
+  ///
+  /// What an entry touches is its ``UndoableUseCase/footprint(of:_:)``. By default that is everything,
+  /// and then only the newest entry can be undone. The entry is the next one to redo, which puts it
+  /// behind the newest applied one; the others keep their order. A group that is half undone blocks
+  /// all below it.
+  ///
+  /// - Parameter entry: The entry.
+  /// - Returns: The operation, and in it the entry, nil if it is undone already. It fails
+  ///   with what the undo of the use case throws; with ``HistoryError/blocked(by:)`` if later entries
+  ///   have to be undone before; with ``HistoryError/unknownEntry(_:)`` if it is not there when its
+  ///   turn comes; with ``HistoryError/reentrant`` inside of what the history runs.
+  /// - Complexity: O(*n*) in the number of later entries that touch the same, and in the number of
+  ///   parts of a group. An entry that touches everything is searched for from the newest down.
+  @discardableResult
+  public func undo(
+    _ entry: HistoryEntry.ID
+  ) -> UseCaseOperation<HistoryMove, HistoryEntry?> {
+    execute(.undoEntry(entry))
+  }
+
   private func execute<Answer: MoveAnswer>(
     _ move: HistoryMove
   ) -> UseCaseOperation<HistoryMove, Answer> {
@@ -156,6 +183,17 @@ extension UseCaseHistory {
     let history = ledger.history
     // A task that a body has left behind may find out only here that the body is over.
     ledger.discard(ledger.change { $0.clear(isInside: frame?.running(of: history) != nil) })
+  }
+
+  /// Takes an entry out of the history, applied or undone: its effect stays as it is, and it can no
+  /// longer be undone or redone. One that is being undone or redone leaves when that is over.
+  ///
+  /// What is clean stays clean. A saved place that the document can no longer reach is never clean.
+  ///
+  /// - Parameter entry: The entry. One that is not there is ignored.
+  /// - Complexity: As that of ``undo(_:)``.
+  public func forget(_ entry: HistoryEntry.ID) {
+    ledger.discard(ledger.change { $0.forget(entry) })
   }
 
   /// Keeps the next execution from merging with what has been recorded.
