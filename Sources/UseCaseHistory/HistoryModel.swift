@@ -25,6 +25,15 @@ public final class HistoryModel {
     return history.entries
   }
 
+  /// Returns the entries that would block an ``undo(_:)`` of this one at present, for a list of steps.
+  ///
+  /// - Parameter entry: An applied entry.
+  /// - Returns: As ``UseCaseHistory/blockers(of:)``.
+  public func blockers(of entry: HistoryEntry.ID) -> [HistoryEntry.ID] {
+    _ = version
+    return history.blockers(of: entry)
+  }
+
   /// Whether ``undo()`` called now would have a target.
   public var canUndo: Bool { state.canUndo }
 

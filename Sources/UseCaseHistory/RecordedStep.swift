@@ -13,7 +13,7 @@ struct RecordedIdentity: Equatable, Sendable {
 final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
   private let useCase: Base
   private let identity: RecordedIdentity
-  private let request: Base.Request
+  let request: Base.Request
   let response: Base.Response
 
   /// Borrows, so that a caller without its types at hand copies none of them for the call.

@@ -219,6 +219,48 @@ extension UseCaseHistory {
   /// - Complexity: O(*n*) in the number of entries.
   public var entries: [HistoryEntry] { ledger.entries }
 
+  /// Returns what an execution has become, from the time it is recorded: its own handlers find it.
+  ///
+  /// ```swift
+  /// delete.execute(note).finally { deletion in
+  ///   guard let entry = history.entry(of: deletion) else { return }
+  ///   bar.offer("Undo \(entry.title)") { history.undo(entry.id) }
+  /// }
+  /// ```
+  ///
+  /// - Parameter operation: The operation of an execution or a group on the lane of this history.
+  /// - Returns: The entry, nil before and after its time in the history. For an execution that was
+  ///   merged, the entry that it went into.
+  /// - Complexity: As that of ``undo(_:)``.
+  public func entry(of operation: UseCaseOperationID) -> HistoryEntry? {
+    ledger.entry(of: HistoryEntry.ID(operation))
+  }
+
+  /// Returns what an entry, or a part of a group, has recorded: to repeat it, for an audit or an
+  /// export.
+  ///
+  /// - Parameters:
+  ///   - entry: The entry, or the part.
+  ///   - type: The use case that was recorded.
+  /// - Returns: Its request and its last response. Nil for a group, for an entry of another use case,
+  ///   and if there is none.
+  /// - Complexity: As that of ``undo(_:)``, and O(*n*) in the number of entries for a part.
+  public func execution<Base: UndoableUseCase>(
+    _ entry: HistoryEntry.ID, by type: Base.Type
+  ) -> (request: Base.Request, response: Base.Response)? {
+    (ledger.step(of: entry) as? RecordedStep<Base>).map { ($0.request, $0.response) }
+  }
+
+  /// Returns the entries that would block an ``undo(_:)`` of this one at present, for a list of steps.
+  ///
+  /// - Parameter entry: An applied entry.
+  /// - Returns: The later entries that touch what it touches, the oldest first. Empty for one that is
+  ///   undone, or not there.
+  /// - Complexity: As that of ``undo(_:)``.
+  public func blockers(of entry: HistoryEntry.ID) -> [HistoryEntry.ID] {
+    ledger.blockers(of: entry)
+  }
+
   /// Returns the present state, and then one for each change. A slow reader sees the newest.
   ///
   /// - Returns: The states. They end when the history goes away.
@@ -259,6 +301,21 @@ extension UseCaseHistory {
         "A save point belongs to the history that it was taken from: mark it as saved there.")
     }
     ledger.change { $0.markSaved(point.place) }
+  }
+}
+
+extension HistoryEntry.ID {
+  /// In a recorded body, its undo and its redo: the entry that it is, or will be. Nil elsewhere.
+  ///
+  /// It stays the same as long as there is the entry: a key by which a server knows a second attempt
+  /// from a second request. A part of a group has its own. An execution that is merged into
+  /// another entry had its own until then.
+  public static var current: Self? {
+    guard let frame = HistoryFrame.current else { return nil }
+    return switch frame.role {
+    case .body, .part: frame.entrance.entry
+    case .group: nil
+    }
   }
 }
 

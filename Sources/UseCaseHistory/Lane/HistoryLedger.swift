@@ -101,6 +101,19 @@ extension HistoryLedger {
     return entries + undone.elements.reversed().map { $0.entry(applied: 0, title: \.title) }
   }
 
+  func entry(of execution: HistoryEntry.ID) -> HistoryEntry? {
+    read { $0.record(of: execution) }.map { $0.record.entry(applied: $0.applied, title: \.title) }
+  }
+
+  func step(of entry: HistoryEntry.ID) -> (any HistoryStep)? {
+    read { $0.recordOrPart(entry) }?.content.step
+  }
+
+  func blockers(of entry: HistoryEntry.ID) -> [HistoryEntry.ID] {
+    guard let (record, certain, possible) = read({ $0.rivals(of: entry) }) else { return [] }
+    return certain + record.blockers(among: possible)
+  }
+
   func states() -> AsyncStream<HistoryState> { changes.values { [weak self] in self?.state } }
 }
 

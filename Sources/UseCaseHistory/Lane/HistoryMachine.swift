@@ -231,13 +231,11 @@ extension HistoryMachine {
     case nil: return refuse(.unknownEntry(id))
     case .undone: return nothing()
     case .applied(let slot):
-      if let newest = pool.undoID, newest != id {
-        // A group that is half undone is to be undone or redone first.
-        if pool.isPartial { return refuse(.blocked(by: [newest])) }
-        let rivals = pool.rivals(of: slot).filter { !apart.contains($0.id) }
-        if !rivals.isEmpty, let record = pool.record(at: .applied(slot: slot)) {
-          return .compare(record, to: rivals)
-        }
+      let (certain, possible) = pool.rivals(of: slot)
+      if !certain.isEmpty { return refuse(.blocked(by: certain)) }
+      let rivals = possible.filter { !apart.contains($0.id) }
+      if !rivals.isEmpty, let record = pool.record(at: .applied(slot: slot)) {
+        return .compare(record, to: rivals)
       }
       window.close()
       return .go(pool.begin(undoing: slot))
@@ -367,8 +365,22 @@ extension HistoryMachine {
     }
   }
 
-  /// Returns the entry as a record, and how many of its leaves are applied.
-  func record(of entry: ID) -> (record: Record, applied: Int)? { pool.record(of: entry) }
+  /// Returns what the execution has become, and how many leaves of that are applied.
+  func record(of execution: ID) -> (record: Record, applied: Int)? {
+    pool.record(of: execution)
+  }
+
+  /// Returns the entry, or the part of one, with this id.
+  func recordOrPart(_ id: ID) -> Record? { pool.recordOrPart(id) }
+
+  /// Returns an applied entry, and the later ones that are to be undone before it, or may be.
+  func rivals(of entry: ID) -> (record: Record, certain: [ID], possible: [Record])? {
+    guard let spot = pool.spot(of: entry), case .applied(let slot) = spot,
+      let record = pool.record(at: spot)
+    else { return nil }
+    let rivals = pool.rivals(of: slot)
+    return (record, rivals.certain, rivals.possible)
+  }
 
   /// The records, and how many leaves of the newest applied one are applied.
   var contents: (applied: HistoryStack<Record>, undone: HistoryStack<Record>, partial: Int?) {

@@ -70,16 +70,9 @@ extension HistoryLedger {
   private func compare(
     _ record: Machine.Record, to rivals: [Machine.Record], _ apart: Set<HistoryEntry.ID>
   ) -> Machine.Beginning {
-    let blockers = Self.blockers(of: record, among: rivals)
+    let blockers = record.blockers(among: rivals)
     if !blockers.isEmpty { return change { $0.refuse(.blocked(by: blockers)) } }
     return begin(apart: apart.union(rivals.map(\.id)))
-  }
-
-  static func blockers(
-    of record: Machine.Record, among rivals: [Machine.Record]
-  ) -> [HistoryEntry.ID] {
-    let footprint = record.footprint
-    return rivals.filter { footprint.overlaps($0.footprint) }.map(\.id)
   }
 }
 

@@ -54,6 +54,7 @@ struct HistoryPool<Step: Sendable>: Sendable {
   private var sum = HistoryPlace.beginning
   private var saved: HistoryPlace? = .beginning
   private var lastNumber: UInt64 = 0
+  private var merged = MergedIDs()
 
   init(limit: Int?) {
     self.limit = limit
@@ -95,9 +96,11 @@ extension HistoryPool {
     }
   }
 
-  /// Returns the entry, and how many of its leaves are applied.
+  /// Returns what the execution has become, and how many leaves of that are applied.
   func record(of id: ID) -> (record: Record, applied: Int)? {
-    guard let spot = spot(of: id), let record = record(at: spot) else { return nil }
+    guard let spot = spot(of: id), let record = record(at: spot) else {
+      return merged[id].flatMap { record(of: $0) }
+    }
     if case .undone = spot { return (record, 0) }
     return (record, id == undoID ? partial ?? record.size : record.size)
   }
@@ -118,9 +121,26 @@ extension HistoryPool {
     return nil
   }
 
-  /// Returns the applied records that may have to be undone before the one in the slot. To know it,
-  /// compare the footprints.
-  func rivals(of slot: Int) -> [Record] { applied.rivals(of: slot) }
+  /// Returns the applied records that are to be undone before the one in the slot: some that are, and
+  /// some that may touch the same. Compare their footprints.
+  func rivals(of slot: Int) -> (certain: [ID], possible: [Record]) {
+    // A group that is half undone is undone or redone first, so that there is one at most.
+    if isPartial, slot + 1 < applied.slots.upperBound, let newest = undoID {
+      return ([newest], [])
+    }
+    return ([], applied.rivals(of: slot))
+  }
+
+  /// Returns the entry, or the part of one, with this id.
+  ///
+  /// - Complexity: O(*n*) for a part, and as that of `spot(of:)` for an entry.
+  func recordOrPart(_ id: ID) -> Record? {
+    if let spot = spot(of: id) { return record(at: spot) }
+    for record in applied.records.elements + undone.elements {
+      if let part = record.part(id) { return part }
+    }
+    return nil
+  }
 
   /// Returns the applied records, the undone ones with the last one next, and how many leaves of the
   /// newest applied one are applied.
@@ -140,10 +160,13 @@ extension HistoryPool {
   }
 
   /// The newest applied entry becomes `merged`, and `later` goes.
-  mutating func merge(into merged: Record.Content, _ later: Record, into drops: inout [Drop]) {
+  mutating func merge(into content: Record.Content, _ later: Record, into drops: inout [Drop]) {
     truncate(into: &drops)
     guard let earlier = applied.popLast() else { preconditionFailure("It merges with an entry.") }
-    applied.append(Record(id: earlier.id, content: merged))
+    applied.append(Record(id: earlier.id, content: content))
+    if merged.add(later.id, to: earlier.id) {
+      merged.keep(Set(applied.records.elements.map(\.id)))
+    }
     drops.append(Drop(later, .merged))
   }
 

@@ -52,6 +52,15 @@ struct HistoryRecord<Step: Sendable>: Sendable {
     }
   }
 
+  /// Returns the part with this id, at any depth.
+  func part(_ id: HistoryEntry.ID) -> Self? {
+    guard case .group(let group) = content else { return nil }
+    for part in group.parts {
+      if let found = part.id == id ? part : part.part(id) { return found }
+    }
+    return nil
+  }
+
   /// The executions in it, in order.
   var leaves: [Self] {
     switch content {

@@ -18,7 +18,13 @@ extension HistoryRecord.Content where Step == any HistoryStep {
 }
 
 extension HistoryRecord where Step == any HistoryStep {
-  var footprint: HistoryFootprint {
+  /// Returns those of the later records that touch what this one touches.
+  func blockers(among rivals: [Self]) -> [HistoryEntry.ID] {
+    let footprint = footprint
+    return rivals.filter { footprint.overlaps($0.footprint) }.map(\.id)
+  }
+
+  private var footprint: HistoryFootprint {
     leaves.reduce(.keys()) { $0.union($1.content.step?.footprint ?? .everything) }
   }
 }
