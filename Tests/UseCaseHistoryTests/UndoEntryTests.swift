@@ -28,7 +28,7 @@ struct UndoEntryTests {
     #expect(await history.take("D") == nil)
     #expect(await history.take("C") == nil)
     #expect(await history.take("A") == nil)
-    #expect(history.layout == "[| A C D E B]")
+    #expect(history.layout == "[| A C D E B]*")
   }
 
   @Test func `the default footprint allows the undo of the newest entry only`() async throws {
@@ -36,7 +36,7 @@ struct UndoEntryTests {
     #expect(await history.take("A") == ["B"])
     #expect(await history.take("B") == nil)
     #expect(await history.take("A") == nil)
-    #expect(history.layout == "[| A B]")
+    #expect(history.layout == "[| A B]*")
   }
 
   @Test func `everything overlaps all but an empty footprint`() async {

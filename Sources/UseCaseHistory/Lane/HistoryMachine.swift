@@ -172,7 +172,7 @@ extension HistoryMachine {
       endGroup(in: slot, as: kept, insteadOf: residue?.nobody, into: &end.drops)
     }
     if let rest { end.drops.insert(HistoryDrop(rest, .truncated), at: 0) }
-    for part in residue?.obsoleteParts ?? [] { end.drops.append(HistoryDrop(part, .obsolete)) }
+    for part in residue?.obsoleteParts ?? [] { pool.lose(part, .obsolete, into: &end.drops) }
     return end
   }
 

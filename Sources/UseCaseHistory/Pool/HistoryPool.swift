@@ -54,6 +54,9 @@ struct HistoryPool<Step: Sendable>: Sendable {
   private var sum = HistoryPlace.beginning
   private var saved: HistoryPlace? = .beginning
   private var lastNumber: UInt64 = 0
+  /// Above the slots below this one there is an effect that has no entry any more. What is undone
+  /// there and redone comes to lie above it, and that is another place.
+  private var covered = 0
   private var merged = MergedIDs()
 
   init(limit: Int?) {
@@ -178,10 +181,13 @@ extension HistoryPool {
     drops.append(Drop(HistoryStack([earlier, later]), .annulled))
   }
 
-  /// The record has an effect, and the history was cleared before it could be recorded.
-  mutating func lose(_ record: Record, into drops: inout [Drop]) {
+  /// The record has an effect, and cannot be recorded: the history was cleared before, say.
+  mutating func lose(
+    _ record: Record, _ reason: HistoryDiscardReason = .cleared, into drops: inout [Drop]
+  ) {
     sum += record.place
-    drops.append(Drop(record, .cleared))
+    covered = applied.slots.upperBound
+    drops.append(Drop(record, reason))
   }
 
   private mutating func apply(_ record: Record) {
@@ -249,6 +255,7 @@ extension HistoryPool {
       hand = .cleared
     }
     let (records, index) = applied.removeAll()
+    covered = 0
     if records.count > heldApplied {
       drops.append(Drop(records, .cleared, sparing: heldApplied, with: index))
     }
@@ -271,7 +278,9 @@ extension HistoryPool {
     switch spot {
     case .applied(let slot):
       if slot == applied.slots.upperBound - 1 { settle() }
+      covered = max(covered, slot)
       record = applied.take(slot)
+      trimCovered()
     case .undone(let slot): record = undone.take(slot: slot)
     }
     if let record { drops.append(Drop(record, .forgotten)) }
@@ -281,8 +290,11 @@ extension HistoryPool {
   mutating func compact() -> Bool {
     guard !isMoving else { return false }
     let (isFirst, isSecond) = (applied.compact(), undone.compact())
+    if isFirst, covered > 0 { covered = applied.slots.upperBound }
     return isFirst || isSecond
   }
+
+  private mutating func trimCovered() { covered = min(covered, applied.slots.upperBound) }
 
   mutating func markSaved(_ place: HistoryPlace?) { saved = place }
 
@@ -360,29 +372,36 @@ extension HistoryPool {
 
   /// The record at the index has been undone or redone, or is gone with all of its parts.
   private mutating func shift(_ plan: inout Plan, _ index: Int, from held: Held) {
-    let (record, isApplied) = take(plan.isRedo, from: held)
+    let (record, isApplied, slot) = take(plan.isRedo, from: held)
     let old = isApplied ? record.place : nil
     let new = plan.isRedo || plan.hasLost ? plan.swap(record, at: index) : record
     let isGone = plan.obsolete.contains(index)
     if plan.isRedo {
       if let old { sum -= old }
       if !isGone { apply(new) }
-    } else if !isGone {
+    } else {
+      let isCovered = slot < covered || new.size < record.size
+      if isGone || isCovered { covered = max(covered, slot) }
+      trimCovered()
+      if isGone { return }
       sum -= new.place
+      if isCovered { sum += unknownPlace() }
       undone.append(new)
     }
   }
 
   /// Takes the next record that the move is about out of its stack. It was applied, or at least half
   /// of it, if `isApplied` is true.
-  private mutating func take(_ isRedo: Bool, from held: Held) -> (record: Record, isApplied: Bool) {
+  private mutating func take(
+    _ isRedo: Bool, from held: Held
+  ) -> (record: Record, isApplied: Bool, slot: Int) {
     let isApplied = partial.take() != nil || !isRedo
     let isMiddle = held.applied.upperBound < applied.slots.upperBound
+    let slot = isMiddle ? held.applied.lowerBound : applied.slots.upperBound - 1
     let record =
-      !isApplied
-      ? undone.popLast() : isMiddle ? applied.take(held.applied.lowerBound) : applied.popLast()
+      !isApplied ? undone.popLast() : isMiddle ? applied.take(slot) : applied.popLast()
     guard let record else { preconditionFailure("What a move holds is there.") }
-    return (record, isApplied)
+    return (record, isApplied, slot)
   }
 
   /// The move has stopped at a record.
@@ -393,14 +412,20 @@ extension HistoryPool {
   private mutating func stop(in plan: inout Plan, from held: Held, into drops: inout [Drop]) {
     let (index, count, size) = (plan.moved, plan.applied, plan.records[plan.moved].size)
     if plan.obsolete.contains(index) {
-      return drops.append(Drop(take(plan.isRedo, from: held).record, .obsolete))
+      let (record, isApplied, slot) = take(plan.isRedo, from: held)
+      if isApplied { covered = max(covered, slot) }
+      trimCovered()
+      return drops.append(Drop(record, .obsolete))
     }
     guard count != (plan.isRedo ? 0 : size) || plan.hasLost else { return }
-    let (record, isApplied) = take(plan.isRedo, from: held)
+    let (record, isApplied, slot) = take(plan.isRedo, from: held)
     let new = plan.swap(record, at: index)
     if count == 0 { return undone.append(new) }
     if plan.isRedo { sum += isApplied ? new.place - record.place : new.place }
     applied.append(new)
     partial = count < size ? count : nil
+    if plan.isRedo { return }
+    if count < size, slot < covered || size < record.size { sum += unknownPlace() }
+    if size < record.size { covered = applied.slots.upperBound }
   }
 }
