@@ -22,7 +22,8 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   /// Takes the effect of an execution back.
   ///
   /// It runs on the lane of the history, on no actor, without a timeout. If it throws, the entry
-  /// stays applied and can be undone again: leave things as they were.
+  /// stays applied and can be undone again: leave things as they were. If it throws
+  /// ``HistoryObsolete``, the entry leaves.
   ///
   /// - Parameters:
   ///   - request: The request of the execution.
@@ -32,6 +33,10 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   func undo(_ request: Request, _ response: Response) async throws
 
   /// Brings the effect of an execution back. The default calls `main` with the same request.
+  ///
+  /// What `main` makes anew, such as a fresh id, is another one then, and later entries that refer to
+  /// the first one fail. So put it into the request, or let `redo` restore it from the response
+  /// before.
   ///
   /// It runs as ``undo(_:_:)`` does. If it throws, the entry stays undone.
   ///
@@ -75,7 +80,7 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   /// place to delete for real what `main` had only hidden. The default does nothing.
   ///
   /// It is called exactly once, outside of any lock: on no actor, before the operation that
-  /// caused it has ended; by ``UseCaseHistory/clear()`` and ``UseCaseHistory/limit`` on the thread
+  /// caused it has ended; by `clear()`, `forget(_:)` and `limit` of ``UseCaseHistory`` on the thread
   /// of the caller, before they return. A history that goes away calls it for none.
   ///
   /// - Parameters:

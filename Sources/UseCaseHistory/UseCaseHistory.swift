@@ -83,8 +83,8 @@ extension UseCaseHistory {
   /// Undoes this entry, wherever it is, if no later applied one touches what it has touched.
   ///
   /// ```swift
-  /// history.undo(deletion).catch(HistoryError.self) { error in
-  ///   if case .blocked(let later) = error { list.select(later) }
+  /// let undo = history.undo(deletion).catch(HistoryError.self) { error in
+  ///   if case .blocked(let later) = error { selection.select(later) }
   /// }
   /// ```
   ///
@@ -222,9 +222,10 @@ extension UseCaseHistory {
   /// Returns what an execution has become, from the time it is recorded: its own handlers find it.
   ///
   /// ```swift
-  /// delete.execute(note).finally { deletion in
-  ///   guard let entry = history.entry(of: deletion) else { return }
-  ///   bar.offer("Undo \(entry.title)") { history.undo(entry.id) }
+  /// let deletion = delete.execute(title)
+  /// deletion.then { _ in
+  ///   guard let entry = history.entry(of: deletion.id) else { return }
+  ///   snackbar.show("Deleted \(title)", undo: entry.id)
   /// }
   /// ```
   ///

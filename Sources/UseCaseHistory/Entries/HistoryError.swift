@@ -34,9 +34,9 @@ public enum HistoryError: Error, Hashable, CustomStringConvertible {
 /// somebody else has deleted the thing, or the server refuses for good.
 ///
 /// ```swift
-/// func undo(_ id: Note.ID, _ old: Note) async throws {
-///   guard await shelf.contains(id) else { throw HistoryObsolete() }
-///   try await shelf.put(old)
+/// func undo(_ title: String, _: Void) async throws {
+///   guard await shelf.contains(title) else { throw HistoryObsolete() }
+///   await shelf.disfavor(title)
 /// }
 /// ```
 ///

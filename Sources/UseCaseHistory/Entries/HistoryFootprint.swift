@@ -1,7 +1,7 @@
 /// What an execution touches, so that a history knows which others it may be undone without.
 ///
 /// ```swift
-/// func footprint(of note: Note.ID, _: Void) -> HistoryFootprint { .keys(note) }
+/// func footprint(of title: String, _: Void) -> HistoryFootprint { .keys(title) }
 /// ```
 ///
 /// Two footprints overlap if they have a key in common. Name everything that `main`, `undo` and
