@@ -165,7 +165,7 @@ struct ForgetTests {
     #expect(history.layout == "[A |]*")
     await desk.group("G", "c", "d")
     history.save()
-    page.lose("undo d5")
+    page.lose("undo d6")
     await history.back(1)
     await history.forth(1)
     #expect(history.layout == "[A G(c) |]")

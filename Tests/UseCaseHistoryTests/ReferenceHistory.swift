@@ -176,8 +176,11 @@ extension ReferenceHistory {
     case .move(let key):
       let all = guess.applied + guess.undone
       let index = key.map { all.firstIndex(of: .entry($0)) } ?? -1
-      // One that runs goes on when a lower limit has dropped its goal.
-      guard let index = index ?? (operation.plan == nil ? nil : -1) else { return }
+      // One that runs goes on when its goal has left.
+      guard
+        let index = index
+          ?? operation.plan.map({ max(-1, guess.applied.count - $0.entries.count - 1) })
+      else { return }
       guess.isPartial = false
       guess.applied = Array(all[...index])
       guess.undone = Array(all[(index + 1)...])

@@ -90,8 +90,11 @@ struct HistoryForecast: Sendable {
     count -= 1
     if let id = newApplied.popLast() { return newUndone.append(id) }
     guard let (slot, id) = newestKept(in: pool) else { return }
-    for above in slot..<applied.upperBound { taken.remove(above) }
+    let end = applied.upperBound
     applied = applied.lowerBound..<slot
+    // Holes at the end go, too, and their slots are given out again.
+    applied = applied.lowerBound..<(newestKept(in: pool).map { $0.slot + 1 } ?? applied.lowerBound)
+    for above in applied.upperBound..<end { taken.remove(above) }
     newUndone.append(id)
   }
 
@@ -101,6 +104,7 @@ struct HistoryForecast: Sendable {
     if let id = newUndone.popLast() { return newApplied.append(id) }
     guard let (slot, id) = nextKept(in: pool) else { return }
     undone = undone.lowerBound..<slot
+    undone = undone.lowerBound..<(nextKept(in: pool).map { $0.slot + 1 } ?? undone.lowerBound)
     newApplied.append(id)
   }
 
@@ -112,8 +116,8 @@ struct HistoryForecast: Sendable {
       isPartial = false
       while id != undoTarget(in: pool) { redo(in: pool) }
     } else if isRunning {
-      // A lower limit has dropped its goal, and it still goes there.
-      while count > 0 { undo(in: pool) }
+      // Its goal has left, and it still goes there.
+      for _ in 0..<min(count, pool.heldCount) { undo(in: pool) }
     }
   }
 

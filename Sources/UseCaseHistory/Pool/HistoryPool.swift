@@ -78,6 +78,12 @@ extension HistoryPool {
     if case .empty = hand { false } else { true }
   }
 
+  /// How many applied records a move has in its hands.
+  var heldCount: Int {
+    guard case .holding(let held) = hand else { return 0 }
+    return applied.records.live(in: held.applied)
+  }
+
   /// The entry that an undo takes.
   var undoID: ID? { applied.last?.id }
 

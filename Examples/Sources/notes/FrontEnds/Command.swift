@@ -7,6 +7,7 @@ enum Command: Hashable, Sendable {
   case new(String)
   case edit(String, String)
   case remove(String)
+  case restore(String)
   case importFile(String)
   case logIn(String)
   case undo, redo, history, forget
@@ -30,6 +31,7 @@ enum Command: Hashable, Sendable {
     case "new": self = .new(try Self.some(rest, name, "TEXT"))
     case "edit": self = .edit(first, try Self.some(text, name, "ID TEXT"))
     case "remove": self = .remove(try Self.only(first, text, name, "ID"))
+    case "restore": self = .restore(try Self.only(first, text, name, "ID"))
     case "import": self = .importFile(try Self.some(rest, name, "FILE"))
     case "login": self = .logIn(try Self.some(rest, name, "TOKEN"))
     case "latency": self = .latency(try number(rest, name))
