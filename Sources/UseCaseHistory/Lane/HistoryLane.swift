@@ -93,6 +93,7 @@ struct HistoryLane: Sendable {
       let index = pending.count - 1
       if willBeRecorded(index) { return entry(at: index) }
     }
+    if pending.isEmpty { return pool.undoID }
     return ahead(in: pool).undoTarget(in: pool)
   }
 
@@ -101,7 +102,8 @@ struct HistoryLane: Sendable {
   /// A redo behind an execution is for what would come next if that failed: a failed execution
   /// does not cost the branch.
   func redoTarget<Step>(in pool: HistoryPool<Step>) -> ID? {
-    ahead(in: pool).redoTarget(in: pool)
+    if pending.isEmpty { return pool.redoID }
+    return ahead(in: pool).redoTarget(in: pool)
       ?? (isRecording ? simulate(recordingsFail: true, in: pool).redoTarget(in: pool) : nil)
   }
 

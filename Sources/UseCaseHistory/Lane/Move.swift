@@ -32,14 +32,13 @@ struct Move<Answer: MoveAnswer>: UseCase {
     case .compare: preconditionFailure("The records have been compared.")
     case .go(var plan):
       let frame = core.frame(of: plan.next()?.id) { _ in .body }
-      let result: Result<Answer, any Error>
+      var failure: (any Error)?
       do {
         try await HistoryFrame.local.withValue(.inside(frame)) {
           try await plan.carryOut(in: frame)
         }
-        result = .success(Answer(plan))
       } catch {
-        result = .failure(error)
+        failure = error
       }
       plan.close()
       let drops = ledger.change { machine in
@@ -48,7 +47,8 @@ struct Move<Answer: MoveAnswer>: UseCase {
         return machine.finish(&plan)
       }
       ledger.discard(drops, in: frame)
-      return try result.get()
+      if let failure { throw failure }
+      return Answer(plan)
     }
   }
 }

@@ -25,6 +25,9 @@ struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
   /// The name of the place that the next record is since it has lost leaves.
   private var place: ID?
 
+  /// Records as they were before they lost parts.
+  private var replaced: [Record] = []
+
   /// The parts that can never be undone or redone, and have left their groups.
   private(set) var obsoleteParts: [Record] = []
   /// The indices of the records that can never be undone or redone. The last may be that of the next
@@ -114,8 +117,13 @@ struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
     if isRedo { applied -= lost }
   }
 
-  /// Puts `record` in the place of the one at `index`, which is let go of with the plan.
-  mutating func swap(_ record: Record, at index: Int) -> Record {
+  /// Returns what `record`, the one at `index`, has become. As it was, it is let go of with the plan.
+  mutating func exchange(_ record: Record, at index: Int) -> Record {
+    if hasLost {
+      replaced.append(record)
+      return records[index]
+    }
+    if !isRedo { return record }
     defer { records[index] = record }
     return records[index]
   }

@@ -380,7 +380,7 @@ extension HistoryPool {
   private mutating func shift(_ plan: inout Plan, _ index: Int, from held: Held) {
     let (record, isApplied, slot) = take(plan.isRedo, from: held)
     let old = isApplied ? record.place : nil
-    let new = plan.isRedo || plan.hasLost ? plan.swap(record, at: index) : record
+    let new = plan.exchange(record, at: index)
     let isGone = plan.obsolete.contains(index)
     if plan.isRedo {
       if let old { sum -= old }
@@ -425,7 +425,7 @@ extension HistoryPool {
     }
     guard count != (plan.isRedo ? 0 : size) || plan.hasLost else { return }
     let (record, isApplied, slot) = take(plan.isRedo, from: held)
-    let new = plan.swap(record, at: index)
+    let new = plan.exchange(record, at: index)
     if count == 0 { return undone.append(new) }
     if plan.isRedo { sum += isApplied ? new.place - record.place : new.place }
     applied.append(new)
