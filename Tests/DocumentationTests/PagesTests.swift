@@ -35,20 +35,51 @@ struct PagesTests {
     #expect(first < 20)
   }
 
-  @Test func `what a README links to is there`() throws {
-    for page in ["README.md", "README.es.md"] {
-      let text = try lines(page).joined(separator: "\n")
-      let links = text.matches(of: /\]\(([^:)]+)\)/).map { String($0.1) }
-      #expect(links.count > 10)
-      let anchors = try lines(page).filter { $0.hasPrefix("#") }.map(Self.anchor)
-      for link in links where link.hasPrefix("#") {
-        #expect(anchors.contains(link), "\(link)")
-      }
-      for link in links where !link.hasPrefix("#") {
-        #expect(
-          FileManager.default.fileExists(atPath: Self.root.appending(path: link).path), "\(link)")
+  /// A code host shows the pages as they are: it resolves no link of DocC, and no symbol.
+  @Test func `every link and picture that a reader of a code host comes to is there`() throws {
+    var pages = ["README.md", "README.es.md"]
+    var links = 0
+    var next = 0
+    while next < pages.count {
+      let page = pages[next]
+      next += 1
+      let folder = URL(filePath: page, relativeTo: Self.root).deletingLastPathComponent()
+      let text = try Self.prose(of: page)
+      #expect(!text.contains("doc:"), "a link of DocC, in \(page)")
+      for target in Self.targets(in: text) where !target.contains(":") {
+        links += 1
+        let parts = target.split(separator: "#", omittingEmptySubsequences: false).map(String.init)
+        let file = parts[0].isEmpty ? page : Self.path(of: folder.appending(path: parts[0]))
+        let url = Self.root.appending(path: file)
+        #expect(FileManager.default.fileExists(atPath: url.path), "\(target), in \(page)")
+        guard file.hasSuffix(".md") else { continue }
+        if !pages.contains(file) { pages.append(file) }
+        guard parts.count > 1 else { continue }
+        let anchors = try Self.prose(of: file).components(separatedBy: "\n")
+          .filter { $0.hasPrefix("#") }.map(Self.anchor)
+        #expect(anchors.contains("#" + parts[1]), "\(target), in \(page)")
       }
     }
+    #expect(links > 100)
+    let written = Self.paths(in: "Documentation", "md")
+    #expect(written.filter { !pages.contains($0) }.isEmpty, "no README leads there")
+  }
+
+  /// A page without its blocks of code.
+  private static func prose(of page: String) throws -> String {
+    let text = try String(contentsOf: root.appending(path: page), encoding: .utf8)
+    let parts = text.components(separatedBy: "```").enumerated()
+    return parts.filter { $0.offset.isMultiple(of: 2) }.map(\.element).joined()
+  }
+
+  private static func targets(in text: String) -> [String] {
+    let links = text.matches(of: /\]\(([^)\s]+)\)/).map { String($0.1) }
+    return links + text.matches(of: /(?:src|srcset|href)="([^"]+)"/).map { String($0.1) }
+  }
+
+  /// The path of a file, seen from the root.
+  private static func path(of file: URL) -> String {
+    String(file.standardizedFileURL.path.dropFirst(root.standardizedFileURL.path.count + 1))
   }
 
   /// The anchor that a code host gives to a heading.
