@@ -16,6 +16,7 @@ struct Drawing: Equatable, Sendable {
 
   private static let pages = "Sources/UseCase/UseCase.docc/Articles/"
   private static let historyPages = "Sources/UseCaseHistory/UseCaseHistory.docc/Articles/"
+  private static let testingPages = "Sources/UseCaseTesting/UseCaseTesting.docc/"
 
   static func all() async -> [Drawing] {
     var drawings: [Drawing] = []
@@ -56,7 +57,25 @@ struct Drawing: Equatable, Sendable {
     } svg: {
       pool.svg(in: $0)
     }
-    return drawings
+    let debounce = await Scenario.debounce.run()
+    return drawings + [
+      card("card-use-case", in: pages, cut(search.svg(in: .english), from: 82)),
+      card("card-history", in: historyPages, cut(pool.svg(in: .english), from: 54)),
+      card("card-testing", in: testingPages, cut(debounce.svg(in: .english), from: 82)),
+    ]
+  }
+
+  private static func card(_ name: String, in folder: String, _ svg: String) -> Drawing {
+    Drawing(path: "\(folder)\(name).svg", language: .english, svg: svg, text: "")
+  }
+
+  /// The part of a picture that fits into a card, which cuts a little off its sides.
+  private static func cut(_ svg: String, from top: Int) -> String {
+    let size = /width="(\d+)" height="[\d.]+" viewBox="[^"]*"/
+    return svg.replacing(size, maxReplacements: 1) { match in
+      let (width, height) = (match.1, 268)
+      return "width=\"\(width)\" height=\"\(height)\" viewBox=\"0 \(top) \(width) \(height)\""
+    }
   }
 
   private var url: URL { Self.root.appending(path: path) }
