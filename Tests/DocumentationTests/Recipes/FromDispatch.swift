@@ -2,8 +2,63 @@ import TestSupport
 import Testing
 import UseCase
 
-@Suite(.mustEnd)
-struct FromOperationQueue {
+/// The code of “Migrating from GCD and OperationQueue”.
+@Suite(.mustEnd) @MainActor
+struct FromDispatch {
+  actor Account {
+    private var stored = 0
+
+    func balance() async throws -> Int { stored }
+
+    func setBalance(_ balance: Int) async throws -> Int {
+      await Task.yield()
+      stored = balance
+      return balance
+    }
+  }
+
+  struct Deposit: UseCase {
+    let account: Account
+    let queue = UseCaseQueue(.serial)
+
+    func main(_ amount: Int) async throws -> Int {
+      let balance = try await account.balance()
+      return try await account.setBalance(balance + amount)
+    }
+  }
+
+  @Test func `deposits never overlap, though each awaits twice`() async {
+    let (deposit, screen) = (Deposit(account: Account()), RecipeScreen())
+    let operations = (1...10).map { _ in
+      deposit.execute(5).then { balance in screen.show("\(balance)") }
+    }
+    for operation in operations { await operation.ended() }
+    #expect(screen.lines.sorted() == (1...10).map { "\(5 * $0)" }.sorted())
+  }
+
+  @Test func `a debounced search cancels the one that has begun`() async throws {
+    let controlled = ControlledUseCase<String, [String]>()
+    let server = Server(answer: controlled)
+    let search = AnyUseCase<String, [String]>(
+      queue: UseCaseQueue(.cancelPrevious(debounce: .milliseconds(300)))
+    ) { text in
+      try await server.search(text)
+    }
+    let first = search.execute("e")
+    let call = await controlled.next()
+    let second = search.execute("em")
+    await call.cancelled()
+    await first.ended()
+    await controlled.next().succeed(["Emma"])
+    #expect(try await second.value == ["Emma"])
+  }
+
+  struct Server: Sendable {
+    let answer: any UseCase<String, [String]>
+
+    func search(_ text: String) async throws -> [String] { try await answer(text) }
+  }
+
   struct Resize: UseCase {
     let download: any UseCase<String, String>
     let queue = UseCaseQueue(.limit(2))  // maxConcurrentOperationCount
