@@ -26,6 +26,21 @@ struct PagesTests {
     }
   }
 
+  @Test func `each file of the tutorial stands, at its end, in a file that compiles`() throws {
+    let folder = "Sources/UseCase/UseCase.docc/Tutorials"
+    let steps = try lines("\(folder)/SearchWithUndo.tutorial").joined(separator: "\n")
+    // Of each name the last file, such as "Search.swift" and "Search-3.swift".
+    let files = Dictionary(
+      steps.matches(of: /@Code\(name: "(.+\.swift)", file: "(.+)"\)/).map { ($0.1, $0.2) },
+      uniquingKeysWith: { $1 })
+    #expect(files.count == 7)
+    let code = try lines("Tests/DocumentationTests/TutorialTests.swift").joined(separator: "\n")
+    for (name, file) in files where name != "Package.swift" {
+      let text = try lines("\(folder)/Code/\(file)").joined(separator: "\n")
+      #expect(code.contains(text), "not compiled: \(file)")
+    }
+  }
+
   @Test func `both READMEs have the same code and as many headings`() throws {
     #expect(try swiftBlocks(of: "README.md").count >= 4)
     #expect(try swiftBlocks(of: "README.md") == swiftBlocks(of: "README.es.md"))
@@ -33,6 +48,17 @@ struct PagesTests {
       try lines(page).count { $0.hasPrefix("#") }
     }
     #expect(headings[0] == headings[1])
+  }
+
+  @Test(arguments: [
+    ("GettingStarted", "PrimerosPasos"), ("ChoosingAPolicy", "ElegirUnaPolitica"),
+    ("Cancellation", "LaCancelacion"),
+  ])
+  func `a translated page has the code of its original`(page: String, translation: String) throws {
+    let blocks = try [page, translation].map { name in
+      try swiftBlocks(of: "Sources/UseCase/UseCase.docc/Articles/\(name).md")
+    }
+    #expect(!blocks[0].isEmpty && blocks[0] == blocks[1])
   }
 
   @Test func `code begins before line 20`() throws {
@@ -76,7 +102,7 @@ struct PagesTests {
       .map { $0.trimmingCharacters(in: .whitespaces) }
       .map { path.hasPrefix("Sources") && $0.hasPrefix("///") ? String($0.dropFirst(3)) : $0 }
       .map { $0.trimmingCharacters(in: .whitespaces) }
-      .filter { !$0.isEmpty && !$0.hasPrefix("import ") }
+      .filter { !$0.isEmpty && $0.wholeMatch(of: /(@testable )?import .*/) == nil }
   }
 
   private static func paths(in folder: String, _ suffix: String) -> [String] {
