@@ -2,9 +2,9 @@ import TestSupport
 import Testing
 import UseCase
 
-/// The code of “Errors”.
+/// The code of “Handling errors”.
 @Suite(.mustEnd) @MainActor
-struct ErrorsArticleTests {
+struct HandlingErrorsTests {
   struct Order: Sendable {
     let card: String
   }

@@ -4,7 +4,7 @@ import UseCase
 
 /// The code of “Interceptors and retries”.
 @Suite(.mustEnd)
-struct InterceptorsArticleTests {
+struct InterceptorsAndRetriesTests {
   struct Offline: Error {}
   struct Unauthorized: Error {}
 

@@ -4,7 +4,7 @@ import UseCase
 
 /// The code of “On a server”.
 @Suite(.mustEnd)
-struct ServerArticleTests {
+struct ServerTests {
   struct Broken: Error {}
 
   struct Response: Equatable {
