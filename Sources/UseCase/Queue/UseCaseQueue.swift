@@ -42,10 +42,10 @@ public final class UseCaseQueue: Sendable {
   ///   - clock: Measures debounce and timeouts. Give your own in a test.
   ///   - interceptors: Wrapped around every body of the queue, the first outermost.
   ///   - reactions: Attach handlers to the operations of the queue, whoever executes them.
-  ///   - observer: Receives every event, on no particular isolation and outside of any lock. The
-  ///     events of one operation arrive in order. An event that `execute` or `cancel()` decides
-  ///     arrives on the caller's thread before the call returns, unless another thread is just
-  ///     telling an earlier event of the same operation: then that thread goes on with it.
+  ///   - observer: Receives every event, on any thread and outside of any lock. The events of one
+  ///     operation arrive in order. An event that `execute` or `cancel()` decides arrives on the
+  ///     caller's thread before the call returns. The exception: while another thread delivers an
+  ///     earlier event of the operation, that thread delivers this one, too.
   public convenience init(
     _ policy: Policy = .unlimited, clock: any Clock<Duration> = ContinuousClock(),
     interceptors: [any UseCaseInterceptor] = [], reactions: UseCaseReactions? = nil,
