@@ -52,7 +52,7 @@ struct PagesTests {
 
   @Test(arguments: [
     ("GettingStarted", "PrimerosPasos"), ("ChoosingAPolicy", "ElegirUnaPolitica"),
-    ("Cancellation", "LaCancelacion"),
+    ("Cancellation", "LaCancelacion"), ("WhyNotJustTask", "PorQueNoSoloTask"),
   ])
   func `a translated page has the code of its original`(page: String, translation: String) throws {
     let blocks = try [page, translation].map { name in

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import UseCase
 
-/// The code and the figures of “Why not just Task?”.
+/// The code and the figures of “Why not just Task?”, and of its Spanish version.
 @Suite(.mustEnd) @MainActor
 struct WhyNotJustTaskTests {
   struct Offline: Error {}
@@ -111,9 +111,8 @@ struct WhyNotJustTaskTests {
   func `each figure lies in the range that was measured`(
     row: String, scenario: String, contestant: String
   ) throws {
-    let article = "Sources/UseCase/UseCase.docc/Articles/WhyNotJustTask.md"
     let figure = try #require(
-      cells(of: article).first { $0.first == row }.flatMap { Double($0[1]) })
+      figures(of: "WhyNotJustTask").first { $0.row == row }?.figure)
     var current = ""
     var range: ClosedRange<Double>?
     for cells in try cells(of: "Benchmarks/RESULTS.md") where cells.count > 3 {
@@ -125,6 +124,17 @@ struct WhyNotJustTaskTests {
     // The figure is rounded to a tenth.
     let measured = try #require(range)
     #expect(figure > measured.lowerBound - 0.05 && figure < measured.upperBound + 0.05)
+  }
+
+  @Test func `the Spanish version has the same figures`() throws {
+    let (english, spanish) = try (figures(of: "WhyNotJustTask"), figures(of: "PorQueNoSoloTask"))
+    #expect(english.count == 7 && english.map(\.figure) == spanish.map(\.figure))
+  }
+
+  private func figures(of article: String) throws -> [(row: String, figure: Double)] {
+    try cells(of: "Sources/UseCase/UseCase.docc/Articles/\(article).md").compactMap { cells in
+      Double(cells[1]).map { (cells[0], $0) }
+    }
   }
 
   /// The cells of the rows of tables in a page.
