@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What the READMEs, the articles and the comments of symbols show compiles: each Swift block stands
-/// in a file beside this one.
+/// in a file beside this one. Left out is code of other libraries, which says so in its first line.
 struct PagesTests {
   private static let root = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -10,14 +10,34 @@ struct PagesTests {
   private static let pages: [String] =
     ["README.md", "README.es.md"] + paths(in: "Sources", "md") + paths(in: "Sources", "swift")
 
+  private static let otherLibraries = [
+    "// Combine", "// Dispatch", "// RxSwift", "// The Composable Architecture",
+  ]
+
   @Test func `every Swift block of a page or a comment stands in a file that compiles`() throws {
     let code = try Self.paths(in: "Tests/DocumentationTests", "swift").map { path in
       try lines(path).joined(separator: "\n")
     }
     for page in Self.pages {
-      for block in try swiftBlocks(of: page) {
+      for block in try swiftBlocks(of: page)
+      where !Self.otherLibraries.contains(where: { block.hasPrefix($0 + "\n") }) {
         #expect(code.contains { $0.contains(block) }, "not compiled, in \(page): \(block)")
       }
+    }
+  }
+
+  @Test func `each file of the tutorial stands, at its end, in a file that compiles`() throws {
+    let folder = "Sources/UseCase/UseCase.docc/Tutorials"
+    let steps = try lines("\(folder)/SearchWithUndo.tutorial").joined(separator: "\n")
+    // Of each name the last file, such as "Search.swift" and "Search-3.swift".
+    let files = Dictionary(
+      steps.matches(of: /@Code\(name: "(.+\.swift)", file: "(.+)"\)/).map { ($0.1, $0.2) },
+      uniquingKeysWith: { $1 })
+    #expect(files.count == 7)
+    let code = try lines("Tests/DocumentationTests/TutorialTests.swift").joined(separator: "\n")
+    for (name, file) in files where name != "Package.swift" {
+      let text = try lines("\(folder)/Code/\(file)").joined(separator: "\n")
+      #expect(code.contains(text), "not compiled: \(file)")
     }
   }
 
@@ -28,6 +48,17 @@ struct PagesTests {
       try lines(page).count { $0.hasPrefix("#") }
     }
     #expect(headings[0] == headings[1])
+  }
+
+  @Test(arguments: [
+    ("GettingStarted", "PrimerosPasos"), ("ChoosingAPolicy", "ElegirUnaPolitica"),
+    ("Cancellation", "LaCancelacion"), ("WhyNotJustTask", "PorQueNoSoloTask"),
+  ])
+  func `a translated page has the code of its original`(page: String, translation: String) throws {
+    let blocks = try [page, translation].map { name in
+      try swiftBlocks(of: "Sources/UseCase/UseCase.docc/Articles/\(name).md")
+    }
+    #expect(!blocks[0].isEmpty && blocks[0] == blocks[1])
   }
 
   @Test func `code begins before line 20`() throws {
@@ -102,7 +133,7 @@ struct PagesTests {
       .map { $0.trimmingCharacters(in: .whitespaces) }
       .map { path.hasPrefix("Sources") && $0.hasPrefix("///") ? String($0.dropFirst(3)) : $0 }
       .map { $0.trimmingCharacters(in: .whitespaces) }
-      .filter { !$0.isEmpty && !$0.hasPrefix("import ") }
+      .filter { !$0.isEmpty && $0.wholeMatch(of: /(@testable )?import .*/) == nil }
   }
 
   private static func paths(in folder: String, _ suffix: String) -> [String] {
