@@ -10,7 +10,8 @@
 ///   }
 /// }
 ///
-/// Count().execute(3) { number in print(number) }.then { text in print(text) }  // 1 2 3 done
+/// Count().execute(3) { number in print(number) }  // 1 2 3
+///   .then { text in print(text) }  // done
 /// ```
 public protocol ReportingUseCase<Request, Response, Update>: UseCase {
   // Restated, or a type that writes only `main(_:report:)` is not inferred to conform.
