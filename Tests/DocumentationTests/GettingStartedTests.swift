@@ -7,7 +7,8 @@ import UseCaseTesting
 @Suite(.mustEnd)
 struct GettingStartedTests {
   @Test @MainActor func `only the newest search is shown`() async {
-    let search = ControlledUseCase<String, [String]>(queue: UseCaseQueue(.cancelPrevious))
+    let queue = UseCaseQueue(.cancelPrevious)
+    let search = ControlledUseCase<String, [String]>(queue: queue)
     let model = SearchModel(search: search)
 
     model.type("e")

@@ -65,13 +65,13 @@ struct HandlingErrorsTests {
       let operation =
         pay.execute(order)
         .then { receipt in screen.show(receipt) }
-        .catch(CardDeclined.self) { error in screen.show("Use another card than \(error.card).") }
-        .catch(UseCaseTimeout.self) { _ in screen.show("The bank doesn't answer.") }
+        .catch(CardDeclined.self) { error in screen.show("Declined: \(error.card)") }
+        .catch(UseCaseTimeout.self) { _ in screen.show("The bank is too slow.") }
         .catch { error in log(error) }
       await operation.ended()
     }
     #expect(
-      screen.lines == ["Use another card than 1234.", "The bank doesn't answer.", "paid"])
+      screen.lines == ["Declined: 1234", "The bank is too slow.", "paid"])
     #expect(
       errors.elements == [
         "The bank declined the card 1234.", "It took longer than 20 seconds.",

@@ -34,7 +34,9 @@ struct InterceptorsAndRetriesTests {
       _ request: Request, of execution: UseCaseExecution,
       next: UseCaseNext<Request, Response>
     ) async throws -> Response {
-      guard let hashable = request as? AnyHashable else { return try await next(request) }
+      guard let hashable = request as? AnyHashable else {
+        return try await next(request)
+      }
       let key = Key(useCase: execution.useCase, request: hashable)
       if let response = responses[key] as? Response { return response }
       let response = try await next(request)

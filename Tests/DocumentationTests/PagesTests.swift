@@ -53,6 +53,7 @@ struct PagesTests {
   @Test(arguments: [
     ("GettingStarted", "PrimerosPasos"), ("ChoosingAPolicy", "ElegirUnaPolitica"),
     ("Cancellation", "LaCancelacion"), ("WhyNotJustTask", "PorQueNoSoloTask"),
+    ("SwiftUI", "VistasDeSwiftUI"),
   ])
   func `a translated page has the code of its original`(page: String, translation: String) throws {
     let blocks = try [page, translation].map { name in

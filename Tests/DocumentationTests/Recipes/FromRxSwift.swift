@@ -73,7 +73,9 @@ struct FromRxSwift {
 
   @Test func `a button that fails pays the next time`() async {
     let (bank, screen) = (Bank(gate: Gate()), RecipeScreen())
-    let pay = AnyUseCase<Order, String>(queue: UseCaseQueue(.dropWhileBusy)) { order in
+    let pay = AnyUseCase<Order, String>(
+      queue: UseCaseQueue(.dropWhileBusy)
+    ) { order in
       try await bank.pay(order)
     }
     func tap(_ order: Order) -> UseCaseOperation<Order, String> {

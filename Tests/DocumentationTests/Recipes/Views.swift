@@ -198,13 +198,16 @@ struct ViewsTests {
   }
 
   @Test func `a bar goes on when another import is dropped`() async {
-    let model = NotesModel(notes: notes)
-    let first = model.imports.execute(["tea"])
-    let second = model.imports.execute(["jam"])
-    #expect(second.outcome != nil && model.imports.isRunning)
+    let importNotes = ImportNotes(notes: notes)
+    let imports = ReportingUseCaseModel(importNotes)
+    importNotes.queue.suspend()
+    let first = imports.execute(["tea"])
+    let second = imports.execute(["jam"])
+    #expect(second.outcome != nil && imports.isRunning)
     await second.ended()
+    importNotes.queue.resume()
     await first.ended()
-    #expect(model.imports.update == 1 && !model.imports.isRunning)
+    #expect(imports.update == 1 && !imports.isRunning)
     #expect(await notes.titles.contains("tea"))
   }
 
