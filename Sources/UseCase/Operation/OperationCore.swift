@@ -81,11 +81,10 @@ extension OperationCore {
   @usableFromInline
   func submit(_ member: any QueueMember) -> TaskPlan {
     if isGuest { return enterAsGuest() }
-    if queue.policy.debounce == nil { return plan(for: queue.admit(member)) }
-    // The debounce is counted from before the operations that give way have to hear of it.
-    let sleep = queue.sleep()
-    _ = plan(for: queue.admit(member))
-    return .sleep(sleep)
+    guard let stopwatch = queue.stopwatch else { return plan(for: queue.admit(member)) }
+    let (entry, endOfPause) = queue.admit(member, by: stopwatch)
+    let plan = plan(for: entry)
+    return endOfPause.map { .sleep(until: $0) } ?? plan
   }
 
   private func enterAsGuest() -> TaskPlan {
@@ -116,11 +115,10 @@ extension OperationCore {
     withMachine { $0.spawn(job) }?.cancel()
   }
 
-  /// Returns when the debounce is over.
+  /// Returns when the pause is over.
   @usableFromInline
-  nonisolated(nonsending) func sleep(_ debounce: @Sendable () async -> Void) async {
-    await debounce()
-    queue.ready(ticket)
+  nonisolated(nonsending) func sleep(until end: Duration) async {
+    await queue.sleep(until: end, ticket)
   }
 
   /// Returns when there is a slot, or an outcome without one.
@@ -176,8 +174,8 @@ enum TaskPlan {
   case run
   /// A task that waits for the slot, and then runs the body.
   case wait
-  /// A task that sleeps for the debounce, waits for the slot, and then runs the body.
-  case sleep(@Sendable () async -> Void)
+  /// A task that sleeps until the pause is over, waits for the slot, and then runs the body.
+  case sleep(until: Duration)
   /// None: the operation was dropped.
   case nothing
 }
@@ -210,7 +208,7 @@ extension OperationCore {
     // It is told after the queue: whoever hears of it finds that it has left.
     let (ending, event) = withMachine { machine in
       let ending = machine.end(
-        verdict, sleeps: queue.policy.debounce != nil, reportsFailure: reportsFailure)
+        verdict, sleeps: queue.policy.pause != nil, reportsFailure: reportsFailure)
       return (ending, machine.beginTelling())
     }
     guard let ending else { return }
