@@ -17,6 +17,18 @@ struct ChoosingAPolicyTests {
     for operation in operations { await operation.ended() }
   }
 
+  @Test func `a throttled preview starts at once, and keeps the newest waiting`() async {
+    let preview = UseCaseQueue(.throttle(.milliseconds(700)))
+
+    let draw = AnyUseCase<Int, Int>(queue: preview) { $0 }
+    let first = draw.execute(1)
+    await first.ended()
+    let operations = [first, draw.execute(2), draw.execute(3)]
+    #expect(operations.map(\.state) == [.finished, .finished, .waiting])
+    preview.cancelAll()
+    await operations[2].ended()
+  }
+
   @Test func `two use cases that share a serial queue wait for each other`() async throws {
     let bank = Bank()
     let account = UseCaseQueue(.serial)

@@ -108,7 +108,7 @@ struct PlainQueue {
         end(open[0])
       }
     case .drop:
-      if holding.count + waiting.count >= policy.limit + policy.room {
+      if holding.count + waiting.count >= policy.places {
         activity.cancelled += 1
         return Effect(admission: .drop)
       }

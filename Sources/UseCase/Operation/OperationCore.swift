@@ -81,10 +81,10 @@ extension OperationCore {
   @usableFromInline
   func submit(_ member: any QueueMember) -> TaskPlan {
     if isGuest { return enterAsGuest() }
-    guard let stopwatch = queue.stopwatch else { return plan(for: queue.admit(member)) }
-    let (entry, endOfPause) = queue.admit(member, by: stopwatch)
+    if queue.policy.pause == nil { return plan(for: queue.admit(member)) }
+    let (entry, sleep) = queue.admitWithPause(member)
     let plan = plan(for: entry)
-    return endOfPause.map { .sleep(until: $0) } ?? plan
+    return sleep.map(TaskPlan.sleep) ?? plan
   }
 
   private func enterAsGuest() -> TaskPlan {
@@ -113,12 +113,6 @@ extension OperationCore {
   @usableFromInline
   func spawn(_ job: consuming Task<Void, any Error>) {
     withMachine { $0.spawn(job) }?.cancel()
-  }
-
-  /// Returns when the pause is over.
-  @usableFromInline
-  nonisolated(nonsending) func sleep(until end: Duration) async {
-    await queue.sleep(until: end, ticket)
   }
 
   /// Returns when there is a slot, or an outcome without one.
@@ -175,7 +169,7 @@ enum TaskPlan {
   /// A task that waits for the slot, and then runs the body.
   case wait
   /// A task that sleeps until the pause is over, waits for the slot, and then runs the body.
-  case sleep(until: Duration)
+  case sleep(@Sendable () async -> Void)
   /// None: the operation was dropped.
   case nothing
 }

@@ -47,8 +47,8 @@ extension UseCaseQueue {
 
     let limit: Int
     let whenBusy: WhenBusy
-    /// How many may wait before `drop` drops.
-    let room: Int
+    /// How many may run and wait before `drop` drops.
+    let places: Int
     let pause: Pause?
 
     /// Creates a policy.
@@ -58,10 +58,10 @@ extension UseCaseQueue {
     ///     programmer error and traps.
     ///   - whenBusy: The rule for an incoming operation when that many run.
     public init(limit: Int, whenBusy: WhenBusy) {
-      self.init(limit: limit, whenBusy: whenBusy, room: 0)
+      self.init(limit: limit, whenBusy: whenBusy, waiting: 0)
     }
 
-    private init(limit: Int, whenBusy: WhenBusy, room: Int = 0, pause: Pause? = nil) {
+    private init(limit: Int, whenBusy: WhenBusy, waiting: Int = 0, pause: Pause? = nil) {
       guard limit >= 1 else {
         fatalError(
           "A queue lets at least 1 operation run, and its limit is \(limit). To let none start, "
@@ -69,7 +69,7 @@ extension UseCaseQueue {
       }
       self.limit = limit
       self.whenBusy = whenBusy
-      self.room = room
+      places = limit + min(waiting, .max - limit)
       self.pause = pause
     }
 
@@ -106,8 +106,9 @@ extension UseCaseQueue {
     /// let uploads = UseCaseQueue(.limit(2, waiting: 100))
     /// ```
     ///
-    /// A suspended queue keeps as many as could run and wait. `limit(1, waiting: 0)` is
-    /// ``dropWhileBusy``.
+    /// An operation that finds the line full is ``UseCaseCancellation/dropped`` before `execute`
+    /// returns. While the queue is suspended, as many wait as otherwise run and wait.
+    /// `limit(1, waiting: 0)` is ``dropWhileBusy``.
     ///
     /// - Parameters:
     ///   - limit: At least 1; anything less is a programmer error and traps.
@@ -119,7 +120,7 @@ extension UseCaseQueue {
           "A line has no room for \(waiting) operations. Let zero or more wait: with zero, an "
             + "operation that finds the queue busy is dropped.")
       }
-      return Policy(limit: limit, whenBusy: .drop, room: waiting)
+      return Policy(limit: limit, whenBusy: .drop, waiting: waiting)
     }
 
     /// The newest runs, after `debounce` without a newer one; the one before it is cancelled at
@@ -196,7 +197,7 @@ extension UseCaseQueue.Policy {
         supersededLive: min(excess, live),
         supersededWaiting: max(0, excess - live))
     case .drop:
-      guard holding + waiting - limit < room else { return Decision(entry: .drop) }
+      guard holding + waiting < places else { return Decision(entry: .drop) }
       return Decision(entry: hasSlot ? .start : .wait)
     case .keepLatest:
       return Decision(entry: hasSlot ? .start : .wait, supersededWaiting: waiting)

@@ -203,18 +203,26 @@ extension UseCaseQueue {
     return entry(admission)
   }
 
-  /// Does the same for a policy with a pause, and returns the time at which that ends, nil if there is
-  /// none now. The pause is counted from before the operations that give way have to hear of it.
-  func admit(
-    _ member: any QueueMember, by stopwatch: Stopwatch
-  ) -> (Policy.Decision.Entry, endOfPause: Duration?) {
+  /// Does the same where the policy has a pause, and returns the sleep until that is over, nil if
+  /// there is none now.
+  func admitWithPause(
+    _ member: any QueueMember
+  ) -> (Policy.Decision.Entry, sleep: (@Sendable () async -> Void)?) {
+    guard let stopwatch else { preconditionFailure("A policy with a pause has a stopwatch.") }
+    // The pause is counted from before the operations that give way have to hear of it.
     let now = stopwatch.elapsed()
     let (admission, endOfPause) = machine.withLock { machine in
       let admitted = machine.admit(member, id: .next(), at: now)
       member.ticket = admitted.admission.ticket
       return admitted
     }
-    return (entry(admission), endOfPause)
+    let sleep = endOfPause.map { [ticket = admission.ticket] end in
+      { @Sendable [self] in
+        try? await stopwatch.sleep(end)
+        act(on: decide { $0.ready(ticket) })
+      }
+    }
+    return (entry(admission), sleep)
   }
 
   @inline(__always)
@@ -239,12 +247,6 @@ extension UseCaseQueue {
     changes.poke()
     // A keeper follows a serial queue, which supersedes and drops nothing.
     return admission.entry
-  }
-
-  /// Returns when the pause of the member is over.
-  nonisolated(nonsending) func sleep(until end: Duration, _ ticket: QueueTicket) async {
-    try? await stopwatch?.sleep(end)
-    act(on: decide { $0.ready(ticket) })
   }
 
   /// The member has an outcome before its body has returned.
