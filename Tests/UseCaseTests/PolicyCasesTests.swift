@@ -76,7 +76,7 @@ struct PolicyCasesTests {
     await allEnded(operations)
   }
 
-  @Test func `a line with no room to wait in traps and says so`() async {
+  @Test func `a line with less than no place traps and says so`() async {
     let trap = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { _ = UseCaseQueue.Policy.limit(1, waiting: -1) }

@@ -23,6 +23,12 @@ struct ThrottleTests {
     await clock.advance(by: .milliseconds(milliseconds))
   }
 
+  /// Advances the clock as soon as an operation sleeps on it.
+  private func advanceSleeping(byMilliseconds milliseconds: Int) async {
+    await clock.sleeping()
+    await advance(byMilliseconds: milliseconds)
+  }
+
   @Test func `throttle starts the first of five at once, and the last after the interval`() async {
     let operations = held.executeFirst(5)
     #expect(fates(operations) == "RSSSW")
@@ -30,8 +36,7 @@ struct ThrottleTests {
     held.open(1...5)
     await allEnded(operations.dropLast())
     #expect(fates(operations) == "+SSSW")
-    await clock.sleeping()
-    await advance(byMilliseconds: 999)
+    await advanceSleeping(byMilliseconds: 999)
     #expect(clock.sleepers == 1)
     #expect(fates(operations) == "+SSSW")
     await advance(byMilliseconds: 1)
@@ -78,8 +83,7 @@ struct ThrottleTests {
     await operations[0].ended()
     operations.append(held.execute(2))
     #expect(fates(operations) == "+W")
-    await clock.sleeping()
-    await advance(byMilliseconds: 400)
+    await advanceSleeping(byMilliseconds: 400)
     await allEnded(operations)
     #expect(fates(operations) == "++")
   }
@@ -97,8 +101,7 @@ struct ThrottleTests {
   @Test func `a body that takes longer than the interval is not overlapped`() async {
     var operations = held.executeFirst(2)
     await held.begun.elements(atLeast: 1)
-    await clock.sleeping()
-    await advance(byMilliseconds: 5_000)
+    await advanceSleeping(byMilliseconds: 5_000)
     operations.append(held.execute(3))
     #expect(fates(operations) == "RSW")
     held.open(1...4)
@@ -108,8 +111,7 @@ struct ThrottleTests {
     // The third has started at five seconds.
     operations.append(held.execute(4))
     #expect(fates(operations) == "+S+W")
-    await clock.sleeping()
-    await advance(byMilliseconds: 1_000)
+    await advanceSleeping(byMilliseconds: 1_000)
     await allEnded(operations)
     #expect(held.crowd.peak == 1)
   }
@@ -117,8 +119,7 @@ struct ThrottleTests {
   @Test func `an operation that is cancelled while it waits is no start`() async {
     let first = await run(1)
     let second = held.execute(2)
-    await clock.sleeping()
-    await advance(byMilliseconds: 400)
+    await advanceSleeping(byMilliseconds: 400)
     second.cancel()
     #expect(held.queue.activity.isIdle)
     await second.ended()
@@ -134,8 +135,7 @@ struct ThrottleTests {
   @Test func `an operation that is superseded while it waits is no start`() async {
     let first = await run(1)
     let second = held.execute(2)
-    await clock.sleeping()
-    await advance(byMilliseconds: 400)
+    await advanceSleeping(byMilliseconds: 400)
     let operations = [first, second, held.execute(3)]
     #expect(fates(operations) == "+SW")
     await second.ended()
@@ -154,8 +154,7 @@ struct ThrottleTests {
     #expect(fates(operations) == "CW")
     held.open(1...2)
     await first.ended()
-    await clock.sleeping()
-    await advance(byMilliseconds: 999)
+    await advanceSleeping(byMilliseconds: 999)
     #expect(fates(operations) == "CW")
     await advance(byMilliseconds: 1)
     await allEnded(operations)
@@ -191,8 +190,7 @@ struct ThrottleTests {
     // The interval is counted from the start, which was at two seconds.
     operations.append(held.execute(4))
     #expect(fates(operations) == "+S+W")
-    await clock.sleeping()
-    await advance(byMilliseconds: 1_000)
+    await advanceSleeping(byMilliseconds: 1_000)
     await allEnded(operations)
   }
 
@@ -225,8 +223,7 @@ struct ThrottleTests {
     await operations[1].ended()
     operations.append(held.execute(3))
     #expect(fates(operations) == "++W")
-    await clock.sleeping()
-    await advance(byMilliseconds: 1_000)
+    await advanceSleeping(byMilliseconds: 1_000)
     await allEnded(operations)
   }
 
@@ -253,8 +250,7 @@ struct ThrottleTests {
     let operations = (1...3).compactMap { useCase?.execute($0) }
     useCase = nil
     await allEnded(operations.dropLast())
-    await clock.sleeping()
-    await advance(byMilliseconds: 1_000)
+    await advanceSleeping(byMilliseconds: 1_000)
     await allEnded(operations)
     #expect(fates(operations) == "+S+")
     #expect(lifetime.alive == 0)
@@ -300,8 +296,7 @@ struct ThrottleTests {
     let useCase = AnyUseCase(queue: queue) { (number: Int) in number }
     await useCase.execute(1).ended()
     let second = useCase.execute(2)
-    await clock.sleeping()
-    await advance(byMilliseconds: 1_000)
+    await advanceSleeping(byMilliseconds: 1_000)
     await second.ended()
     let told = ["running", "succeeded", "ended"]
     #expect(events.elements == told + ["waiting"] + told)

@@ -3,8 +3,8 @@ import UseCaseInternals
 extension UseCaseQueue {
   /// A limit on concurrent operations, and a rule for operations that arrive at that limit.
   ///
-  /// The policies are those of ember-concurrency, and with a debounce, a throttle, a line with an
-  /// end, and one that never overlaps:
+  /// The policies are those of ember-concurrency, with a debounce, a throttle, a line with an end, and
+  /// one that never overlaps:
   ///
   /// | policy | an incoming operation that finds the queue busy |
   /// |---|---|
@@ -14,9 +14,9 @@ extension UseCaseQueue {
   /// | ``cancelPrevious(debounce:)`` | supersedes the previous one and starts after a pause |
   /// | ``cancelPreviousAndWait`` | supersedes the oldest and starts when its body has returned |
   /// | ``dropWhileBusy`` | is dropped |
-  /// | ``limit(_:waiting:)`` | waits, and is dropped when so many wait |
+  /// | ``limit(_:waiting:)`` | waits, or is dropped if that many wait already |
   /// | ``keepLatest`` | takes the only place to wait in, and supersedes the one waiting there |
-  /// | ``throttle(_:)`` | does the same, also while the last start is too recent |
+  /// | ``throttle(_:)`` | does the same, also if the last start is too recent |
   public struct Policy: Hashable, Sendable {
     /// The rule for an incoming operation that finds all slots taken.
     public enum WhenBusy: Hashable, Sendable {
@@ -144,14 +144,14 @@ extension UseCaseQueue {
     /// let preview = UseCaseQueue(.throttle(.milliseconds(100)))
     /// ```
     ///
-    /// It is ``keepLatest`` with a pause: the first operation starts at once, and the last one
-    /// always runs. An operation starts when it gets its slot; one that is cancelled while it waits
-    /// has not started. The last operation of a burst starts as soon as the interval is over and
-    /// the body before it has returned. Like `throttle(for:scheduler:latest:)` of Combine with
-    /// `latest: true`, but it never lets two bodies overlap.
+    /// It is ``keepLatest`` with a pause. The first operation starts at once; the newest one starts
+    /// when the interval is over and the body before it has returned. So the last one of a burst
+    /// always runs. An operation starts when it gets its slot: one that is cancelled or superseded
+    /// while it waits has not started. Combine's `throttle(for:scheduler:latest:)` does this with
+    /// `latest: true`, except that bodies never overlap here.
     ///
-    /// - Parameter interval: Measured on the queue's clock, from the start of one operation to the
-    ///   start of the next. Zero or more, or it traps; zero is ``keepLatest``.
+    /// - Parameter interval: Measured on the queue's clock, from one start to the next. Zero or more,
+    ///   or it traps; zero is ``keepLatest``.
     /// - Returns: The policy.
     public static func throttle(_ interval: Duration) -> Policy {
       guard interval >= .zero else {

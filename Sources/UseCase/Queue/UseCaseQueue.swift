@@ -271,11 +271,11 @@ extension UseCaseQueue {
     leaving ticket: QueueTicket? = nil, _ event: (inout Machine) -> Machine.Release?
   ) -> Machine.Release? {
     defer { changes.poke() }
-    if isDirect { return machine.withLock { event(&$0) } }
-    guard let keeper else {
-      let now = stopwatch?.elapsed() ?? .zero
+    if let stopwatch {
+      let now = stopwatch.elapsed()
       return machine.withLock { $0.change(at: now, event) }
     }
+    guard let keeper else { return machine.withLock { event(&$0) } }
     let release = machine.withLock { machine in
       let wasThere = ticket.map { machine.holds($0) } ?? false
       let release = event(&machine)
