@@ -20,13 +20,13 @@ struct ChoosingAPolicyTests {
   @Test func `a throttled preview starts at once, and keeps the newest waiting`() async {
     let preview = UseCaseQueue(.throttle(.milliseconds(700)))
 
-    let draw = AnyUseCase<Int, Int>(queue: preview) { $0 }
-    let first = draw.execute(1)
-    await first.ended()
-    let operations = [first, draw.execute(2), draw.execute(3)]
-    #expect(operations.map(\.state) == [.finished, .finished, .waiting])
+    let gate = Gate()
+    let draw = AnyUseCase<Int, Void>(queue: preview) { _ in await gate.passIgnoringCancellation() }
+    let operations = (1...3).map { draw.execute($0) }
+    #expect(operations.map(\.state) == [.running, .finished, .waiting])
     preview.cancelAll()
-    await operations[2].ended()
+    gate.open()
+    await preview.idle()
   }
 
   @Test func `two use cases that share a serial queue wait for each other`() async throws {
