@@ -46,7 +46,7 @@ struct PolicyCasesTests {
     held.open(2...9)
     await allEnded(operations)
     #expect(fates(operations) == "+++++DD+D")
-    #expect(held.begun.elements.suffix(3) == [4, 5, 8])
+    #expect(held.begun.elements.sorted() == [1, 2, 3, 4, 5, 8])
     #expect(held.crowd.peak == 2)
   }
 
