@@ -151,7 +151,7 @@ struct QueueMachine<Member: Sendable, Waiter: Sendable>: Sendable {
 
   private mutating func noteStart(at now: Duration) {
     guard case .sinceLastStart(let interval) = policy.pause else { return }
-    // A thread may have read the clock long before it got the lock, but no start is too early.
+    // No start is earlier, even if its thread has read the clock long before it got the lock.
     nextStart = max(now, nextStart) + interval
   }
 
