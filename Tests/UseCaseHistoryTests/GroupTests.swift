@@ -150,6 +150,50 @@ struct GroupTests {
     #expect(history.layout == "[G(a N(b)) |]")
   }
 
+  @Test func `a group names no residue that another group has taken back`() async {
+    await prepare()
+    let failing = Watched(true)
+    page.script("undo c3") { if failing.value { throw Failure("undo c3") } }
+    func group() -> UseCaseOperation<String, Void> {
+      history.group("G") { [edit = desk.edit, history] in
+        let nested = history.group("N") {
+          _ = try await edit("c")
+          throw Failure("N")
+        }
+        do {
+          try await nested.value
+        } catch let error as HistoryGroupError {
+          #expect(error.cause as? Failure == Failure("N"))
+          failing.update { $0 = false }
+          throw error
+        }
+      }
+    }
+    #expect(await group().ended().failure == Failure("N"))
+    #expect(history.layout == "[A | B]")
+    #expect(page.discarded == ["c3 truncated"])
+  }
+
+  @Test func `a group names the residue of another as its own`() async throws {
+    page.fail("undo b2")
+    let outcome = await history.group("G") { [edit = desk.edit, history] in
+      _ = try await edit("a")
+      let nested = history.group("N") {
+        _ = try await edit("b")
+        throw Failure("N")
+      }
+      try await nested.value
+    }.ended()
+    guard case .failure(let failure as HistoryGroupError) = outcome else {
+      Issue.record("\(outcome)")
+      return
+    }
+    #expect(failure.cause as? Failure == Failure("N"))
+    #expect(failure.undoFailure as? Failure == Failure("undo b2"))
+    #expect(failure.residue == history.id("G"))
+    #expect(history.layout == "[G(a N(b)) |]")
+  }
+
   @Test func `the parts of a cancelled group are undone all the same`() async {
     let gate = page.hold("do b")
     page.script("undo a1") { try Task.checkCancellation() }

@@ -378,12 +378,19 @@ private struct RandomOperation<Request: Sendable, Response: Sendable>: AnyRandom
     switch await operation.ended() {
     case .success(let response): answer(response)
     case .cancelled: "cancelled"
-    case .failure(let failure as Failure): "failed \(failure.action)"
-    case .failure(is HistoryGroupError): "group"
-    case .failure(HistoryError.unknownEntry): "unknown"
-    case .failure(HistoryError.outOfTurn): "outOfTurn"
-    case .failure(HistoryError.reentrant): "reentrant"
-    case .failure(let error): "\(error)"
+    case .failure(let error): words(for: error)
+    }
+  }
+
+  private func words(for error: any Error) -> String {
+    switch error {
+    case let failure as Failure: "failed \(failure.action)"
+    case is CancellationError: "cancelled"
+    case let group as HistoryGroupError: "group, \(words(for: group.cause))"
+    case HistoryError.unknownEntry: "unknown"
+    case HistoryError.outOfTurn: "outOfTurn"
+    case HistoryError.reentrant: "reentrant"
+    default: "\(error)"
     }
   }
 }

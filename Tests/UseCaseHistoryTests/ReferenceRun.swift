@@ -5,15 +5,21 @@ extension ReferenceHistory {
       case action(String)
       case body(String)
       case cancellation
-      case group
+      /// What could not be undone is left. Inside is the cause.
+      indirect case group(Failure)
 
       var description: String {
         switch self {
         case .action(let action): "failed \(action)"
         case .body(let title): "failed \(title)"
         case .cancellation: "cancelled"
-        case .group: "group"
+        case .group(let cause): "group, \(cause)"
         }
+      }
+
+      /// What it is once another group has what is left.
+      var cause: Self {
+        if case .group(let cause) = self { cause } else { self }
       }
     }
 
@@ -73,7 +79,7 @@ extension ReferenceHistory {
         case .group(let script):
           guard let nested = run(script, isTop: false) else { return nil }
           if !nested.parts.isEmpty { parts.append(.group(script.title, nested.parts)) }
-          itemFailure = nested.failure
+          itemFailure = nested.failure?.cause
         }
         // The body hears of its cancellation first, the item goes on to its end.
         if isTop, isCancelled { itemFailure = .cancellation }
@@ -97,7 +103,7 @@ extension ReferenceHistory {
         leaf.isApplied = false
         discards.append("\(leaf.text)\(leaf.answer) truncated")
       }
-      return (parts.compactMap(\.applied), left > 0 ? .group : failure)
+      return (parts.compactMap(\.applied), left > 0 ? .group(failure) : failure)
     }
   }
 }

@@ -29,8 +29,9 @@ struct Group<Value: Sendable>: UseCase, AskingUseCase {
     case .failure(let error):
       let (applied, failure) = await rollBack(parts)
       end(parts, in: frame, rolledBack: (applied, .next()))
-      guard let failure else { throw error }
-      throw HistoryGroupError(cause: error, undoFailure: failure, residue: parts.id)
+      let cause = cause(of: error, in: parts)
+      guard let failure else { throw cause }
+      throw HistoryGroupError(cause: cause, undoFailure: failure, residue: parts.id)
     }
   }
 
@@ -43,6 +44,17 @@ struct Group<Value: Sendable>: UseCase, AskingUseCase {
       }
       machine.groups.open(entrance.entry, title)
     }
+  }
+
+  /// The error of a group in this one names what that has left. It was a part of this one, which
+  /// has taken it back or names it itself.
+  private func cause(
+    of error: any Error, in parts: HistoryLedger.Machine.Groups.Closed
+  ) -> any Error {
+    guard let nested = error as? HistoryGroupError,
+      parts.parts.contains(where: { $0.id == nested.residue })
+    else { return error }
+    return nested.cause
   }
 
   private func close(_ group: HistoryEntry.ID) async -> HistoryLedger.Machine.Groups.Closed {

@@ -78,14 +78,18 @@ extension HistoryLedger: QueueKeeper {
 
 extension HistoryLedger {
   var state: HistoryState {
-    let snapshot = machine.withLock { machine in
-      machine.lookAhead()
-      return machine.snapshot
+    while true {
+      let snapshot = machine.withLock { machine in
+        machine.lookAhead()
+        return machine.snapshot
+      }
+      var state = snapshot.state
+      state.undoTitle = snapshot.undo?.title
+      state.redoTitle = snapshot.redo?.title
+      // An execution lets go of its title when it ends. By then the history is another.
+      if state.canUndo == (state.undoTitle != nil) { return state }
+      if read({ $0.version }) == state.version { return state }
     }
-    var state = snapshot.state
-    state.undoTitle = snapshot.undo?.title
-    state.redoTitle = snapshot.redo?.title
-    return state
   }
 
   var entries: [HistoryEntry] {
