@@ -113,6 +113,12 @@ struct SymbolCodeTests {
     #expect(await badge.shown.elements(atLeast: 2) == ["Ada", "Grace"])
   }
 
+  @Test func `policies bound a line, and the pace of a preview`() {
+    let uploads = UseCaseQueue(.limit(2, waiting: 100))
+    let preview = UseCaseQueue(.throttle(.milliseconds(100)))
+    #expect(uploads.policy != .limit(2) && preview.policy != .keepLatest)
+  }
+
   // The hook is one for the process: a test that sets it is in a suite of its own.
   private func tellFailures() {
     let log = FailureLog()

@@ -81,11 +81,10 @@ extension OperationCore {
   @usableFromInline
   func submit(_ member: any QueueMember) -> TaskPlan {
     if isGuest { return enterAsGuest() }
-    if queue.policy.debounce == nil { return plan(for: queue.admit(member)) }
-    // The debounce is counted from before the operations that give way have to hear of it.
-    let sleep = queue.sleep()
-    _ = plan(for: queue.admit(member))
-    return .sleep(sleep)
+    if queue.policy.pause == nil { return plan(for: queue.admit(member)) }
+    let (entry, sleep) = queue.admitWithPause(member)
+    let plan = plan(for: entry)
+    return sleep.map(TaskPlan.sleep) ?? plan
   }
 
   private func enterAsGuest() -> TaskPlan {
@@ -114,13 +113,6 @@ extension OperationCore {
   @usableFromInline
   func spawn(_ job: consuming Task<Void, any Error>) {
     withMachine { $0.spawn(job) }?.cancel()
-  }
-
-  /// Returns when the debounce is over.
-  @usableFromInline
-  nonisolated(nonsending) func sleep(_ debounce: @Sendable () async -> Void) async {
-    await debounce()
-    queue.ready(ticket)
   }
 
   /// Returns when there is a slot, or an outcome without one.
@@ -176,7 +168,7 @@ enum TaskPlan {
   case run
   /// A task that waits for the slot, and then runs the body.
   case wait
-  /// A task that sleeps for the debounce, waits for the slot, and then runs the body.
+  /// A task that sleeps until the pause is over, waits for the slot, and then runs the body.
   case sleep(@Sendable () async -> Void)
   /// None: the operation was dropped.
   case nothing
@@ -210,7 +202,7 @@ extension OperationCore {
     // It is told after the queue: whoever hears of it finds that it has left.
     let (end, event) = withMachine { machine in
       let end = machine.endEarly(
-        verdict, sleeps: queue.policy.debounce != nil, tellsFailure: tellsFailure)
+        verdict, sleeps: queue.policy.pause != nil, tellsFailure: tellsFailure)
       return (end, machine.beginTelling())
     }
     guard let end else { return }

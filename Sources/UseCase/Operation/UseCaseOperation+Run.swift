@@ -52,8 +52,8 @@ extension UseCaseOperation {
           await core.awaitSlot()
           await run()
         })
-    case .sleep(let debounce):
-      spawnSleeper(debounce, priority: priority)
+    case .sleep(let pause):
+      spawnSleeper(pause, priority: priority)
     case .nothing:
       useCase = nil
     }
@@ -62,10 +62,10 @@ extension UseCaseOperation {
   /// Not inlined, so that `spawn` is small enough for the compiler to inline it into the client,
   /// where the priority is known to be nil.
   @inlinable @inline(never)
-  func spawnSleeper(_ debounce: @escaping @Sendable () async -> Void, priority: TaskPriority?) {
+  func spawnSleeper(_ pause: @escaping @Sendable () async -> Void, priority: TaskPriority?) {
     core.spawn(
       Task<Void, any Error>(priority: priority) {
-        await core.sleep(debounce)
+        await pause()
         await runInTurn()
       })
   }

@@ -23,6 +23,8 @@ public final class UseCaseQueue: Sendable {
   public let policy: Policy
 
   let clock: any Clock<Duration>
+  /// Measures the pause of the policy, if it has one.
+  let stopwatch: Stopwatch?
   let interceptors: [any UseCaseInterceptor]
   let observer: (@Sendable (UseCaseEvent) -> Void)?
   let isObserved: Bool
@@ -32,6 +34,8 @@ public final class UseCaseQueue: Sendable {
   let reactions: UseCaseReactions?
   /// Whether operations are announced to a keeper or to reactions before their bodies begin.
   @usableFromInline let isFollowed: Bool
+  /// Whether nobody follows the slots, and nothing is measured.
+  private let isDirect: Bool
   private let changes = ChangeSignal()
   private let machine: Lock<Machine>
 
@@ -39,7 +43,7 @@ public final class UseCaseQueue: Sendable {
   ///
   /// - Parameters:
   ///   - policy: How many operations run at a time, and what happens to the others.
-  ///   - clock: Measures debounce and timeouts. Give your own in a test.
+  ///   - clock: Measures debounce, throttle and timeouts. Give your own in a test.
   ///   - interceptors: Wrapped around every body of the queue, the first outermost.
   ///   - reactions: Attach handlers to the operations of the queue, whichever code executes them.
   ///   - observer: Receives every event, on any thread and outside of any lock. The events of one
@@ -69,6 +73,7 @@ public final class UseCaseQueue: Sendable {
   ) {
     self.policy = policy
     self.clock = clock
+    stopwatch = policy.pause.map { _ in Stopwatch(clock) }
     self.interceptors = interceptors
     self.observer = observer
     self.keeper = keeper
@@ -76,6 +81,7 @@ public final class UseCaseQueue: Sendable {
     isFollowed = keeper != nil || reactions != nil
     isObserved = observer != nil
     isPlain = interceptors.isEmpty
+    isDirect = keeper == nil && policy.pause == nil
     machine = Lock(Machine(policy: policy))
   }
 
@@ -194,6 +200,33 @@ extension UseCaseQueue {
       member.ticket = admission.ticket
       return admission
     }
+    return entry(admission)
+  }
+
+  /// Does the same where the policy has a pause, and returns the sleep until that is over, nil if
+  /// there is none now.
+  func admitWithPause(
+    _ member: any QueueMember
+  ) -> (Policy.Decision.Entry, sleep: (@Sendable () async -> Void)?) {
+    guard let stopwatch else { preconditionFailure("A policy with a pause has a stopwatch.") }
+    // The pause is counted from before the operations that give way have to hear of it.
+    let now = stopwatch.elapsed()
+    let (admission, endOfPause) = machine.withLock { machine in
+      let admitted = machine.admit(member, id: .next(), at: now)
+      member.ticket = admitted.admission.ticket
+      return admitted
+    }
+    let sleep = endOfPause.map { [ticket = admission.ticket] end in
+      { @Sendable [self] in
+        try? await stopwatch.sleep(end)
+        act(on: decide { $0.ready(ticket) })
+      }
+    }
+    return (entry(admission), sleep)
+  }
+
+  @inline(__always)
+  private func entry(_ admission: consuming Machine.Admission) -> Policy.Decision.Entry {
     changes.poke()
     admission.superseded.forEach { $0.cancelFromQueue(.superseded) }
     return admission.entry
@@ -216,17 +249,6 @@ extension UseCaseQueue {
     return admission.entry
   }
 
-  /// Returns a sleep of the debounce, counted from now.
-  func sleep() -> @Sendable () async -> Void {
-    let sleep = clock.sleeper(for: policy.debounce ?? .zero)
-    return { try? await sleep() }
-  }
-
-  /// The debounce of the member is over.
-  func ready(_ ticket: QueueTicket) {
-    act(on: decide { $0.ready(ticket) })
-  }
-
   /// The member has an outcome before its body has returned.
   func cancel(_ ticket: QueueTicket) {
     act(on: decide(leaving: ticket) { $0.cancel(ticket) })
@@ -235,7 +257,7 @@ extension UseCaseQueue {
   /// The member gives its slot back.
   @inline(__always)
   func giveBack(_ ticket: QueueTicket, as kind: Verdict.Kind) {
-    if keeper == nil {
+    if isDirect {
       let release = machine.withLock { $0.giveBack(ticket, as: kind) }
       changes.poke()
       act(on: release)
@@ -249,6 +271,10 @@ extension UseCaseQueue {
     leaving ticket: QueueTicket? = nil, _ event: (inout Machine) -> Machine.Release?
   ) -> Machine.Release? {
     defer { changes.poke() }
+    if let stopwatch {
+      let now = stopwatch.elapsed()
+      return machine.withLock { $0.change(at: now, event) }
+    }
     guard let keeper else { return machine.withLock { event(&$0) } }
     let release = machine.withLock { machine in
       let wasThere = ticket.map { machine.holds($0) } ?? false
