@@ -226,8 +226,23 @@ extension OperationCore {
 
 extension OperationCore {
   /// Whether to await the value here can never end.
-  @usableFromInline var isDeadlock: Bool {
-    queue.policy.isSerial && state == .waiting && queue.isHeldHere
+  var isDeadlock: Bool {
+    queue.policy.isSerial
+      ? state == .waiting && queue.isHeldHere : queue.keeper?.waitsForCodeHere(ticket.id) ?? false
+  }
+
+  /// Whether to await the value here can never end. Then a call fails.
+  @usableFromInline
+  func endIfDeadlock(isCall: Bool) -> Bool {
+    guard isDeadlock else { return false }
+    if isCall { end(.failure(UseCaseDeadlock())) }
+    return true
+  }
+
+  /// Waits for the outcome, and for the slot to be free unless the outcome came early.
+  nonisolated(nonsending) func settled() async {
+    let wait = nextWait()
+    _ = await withUnsafeContinuation { self.await($0, wait) }
   }
 
   @usableFromInline

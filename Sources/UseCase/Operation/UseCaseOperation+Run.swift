@@ -8,7 +8,7 @@ extension UseCaseOperation {
   ) {
     self.useCase = useCase
     let plan = core.submit(self)
-    if core.queue.isFollowed { react() }
+    if core.queue.isFollowed { announce(priority: priority, isCall: isCall) }
     if isCall || !Slot.isHeld {
       spawn(plan, priority: priority)
     } else {
@@ -16,12 +16,15 @@ extension UseCaseOperation {
     }
   }
 
-  /// Announces the operation to the reactions of its queue.
+  /// Announces the operation to the reactions and to the keeper of its queue.
   @usableFromInline @inline(never)
-  func react() {
-    guard let reactions = core.queue.reactions else { return }
-    reactions.react(
-      to: self, of: (useCase as? any AskingUseCase)?.baseType ?? core.useCaseType)
+  func announce(priority: TaskPriority?, isCall: Bool) {
+    let useCase = useCase as? any AskingUseCase
+    core.queue.reactions?.react(to: self, of: useCase?.baseType ?? core.useCaseType)
+    guard let keeper = core.queue.keeper else { return }
+    if keeper.submitted(self, by: useCase, priority: priority, isCall: isCall) {
+      core.queue.resume()
+    }
   }
 
   /// Lets go of the use case. A keeper may be asking it for a title, so it takes the lock.

@@ -66,7 +66,7 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   /// The value; `isCall` cancels the operation with the task that awaits it.
   @inlinable @inline(__always)
   nonisolated(nonsending) func value(isCall: Bool) async throws -> Response {
-    if core.isDeadlock { throw UseCaseDeadlock() }
+    if core.endIfDeadlock(isCall: isCall) { throw UseCaseDeadlock() }
     let wait = core.nextWait()
     let isSettled = await withTaskCancellationHandler {
       await withUnsafeContinuation { core.await($0, wait) }

@@ -37,6 +37,16 @@ enum Slot {
     return nil
   }
 
+  /// Whether the running code runs in the slot of this operation, or is called from there.
+  static func isInside(_ operation: UseCaseOperationID) -> Bool {
+    var next = innermost
+    while let member = next {
+      if member.ticket.id == operation { return true }
+      next = member.caller?.holder
+    }
+    return false
+  }
+
   /// Enters the slot of this queue that the running code holds, as a guest.
   ///
   /// - Returns: False if the running code holds none.
