@@ -83,7 +83,7 @@ struct LanesTests {
     #expect(useCase.lanes.queues.store.size <= 8)
   }
 
-  @Test func `ten thousand lanes at once go again, with their keys`() {
+  @Test func `a thousand lanes at once go again, with their keys`() {
     let (lifetime, lanes) = (Lifetime(), UseCaseLanes<Curious>())
     let inner = UseCaseLanes<Int>()
     var held = (0..<2_000).map {
@@ -121,7 +121,9 @@ struct LanesTests {
     #expect(fates(operations) == "+S+++")
   }
 
-  @Test func `a queue is asked for once for each execution, by every form and wrapper`() async throws {
+  @Test func `a queue is asked for once for each execution, by every form and wrapper`()
+    async throws
+  {
     struct Asking: ReportingUseCase {
       let asked = Log<Int>()
       let answer = UseCaseQueue()
@@ -189,7 +191,9 @@ struct LanesTests {
     #expect(third.value?.state == .finished)
   }
 
-  @Test func `all lanes have the observer, the interceptors, the reactions and the clock`() async throws {
+  @Test func `all lanes have the observer, the interceptors, the reactions and the clock`()
+    async throws
+  {
     let (events, notes, reacted) = (Log<UseCaseEvent.Kind>(), Log<String>(), Log<Int>())
     let (reactions, clock) = (UseCaseReactions(), ManualClock())
     let lanes = UseCaseLanes<Int>(
