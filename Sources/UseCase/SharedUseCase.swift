@@ -130,7 +130,8 @@ private final class SharedRun<Base: UseCase>: QueueKeeper where Base.Request: Ha
   private func start(_ base: Base, for rider: Operation, priority: TaskPriority?, isCall: Bool) {
     let body = RunBody(base: base, riders: rider.core.queue)
     let run = Operation(
-      rider.request, queue: base.queue(for: rider.request), useCaseType: Base.self, isCall: isCall)
+      rider.request, queue: base.queue(for: rider.request), useCaseType: Base.self, isCall: isCall
+    ) { [weak self] in self?.machine.withLock { $0.riders } ?? [] }
     run.submit(body, priority: priority, isCall: isCall)
     if machine.withLock({ $0.started(run) }) {
       closeDoors()
@@ -163,7 +164,7 @@ private final class SharedRun<Base: UseCase>: QueueKeeper where Base.Request: Ha
 
   func waitsForCodeHere(_ rider: UseCaseOperationID) -> Bool {
     guard let run = run(of: rider) else { return false }
-    return Slot.isInside(run.id) || run.core.isDeadlock
+    return Slot.isAwaited(by: run.id) || run.core.isDeadlock
   }
 }
 

@@ -60,6 +60,19 @@ struct SharedRunInsideTests {
     await #expect(throws: UseCaseDeadlock.self) { try await shared(1) }
   }
 
+  @Test func `two runs that come to await each other are a deadlock, whoever began them`() async {
+    let shared = Recursive.shared { request, shared in
+      // The second body asks when the first one rides its run.
+      while request == 2, shared.queue(for: 2).activity.running < 2 { await Task.yield() }
+      return try await shared(3 - request)
+    }
+    let operations = [2, 1].map { shared.execute($0) }
+    await allEnded(operations)
+    for operation in operations {
+      await #expect(throws: UseCaseDeadlock.self) { try await operation.value }
+    }
+  }
+
   @Test func `a body may execute an equal request, and does not wait for it`() async throws {
     let inner = Watched<Operation?>(nil)
     let shared = Recursive.shared { request, shared in

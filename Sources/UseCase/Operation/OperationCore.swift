@@ -44,8 +44,13 @@ struct OperationCore: ~Copyable, Sendable {
 
   @usableFromInline
   init(queue: UseCaseQueue, useCaseType: any Any.Type, isCall: Bool) {
+    let caller = isCall ? Slot.holder().map { CallerLink($0) } : nil
+    self.init(queue: queue, useCaseType: useCaseType, isCall: isCall, caller: caller)
+  }
+
+  init(queue: UseCaseQueue, useCaseType: any Any.Type, isCall: Bool, caller: CallerLink?) {
     self.useCaseType = useCaseType
-    caller = isCall ? Slot.holder().map(CallerLink.init) : nil
+    self.caller = caller
     isGuest = isCall && Slot.enter(ObjectIdentifier(queue))
     isObserved = queue.isObserved
     parent = isObserved || !queue.isPlain ? Slot.holder()?.ticket.id : nil

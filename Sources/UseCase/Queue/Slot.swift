@@ -37,12 +37,15 @@ enum Slot {
     return nil
   }
 
-  /// Whether the running code runs in the slot of this operation, or is called from there.
-  static func isInside(_ operation: UseCaseOperationID) -> Bool {
-    var next = innermost
-    while let member = next {
+  /// Whether an operation waits for the running code: it runs there, in a call from there, or in a
+  /// run that is shared from there.
+  static func isAwaited(by operation: UseCaseOperationID) -> Bool {
+    var (found, next) = (Set<UseCaseOperationID>(), [innermost])
+    while let member = next.popLast() {
+      guard let member, found.insert(member.ticket.id).inserted else { continue }
       if member.ticket.id == operation { return true }
-      next = member.caller?.holder
+      next.append(member.caller?.holder)
+      next += member.caller?.riders?() ?? []
     }
     return false
   }
