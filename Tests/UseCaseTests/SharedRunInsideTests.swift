@@ -121,6 +121,7 @@ struct SharedRunInsideTests {
     let superseded = outer.execute(2)
     await held.begun.elements(atLeast: 2)
     let last = outer.execute(3)
+    await held.begun.elements(atLeast: 3)
     held.open(1...3)
     await allEnded([cancelled, superseded, last])
     #expect(fates([cancelled, superseded, last]) == "CS+")
