@@ -44,6 +44,7 @@ extension ReportingUseCase {
   /// - Returns: The response.
   /// - Throws: The failure of the operation.
   /// - Complexity: That of ``main(_:report:)``.
+  @_documentation(visibility: internal)
   public func main(_ request: Request) async throws -> Response {
     try await main(request) { _ in }
   }

@@ -1,25 +1,34 @@
 import Foundation
 import Testing
 
-/// Every rule in the articles “Guarantees” names tests, and they exist.
+/// The articles “Guarantees” have the rules, each with a name, and the articles “Tests of the
+/// guarantees” have, under the same headings and names, the tests of each. They exist.
 struct GuaranteesTests {
   private static let root = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  private static let pages = ["UseCase", "UseCaseHistory"].map { module in
-    "Sources/\(module)/\(module).docc/Articles/Guarantees.md"
+  private static let catalogs = ["UseCase", "UseCaseHistory"].map { module in
+    "Sources/\(module)/\(module).docc/Articles"
   }
 
-  @Test(arguments: pages)
-  func `every rule names a test that exists`(page: String) throws {
+  @Test(arguments: catalogs)
+  func `every rule names a test that exists`(catalog: String) throws {
     let known = try Self.tests()
-    let rules = Self.rules(in: try Self.text(page))
+    let rules = Self.rules(in: try Self.text("\(catalog)/TestsOfTheGuarantees.md"))
     #expect(rules.count > 40)
-    for rule in rules {
-      let named = rule.components(separatedBy: "`").filter { $0.contains("Tests/") }
+    for (rule, item) in rules {
+      let named = item.components(separatedBy: "`").filter { $0.contains("Tests/") }
       #expect(!named.isEmpty, "no test is named: \(rule)")
       #expect(named.filter { !known.contains($0) }.isEmpty, "no such test")
     }
+  }
+
+  @Test(arguments: catalogs)
+  func `rules and tests have the same names, in the same order`(catalog: String) throws {
+    let rules = Self.rules(in: try Self.text("\(catalog)/Guarantees.md")).map(\.name)
+    let tests = Self.rules(in: try Self.text("\(catalog)/TestsOfTheGuarantees.md")).map(\.name)
+    #expect(rules.difference(from: tests).isEmpty)
+    #expect(Set(rules).count == rules.count, "two rules of one name under one heading")
   }
 
   @Test func `a test is known by its suite and its name, and nothing else is`() throws {
@@ -30,10 +39,15 @@ struct GuaranteesTests {
     #expect(Self.tests(in: "struct ATests {\n  // @Test\n  func `b`() {}\n}").isEmpty)
   }
 
-  /// The items of the lists.
-  private static func rules(in text: String) -> [String] {
-    text.components(separatedBy: "\n- ").dropFirst().map { item in
-      item.components(separatedBy: "\n\n")[0]
+  /// The items of the lists, each with its heading and its name in bold: “Heading: Name”.
+  private static func rules(in text: String) -> [(name: String, item: String)] {
+    text.components(separatedBy: "\n### ").dropFirst().flatMap { section in
+      let items = section.components(separatedBy: "\n- ")
+      let heading = items[0].trimmingCharacters(in: .newlines)
+      return items.dropFirst().map { item in
+        let name = item.firstMatch(of: /^\*\*(.+?)\.?\*\*/)?.1 ?? "no name in bold"
+        return ("\(heading): \(name)", item)
+      }
     }
   }
 

@@ -155,25 +155,25 @@ extension OperationWorld {
   private mutating func end(_ fate: Fate, then next: [Act]) throws -> [Act] {
     let isFirst = self.fate == nil
     if case .cancelled(let reason) = fate, !isFirst { silence(reason) }
-    let ending = machine.end(
-      fate.verdict, sleeps: sleeps, reportsFailure: tellsFailures && !fate.isCancelled)
-    try demand((ending != nil) == isFirst, "the first end decides")
-    guard let ending else { return next }
+    let end = machine.endEarly(
+      fate.verdict, sleeps: sleeps, tellsFailure: tellsFailures && !fate.isCancelled)
+    try demand((end != nil) == isFirst, "the first end decides")
+    guard let end else { return next }
     isEarly = true
-    dropped += ending.dropped.count
+    dropped += end.dropped.count
     try demand(
-      hasRun ? ending.dropped.isEmpty : reported == dropped,
+      hasRun ? end.dropped.isEmpty : reported == dropped,
       "the handlers of a start that never comes are let go")
     isJobCancelled = hasRun || sleeps
-    let waiters = ending.waiters.all + [ending.parked].compactMap(\.self)
-    try demand(ending.waiters.all == holding, "those who wait are resumed in order")
+    let waiters = end.waiters.all + [end.parked].compactMap(\.self)
+    try demand(end.waiters.all == holding, "those who wait are resumed in order")
     try demand(
-      ending.parked == nil || ending.parked == 0 && kept.contains(0) && !resumed.contains(0),
+      end.parked == nil || end.parked == 0 && kept.contains(0) && !resumed.contains(0),
       "the task that waits to start is resumed once")
     holding = []
-    try demand((ending.job != nil) == hasJob, "the job is handed back")
+    try demand((end.job != nil) == hasJob, "the job is handed back")
     try demand(
-      ending.isJobCancelled == isJobCancelled, "a job is cancelled that runs the body or sleeps")
+      end.isJobCancelled == isJobCancelled, "a job is cancelled that runs the body or sleeps")
     hasJob = false
     return try tell(then: waiters.isEmpty ? next : [.resume(waiters, then: next)])
   }
@@ -210,7 +210,7 @@ extension OperationWorld {
       return try [.run(rest)] + deliver(delivers)
     }
     let (isNew, job, freed) = machine.settle(
-      body.fate.verdict, reportsFailure: tellsFailures && body.fate == .failure)
+      body.fate.verdict, tellsFailure: tellsFailures && body.fate == .failure)
     try demand(isNew == isFirst, "the body decides unless it is over")
     try demand((job != nil) == hasJob, "the job is handed back")
     hasJob = false

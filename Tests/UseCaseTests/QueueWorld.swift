@@ -145,7 +145,7 @@ struct QueueWorld: ActedWorld {
       return ids.count > 1 ? [.grant(Array(ids.dropFirst()), then: next)] : next
     case .end(let ids, let reason, let next):
       let rest = end(Array(ids.dropFirst()), reason, then: next)
-      guard let ending = try with(ids[0], { $0.end(.cancelled(reason), sleeps: false) })
+      guard let ending = try with(ids[0], { $0.endEarly(.cancelled(reason), sleeps: false) })
       else { return rest }
       let waiters = ending.waiters.all + [ending.parked].compactMap(\.self)
       return [.cancel(ids[0], waiters: waiters, then: rest)]

@@ -202,7 +202,7 @@ extension OperationCore {
   func fail(_ error: any Error) -> FreeSlot? {
     if error is CancellationError { return change { $0.settle($0.thrownCancellation) }.freed }
     let reports = UseCaseQueue.tellsFailures
-    return change { $0.settle(.failure(error), reportsFailure: reports) }.freed
+    return change { $0.settle(.failure(error), tellsFailure: reports) }.freed
   }
 
   /// Ends the operation before its body has returned.
@@ -210,20 +210,20 @@ extension OperationCore {
   /// - Parameters:
   ///   - verdict: Why.
   ///   - isFromQueue: Whether the queue ends it, and so knows of it already.
-  func end(_ verdict: Verdict, isFromQueue: Bool = false) {
-    let reportsFailure = verdict.kind == .failure && UseCaseQueue.tellsFailures
+  func endEarly(_ verdict: Verdict, isFromQueue: Bool = false) {
+    let tellsFailure = verdict.kind == .failure && UseCaseQueue.tellsFailures
     // It is told after the queue: whoever hears of it finds that it has left.
-    let (ending, event) = withMachine { machine in
-      let ending = machine.end(
-        verdict, sleeps: queue.policy.debounce != nil, reportsFailure: reportsFailure)
-      return (ending, machine.beginTelling())
+    let (end, event) = withMachine { machine in
+      let end = machine.endEarly(
+        verdict, sleeps: queue.policy.debounce != nil, tellsFailure: tellsFailure)
+      return (end, machine.beginTelling())
     }
-    guard let ending else { return }
+    guard let end else { return }
     if !isGuest, !isFromQueue { queue.cancel(ticket) }
     if let event { tell(event) }
-    if ending.isJobCancelled { ending.job?.cancel() }
-    ending.waiters.forEach { $0.resume(returning: true) }
-    ending.parked?.resume(returning: true)
+    if end.isJobCancelled { end.job?.cancel() }
+    end.waiters.forEach { $0.resume(returning: true) }
+    end.parked?.resume(returning: true)
   }
 }
 
@@ -270,7 +270,7 @@ extension OperationCore {
   /// The task that awaits the value is cancelled, and in the call form the operation with it.
   @usableFromInline
   func abandon(_ wait: borrowing ValueWait, isCall: Bool) {
-    if isCall { end(.cancelled(.requested)) }
+    if isCall { endEarly(.cancelled(.requested)) }
     wait.isAbandoned.store(true, ordering: .sequentiallyConsistent)
     abandon(wait.key)
   }

@@ -1,7 +1,7 @@
 /// The life of one operation: its slot, its verdict, and the delivery of what it has to tell.
 ///
-/// Three small machines do the work: ``SlotLife``, ``HandlerDelivery`` and ``EventLine``. This one
-/// joins them with the verdict, which is given once. The delivery of the handlers begins when the
+/// Small machines do the work: ``SlotLife``, ``HandlerDelivery``, ``FailureNotice`` and ``EventLine``.
+/// This one joins them with the verdict, which is given once. The delivery of the handlers begins when the
 /// body has returned and the slot is free.
 ///
 /// The machine decides, and its owner acts once the lock is released. `Waiter` is a suspended task,
@@ -24,8 +24,8 @@ struct OperationMachine<
     case listener(Listener)
   }
 
-  /// The consequences of an outcome before its time.
-  struct Ending: Sendable {
+  /// The consequences of an early end.
+  struct EarlyEnd: Sendable {
     /// Resume these, which await the value.
     var waiters = WaiterLine<Waiter>()
     /// Resume this one, which waits to start.
@@ -35,17 +35,6 @@ struct OperationMachine<
     var isJobCancelled = false
     /// Let these go, which would have run when the body begins.
     var dropped: [Update] = []
-  }
-
-  private enum Report {
-    /// The operation has not failed, or nobody wants to know of failures.
-    case none
-    /// The failure is to be told when everything has run, unless it is handled.
-    case due
-    /// A task is about to tell it.
-    case telling
-    /// The failure is handled, or has been told.
-    case done
   }
 
   /// The fate of a handler of the start.
@@ -67,7 +56,7 @@ struct OperationMachine<
   private var extras: [Extra] = []
   private var delivery = HandlerDelivery()
   private var events: EventLine
-  private var report = Report.none
+  private var notice = FailureNotice()
   /// Why an operation that the body has called was cancelled, most recently.
   private var callReason: UseCaseCancellation?
 
@@ -175,7 +164,7 @@ extension OperationMachine {
   private mutating func afterBody() -> AfterBody {
     // Most often a task awaits the value, and there is nothing to deliver.
     if !delivery.hasHandlers, extras.isEmpty, !events.isObserved, !delivery.isDelivering,
-      report != .due
+      !notice.isDue
     {
       delivery.end()
       return .nothing
@@ -193,24 +182,26 @@ extension OperationMachine {
   /// released outside of the lock, and the slot if it is free.
   @inline(__always)
   mutating func settle(
-    _ verdict: Verdict, reportsFailure: Bool = false
+    _ verdict: Verdict, tellsFailure: Bool = false
   ) -> (isNew: Bool, job: Job?, freed: FreeSlot?) {
     guard isOpen else { return (false, job.take(), leave()) }
     let freed = slot.leave() ? FreeSlot(kind: verdict.kind) : nil
-    conclude(.settled(verdict), reportsFailure: reportsFailure)
+    conclude(.settled(verdict), tellsFailure: tellsFailure)
     return (true, job.take(), freed)
   }
 
-  /// The operation ends before its body has returned: it is cancelled, or its time has passed.
+  /// An early end: the operation is cancelled, or its time has passed.
   ///
   /// - Parameters:
   ///   - verdict: Why.
   ///   - sleeps: Whether the task sleeps before the body begins. Its cancellation wakes it. Any
   ///     other task whose body has not begun is not cancelled, because it ends by itself and may
   ///     deliver.
-  ///   - reportsFailure: Whether a failure is told if nobody handles it.
+  ///   - tellsFailure: Whether a failure is told if nobody handles it.
   /// - Returns: The consequences; nil if there was a verdict already.
-  mutating func end(_ verdict: Verdict, sleeps: Bool, reportsFailure: Bool = false) -> Ending? {
+  mutating func endEarly(
+    _ verdict: Verdict, sleeps: Bool, tellsFailure: Bool = false
+  ) -> EarlyEnd? {
     switch conclusion {
     case .open: break
     case .settled(let earlier), .early(let earlier, _):
@@ -222,16 +213,16 @@ extension OperationMachine {
     }
     let isJobCancelled = slot.isOccupied || sleeps
     let dropped = slot.hasBegun || extras.isEmpty ? [] : takeUpdates()
-    conclude(.early(verdict, isJobCancelled: isJobCancelled), reportsFailure: reportsFailure)
-    return Ending(
+    conclude(.early(verdict, isJobCancelled: isJobCancelled), tellsFailure: tellsFailure)
+    return EarlyEnd(
       waiters: waiters.removeAll(), parked: slot.takeParked(), job: job.take(),
       isJobCancelled: isJobCancelled, dropped: dropped)
   }
 
   @inline(__always)
-  private mutating func conclude(_ conclusion: Conclusion, reportsFailure: Bool) {
+  private mutating func conclude(_ conclusion: Conclusion, tellsFailure: Bool) {
     self.conclusion = conclusion
-    if reportsFailure, report == .none { report = .due }
+    if tellsFailure { notice.fail() }
     events.announce(.outcome)
   }
 
@@ -244,7 +235,7 @@ extension OperationMachine {
 
   /// A task awaits the value. Returns it if it need not wait.
   mutating func await(_ waiter: Waiter, key: Int32) -> Waiter? {
-    report = .done
+    notice.settle()
     if case .early = conclusion { return waiter }
     if slot.isReturned { return waiter }
     waiters.append(waiter, key: key)
@@ -282,7 +273,7 @@ extension OperationMachine {
   /// Something waits for the end. Returns it if there is nothing to wait for. `handles` says whether
   /// a failure is handled with that.
   mutating func listen(_ listener: Listener, handles: Bool) -> Listener? {
-    if handles { report = .done }
+    if handles { notice.settle() }
     guard !delivery.hasEnded || delivery.isDelivering else { return listener }
     extras.append(.listener(listener))
     return nil
@@ -314,14 +305,12 @@ extension OperationMachine {
     events.announce(.ended)
     if !extras.isEmpty { return .listeners(takeListeners()) }
     delivery.pause()
-    guard report == .due else { return .done }
-    report = .telling
-    return .unhandledFailure
+    return notice.beginSending() ? .unhandledFailure : .done
   }
 
   /// The last handler has run. Returns whether that was all: else `next` says what is left to do.
   mutating func endAfterLast() -> Bool {
-    guard !delivery.hasHandlers, extras.isEmpty, !events.isObserved, report != .due
+    guard !delivery.hasHandlers, extras.isEmpty, !events.isObserved, !notice.isDue
     else { return false }
     delivery.end()
     delivery.pause()
@@ -329,16 +318,14 @@ extension OperationMachine {
   }
 
   /// The failure is handled.
-  mutating func failureIsHandled() { report = .done }
+  mutating func failureIsHandled() { notice.settle() }
 
   /// Returns the verdict, once, if it is a failure that nobody has handled.
-  ///
-  /// Handlers that were attached meanwhile come first, because one may be for the failure: when
-  /// they have run, the next delivery asks for this again.
   mutating func takeUnhandled() -> Verdict? {
-    guard report == .telling else { return nil }
-    report = delivery.isDelivering ? .due : .done
-    return report == .done && delivery.silence == nil ? verdict : nil
+    guard notice.send(isDelivering: delivery.isDelivering), delivery.silence == nil else {
+      return nil
+    }
+    return verdict
   }
 
   private var hasUpdates: Bool { extras.contains { if case .update = $0 { true } else { false } } }

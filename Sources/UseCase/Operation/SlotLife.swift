@@ -1,7 +1,7 @@
 /// The way of one operation to its slot and back.
 ///
-///     undecided → running → leaving → returned
-///     undecided → waiting → granted → running → leaving → returned
+///     undecided → occupied → leaving → returned
+///     undecided → waiting → granted → occupied → leaving → returned
 ///
 /// An operation that is cancelled before its body begins goes on to `leaving` from each state.
 /// `Waiter` is the task of the body while it waits for the slot.
@@ -11,10 +11,10 @@ struct SlotLife<Waiter: Sendable>: Sendable {
     case undecided
     /// The operation has no slot. Its task may have parked. Next is `granted`, or `leaving`.
     case waiting(parked: Waiter?)
-    /// The operation has a slot after a wait. Next is `running`, or `leaving`.
+    /// The operation has a slot after a wait. Next is `occupied`, or `leaving`.
     case granted
     /// This many bodies run in the slot: its own, and guests. Next is `leaving`.
-    case running(bodies: Int32)
+    case occupied(bodies: Int32)
     /// No body runs in the slot any more, and the queue is about to get it back. Next is `returned`.
     case leaving(hasRun: Bool)
     /// The queue has the slot back, or has never given one. Final.
@@ -29,13 +29,13 @@ struct SlotLife<Waiter: Sendable>: Sendable {
 
   /// Whether code runs in the slot.
   var isOccupied: Bool {
-    if case .running = state { true } else { false }
+    if case .occupied = state { true } else { false }
   }
 
   /// Whether the body has begun and the slot is not given back.
   var hasBegun: Bool {
     switch state {
-    case .running, .leaving(hasRun: true): true
+    case .occupied, .leaving(hasRun: true): true
     case .undecided, .waiting, .granted, .leaving, .returned: false
     }
   }
@@ -49,7 +49,7 @@ struct SlotLife<Waiter: Sendable>: Sendable {
     switch state {
     case .undecided: state = .waiting(parked: nil)
     case .granted: break  // Another thread has given a slot back meanwhile.
-    case .waiting, .running, .leaving, .returned:
+    case .waiting, .occupied, .leaving, .returned:
       preconditionFailure("The queue decides once, before the task of the body exists.")
     }
   }
@@ -68,7 +68,7 @@ struct SlotLife<Waiter: Sendable>: Sendable {
       state = .granted
       return parked
     case .leaving, .returned: return nil  // It was cancelled, and has left, at the same moment.
-    case .granted, .running: preconditionFailure("An operation gets one slot.")
+    case .granted, .occupied: preconditionFailure("An operation gets one slot.")
     }
   }
 
@@ -89,16 +89,16 @@ struct SlotLife<Waiter: Sendable>: Sendable {
   /// The body begins.
   mutating func start() {
     switch state {
-    case .undecided, .granted: state = .running(bodies: 1)
-    case .waiting, .running, .leaving, .returned:
+    case .undecided, .granted: state = .occupied(bodies: 1)
+    case .waiting, .occupied, .leaving, .returned:
       preconditionFailure("The body of an operation runs once, in its slot.")
     }
   }
 
   /// A guest enters the slot. Returns false if no body runs in it any more.
   mutating func admitGuest() -> Bool {
-    guard case .running(let bodies) = state else { return false }
-    state = .running(bodies: bodies + 1)
+    guard case .occupied(let bodies) = state else { return false }
+    state = .occupied(bodies: bodies + 1)
     return true
   }
 
@@ -106,10 +106,10 @@ struct SlotLife<Waiter: Sendable>: Sendable {
   /// free.
   @inline(__always) mutating func leave() -> Bool {
     switch state {
-    case .running(let bodies) where bodies > 1:
-      state = .running(bodies: bodies - 1)
+    case .occupied(let bodies) where bodies > 1:
+      state = .occupied(bodies: bodies - 1)
       return false
-    case .running:
+    case .occupied:
       state = .leaving(hasRun: true)
       return true
     case .undecided, .waiting, .granted:

@@ -137,11 +137,11 @@ extension UseCaseOperation: QueueMember {
   func grant() { core.grant() }
 
   @usableFromInline
-  func cancel(_ reason: UseCaseCancellation) { core.end(.cancelled(reason)) }
+  func cancel(_ reason: UseCaseCancellation) { core.endEarly(.cancelled(reason)) }
 
   @usableFromInline
   func cancelFromQueue(_ reason: UseCaseCancellation) {
-    core.end(.cancelled(reason), isFromQueue: true)
+    core.endEarly(.cancelled(reason), isFromQueue: true)
   }
 
   @usableFromInline

@@ -139,7 +139,7 @@ extension UseCaseOperation {
     return Slot.local.withValue(Slot.Holder.nobody) {
       Task { [weak self] in
         guard (try? await sleep()) != nil else { return }
-        self?.core.end(.failure(UseCaseTimeout(duration: duration)))
+        self?.core.endEarly(.failure(UseCaseTimeout(duration: duration)))
       }
     }
   }

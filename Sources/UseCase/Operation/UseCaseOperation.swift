@@ -111,7 +111,7 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   /// instead, and ``outcome`` keeps its value.
   ///
   /// Cancelling again, or when everything has run, changes nothing.
-  public func cancel() { core.end(.cancelled(.requested)) }
+  public func cancel() { core.endEarly(.cancelled(.requested)) }
 
   @inlinable @inline(__always)
   func outcome(of verdict: Verdict) -> UseCaseOutcome<Response>? {

@@ -1,0 +1,46 @@
+/// The notice of a failure that nobody handles, for `UseCaseQueue.unhandledFailure`.
+///
+///     none → due ⇄ sending → settled
+///
+/// A handled failure is settled from each state.
+struct FailureNotice: Sendable {
+  private enum State {
+    /// The operation has not failed, or nobody wants to know of failures.
+    case none
+    /// The notice is to be sent when everything has run.
+    case due
+    /// A task is about to send it.
+    case sending
+    /// The failure is handled, or the notice is sent. Final.
+    case settled
+  }
+
+  private var state = State.none
+
+  var isDue: Bool {
+    if case .due = state { true } else { false }
+  }
+
+  /// The operation has failed.
+  mutating func fail() {
+    if case .none = state { state = .due }
+  }
+
+  /// Somebody handles the failure, if there is one.
+  mutating func settle() { state = .settled }
+
+  /// Everything has run. Returns whether a task is to send the notice.
+  mutating func beginSending() -> Bool {
+    guard isDue else { return false }
+    state = .sending
+    return true
+  }
+
+  /// Returns whether the notice is to be sent now. If handlers are running again, one of them may
+  /// be for the failure: the notice is due once more when they have run.
+  mutating func send(isDelivering: Bool) -> Bool {
+    guard case .sending = state else { return false }
+    state = isDelivering ? .due : .settled
+    return !isDelivering
+  }
+}
