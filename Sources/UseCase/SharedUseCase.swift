@@ -60,13 +60,9 @@ extension UseCase where Request: Hashable {
   /// rows.
   ///
   /// ```swift
-  /// struct LoadAvatar: UseCase {
-  ///   func main(_ user: User.ID) async throws -> Image { try await server.avatar(of: user) }
-  /// }
-  ///
-  /// let loadAvatar = LoadAvatar().shared()
+  /// let loadAvatar = LoadAvatar(server: server).shared()
   /// for row in rows {
-  ///   loadAvatar.execute(row.user).then { image in row.show(image) }.store(in: row.scope)
+  ///   loadAvatar.execute(row.user).then { avatar in row.show(avatar) }.store(in: row.scope)
   /// }
   /// ```
   ///

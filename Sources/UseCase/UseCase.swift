@@ -30,14 +30,6 @@ public protocol UseCase<Request, Response>: Sendable {
   /// Where the operation of one request runs: asked once for each execution. The default is
   /// ``queue``.
   ///
-  /// ```swift
-  /// struct Save: UseCase {
-  ///   let lanes = UseCaseLanes<Note.ID>(.keepLatest)
-  ///   func queue(for note: Note) -> UseCaseQueue { lanes[note.id] }
-  ///   func main(_ note: Note) async throws { try await server.save(note) }
-  /// }
-  /// ```
-  ///
   /// - Parameter request: The input of the execution.
   /// - Returns: A queue that others find, too, such as one of ``UseCaseLanes``.
   /// - Complexity: Expected to be O(1): it is called on the thread that executes.

@@ -1,10 +1,12 @@
 /// A queue for each key: of one note the newest save wins, and two notes are saved side by side.
 ///
 /// ```swift
-/// struct Save: UseCase {
+/// struct SaveNote: UseCase {
+///   let save: @Sendable (Note) async throws -> Void
 ///   let lanes = UseCaseLanes<Note.ID>(.keepLatest)
+///
 ///   func queue(for note: Note) -> UseCaseQueue { lanes[note.id] }
-///   func main(_ note: Note) async throws { try await server.save(note) }
+///   func main(_ note: Note) async throws { try await save(note) }
 /// }
 /// ```
 ///
