@@ -240,7 +240,7 @@ extension OperationCore {
   @usableFromInline
   func endIfDeadlock(isCall: Bool) -> Bool {
     guard isDeadlock else { return false }
-    if isCall { end(.failure(UseCaseDeadlock())) }
+    if isCall { endEarly(.failure(UseCaseDeadlock())) }
     return true
   }
 
