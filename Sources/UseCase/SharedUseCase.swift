@@ -1,13 +1,10 @@
 import UseCaseInternals
 
-/// A use case of which executions of equal requests share one run. Make it with
-/// ``UseCase/shared()``.
+/// A use case whose executions of equal requests share one run. Make it with
+/// ``UseCase/UseCase/shared()``.
 public struct SharedUseCase<Base: UseCase>: UseCase where Base.Request: Hashable {
-  public typealias Request = Base.Request
-  public typealias Response = Base.Response
-
   fileprivate let base: Base
-  private let runs = KeyedQueues<Request>()
+  private let runs = KeyedQueues<Base.Request>()
 
   fileprivate init(_ base: Base) {
     self.base = base
@@ -20,7 +17,7 @@ public struct SharedUseCase<Base: UseCase>: UseCase where Base.Request: Hashable
   ///
   /// - Parameter request: The input of the execution.
   /// - Returns: A queue in which an operation waits and runs as the run does.
-  public func queue(for request: Request) -> UseCaseQueue {
+  public func queue(for request: Base.Request) -> UseCaseQueue {
     while true {
       let riders = runs.queue(for: request) { end in
         let riders = UseCaseQueue(.unlimited, keeper: SharedRun<Base>(end))
@@ -38,8 +35,8 @@ public struct SharedUseCase<Base: UseCase>: UseCase where Base.Request: Hashable
   /// - Returns: The response of the run.
   /// - Throws: The failure of the run, or `CancellationError` if it is cancelled.
   /// - Complexity: That of the base.
-  public func main(_ request: Request) async throws -> Response {
-    guard let rider = Slot.innermost as? UseCaseOperation<Request, Response>,
+  public func main(_ request: Base.Request) async throws -> Base.Response {
+    guard let rider = Slot.innermost as? UseCaseOperation<Base.Request, Base.Response>,
       let shared = rider.core.queue.keeper as? SharedRun<Base>,
       let run = shared.run(of: rider.id)
     else { return try await self(request) }
@@ -56,8 +53,7 @@ public struct SharedUseCase<Base: UseCase>: UseCase where Base.Request: Hashable
 extension SharedUseCase: AskingUseCase {}
 
 extension UseCase where Request: Hashable {
-  /// Returns a use case of which executions of equal requests share one run: one download for ten
-  /// rows.
+  /// Returns a use case whose executions of equal requests share one run: one download for ten rows.
   ///
   /// ```swift
   /// let loadAvatar = LoadAvatar(server: server).shared()
@@ -107,18 +103,19 @@ private final class SharedRun<Base: UseCase>: QueueKeeper where Base.Request: Ha
   func run(of rider: UseCaseOperationID) -> Operation? { machine.withLock { $0.run(of: rider) } }
 
   func submitted(
-    _ operation: any AdmittedOperation, by useCase: (any AskingUseCase)?, priority: TaskPriority?,
-    isCall: Bool
+    _ operation: any AdmittedOperation, priority: TaskPriority?, isCall: Bool
   ) -> Bool {
     // The body of a client's wrapper asks again, and rides then.
     guard let rider = operation as? Operation,
-      let base = (useCase?.innermost as? SharedUseCase<Base>)?.base
+      let base = (rider.asking?.innermost as? SharedUseCase<Base>)?.base
     else { return true }
     switch machine.withLock({ $0.board(rider, id: rider.id) }) {
     case .start: start(base, for: rider, priority: priority, isCall: isCall)
     case .ride: break
     case .tooLate: return true
     }
+    // Whoever has found the queue may have cancelled what is in it.
+    if rider.core.verdict != nil { cancelled(rider.id) }
     return false
   }
 

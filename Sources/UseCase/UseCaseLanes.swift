@@ -12,7 +12,8 @@
 ///
 /// Each lane is a queue in every respect, and lanes never affect each other. A lane stays while
 /// something is in it or somebody holds it, and then goes: a million keys, used one after the other,
-/// leave nothing. What it was told goes with it: hold a lane that you suspend.
+/// leave nothing. A lane that has gone remembers nothing, neither that it was suspended nor when its
+/// last operation started: hold one that has to remember.
 ///
 /// Lanes are a reference: copies of a use case share them.
 public final class UseCaseLanes<Key: Hashable & Sendable>: Sendable {

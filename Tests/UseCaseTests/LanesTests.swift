@@ -3,17 +3,17 @@ import Testing
 
 @testable import UseCase
 
+/// Held bodies on a lane for each tens digit of the request.
+private struct HeldOnLanes: UseCase {
+  let lanes: UseCaseLanes<Int>
+  let held = Held()
+
+  func queue(for request: Int) -> UseCaseQueue { lanes[request / 10] }
+  func main(_ request: Int) async throws -> Int { await held.main(request) }
+}
+
 @Suite(.mustEnd)
 struct LanesTests {
-  /// Held bodies on a lane for each tens digit of the request.
-  private struct HeldOnLanes: UseCase {
-    let lanes: UseCaseLanes<Int>
-    let held = Held()
-
-    func queue(for request: Int) -> UseCaseQueue { lanes[request / 10] }
-    func main(_ request: Int) async throws -> Int { await held.main(request) }
-  }
-
   /// A key whose comparison and hash use the lanes, and which tells of its end.
   private struct Curious: Hashable {
     let number: Int
@@ -68,19 +68,6 @@ struct LanesTests {
     }
     while lane != nil { await Task.yield() }
     #expect(useCase.lanes.count == 0)
-  }
-
-  @Test func `a million keys, one after the other, leave nothing`() async {
-    let lanes = UseCaseLanes<Int>()
-    for key in 0..<1_000_000 { _ = lanes[key] }
-    #expect(lanes.count == 0)
-    #expect(lanes.queues.store.size == 1)
-    let useCase = HeldOnLanes(lanes: UseCaseLanes())
-    useCase.held.open(1...10_000)
-    for key in 1...10_000 { _ = try? await useCase(key) }
-    await useCase.lanes.idle()
-    while useCase.lanes.count > 0 { await Task.yield() }
-    #expect(useCase.lanes.queues.store.size <= 8)
   }
 
   @Test func `a thousand lanes at once go again, with their keys`() {
@@ -257,5 +244,21 @@ struct LanesTests {
       await Task.yield()
       crowd.leave()
     }
+  }
+}
+
+@Suite(.mustEnd)
+struct LanesCostTests {
+  @Test func `a million keys, one after the other, leave nothing`() async {
+    let lanes = UseCaseLanes<Int>()
+    for key in 0..<1_000_000 { _ = lanes[key] }
+    #expect(lanes.count == 0)
+    #expect(lanes.queues.store.size == 1)
+    let useCase = HeldOnLanes(lanes: UseCaseLanes())
+    useCase.held.open(1...10_000)
+    for key in 1...10_000 { _ = try? await useCase(key) }
+    await useCase.lanes.idle()
+    while useCase.lanes.count > 0 { await Task.yield() }
+    #expect(useCase.lanes.queues.store.size <= 8)
   }
 }

@@ -239,7 +239,8 @@ extension OperationCore {
   /// Whether to await the value here can never end. Then a call fails.
   @usableFromInline
   func endIfDeadlock(isCall: Bool) -> Bool {
-    guard isDeadlock else { return false }
+    // Most queues are neither, and pay for no more than this.
+    guard queue.policy.isSerial || queue.keeper != nil, isDeadlock else { return false }
     if isCall { endEarly(.failure(UseCaseDeadlock())) }
     return true
   }

@@ -19,13 +19,18 @@ extension UseCaseOperation {
   /// Announces the operation to the reactions and to the keeper of its queue.
   @usableFromInline @inline(never)
   func announce(priority: TaskPriority?, isCall: Bool) {
-    let useCase = useCase as? any AskingUseCase
-    core.queue.reactions?.react(to: self, of: useCase?.baseType ?? core.useCaseType)
-    guard let keeper = core.queue.keeper else { return }
-    if keeper.submitted(self, by: useCase, priority: priority, isCall: isCall) {
+    if let reactions = core.queue.reactions {
+      reactions.react(to: self, of: asking?.baseType ?? core.useCaseType)
+    }
+    if let keeper = core.queue.keeper,
+      keeper.submitted(self, priority: priority, isCall: isCall)
+    {
       core.queue.resume()
     }
   }
+
+  /// The use case, if it says more of itself, as long as no other thread sees the operation.
+  var asking: (any AskingUseCase)? { useCase as? any AskingUseCase }
 
   /// Lets go of the use case. A keeper may be asking it for a title, so it takes the lock.
   @inlinable @inline(never)

@@ -19,13 +19,11 @@ package protocol QueueKeeper: AnyObject, Sendable {
   ///
   /// - Parameters:
   ///   - operation: An operation that was admitted, or that is a guest.
-  ///   - useCase: Its use case, if that says more of itself.
   ///   - priority: The priority of the body, nil for that of the running code.
   ///   - isCall: Whether it is executed by the call form.
   /// - Returns: Whether the queue is to be resumed.
   func submitted(
-    _ operation: any AdmittedOperation, by useCase: (any AskingUseCase)?, priority: TaskPriority?,
-    isCall: Bool
+    _ operation: any AdmittedOperation, priority: TaskPriority?, isCall: Bool
   ) -> Bool
 
   /// An operation has an outcome before its body has returned. It is called outside of the lock, on
@@ -43,8 +41,7 @@ extension QueueKeeper {
   package func unlocked() {}
 
   package func submitted(
-    _ operation: any AdmittedOperation, by useCase: (any AskingUseCase)?, priority: TaskPriority?,
-    isCall: Bool
+    _ operation: any AdmittedOperation, priority: TaskPriority?, isCall: Bool
   ) -> Bool {
     false
   }
