@@ -32,7 +32,7 @@ public struct AnyUseCase<Request: Sendable, Response: Sendable>: UseCase {
 
   /// Creates a use case that does what `base` does, on the same queue.
   ///
-  /// - Parameter base: The use case whose type is not to be seen.
+  /// - Parameter base: The use case whose type is erased.
   public init(_ base: some UseCase<Request, Response>) {
     self.base = base
     asking = base as? any AskingUseCase

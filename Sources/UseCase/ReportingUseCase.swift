@@ -38,7 +38,7 @@ public protocol ReportingUseCase<Request, Response, Update>: UseCase {
 }
 
 extension ReportingUseCase {
-  /// Answers one request and reports to nobody.
+  /// Answers one request without reporting.
   ///
   /// - Parameter request: The input of the use case.
   /// - Returns: The response.
@@ -49,14 +49,14 @@ extension ReportingUseCase {
     try await main(request) { _ in }
   }
 
-  /// Executes the request in an operation of its own that tells of its updates.
+  /// Executes the request in an operation of its own that delivers its updates.
   ///
   /// - Parameters:
   ///   - request: The input of the use case.
   ///   - priority: The priority of the body, nil for that of the running code.
-  ///   - onUpdate: Gets every update in the order reported, on the isolation that it was written
-  ///     in, before any `then`, `catch`, `common` or `finally`. An update is dropped
-  ///     if it comes after the outcome, or is undelivered when the operation is cancelled.
+  ///   - onUpdate: Receives every update in the order reported, on the isolation it was written in,
+  ///     before any `then`, `catch`, `common` or `finally`. An update is dropped if it comes after
+  ///     the outcome, or is undelivered when the operation is cancelled.
   /// - Returns: The operation, to attach handlers to, to await or to cancel.
   /// - Complexity: O(1), and O(1) for each operation that gives way.
   @discardableResult
@@ -73,9 +73,9 @@ extension ReportingUseCase {
 }
 
 extension ReportingUseCase where Request == Void {
-  /// Executes the use case in an operation of its own that tells of its updates.
+  /// Executes the use case in an operation of its own that delivers its updates.
   ///
-  /// - Parameter onUpdate: Gets every update, as in ``execute(_:priority:onUpdate:)``.
+  /// - Parameter onUpdate: Receives every update, as in ``execute(_:priority:onUpdate:)``.
   /// - Returns: The operation, to attach handlers to, to await or to cancel.
   /// - Complexity: O(1), and O(1) for each operation that gives way.
   @discardableResult

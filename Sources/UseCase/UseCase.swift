@@ -24,7 +24,8 @@ public protocol UseCase<Request, Response>: Sendable {
 
   /// Where its operations run. The default is ``UseCaseQueue/default``, which is unlimited.
   ///
-  /// Give it a stored property: a queue made anew at every access limits nothing.
+  /// Store it in a `let`: a computed property creates a new queue at every access, and limits
+  /// nothing.
   var queue: UseCaseQueue { get }
 
   /// Where the operation of one request runs: asked once for each execution. The default is
@@ -49,8 +50,8 @@ public protocol UseCase<Request, Response>: Sendable {
   /// Answers one request.
   ///
   /// It runs once for each operation, in a task of its own, with the priority and the task-local
-  /// values of the `execute` that asked for it. It runs on the isolation of its type: that of a plain
-  /// struct on no actor, in a module whose default isolation is the main actor, too; that of a
+  /// values of the `execute` that asked for it. The type decides where it runs: the `main` of a plain
+  /// struct on no actor, even in a module whose default isolation is the main actor; that of a
   /// `@MainActor` type on the main actor; that of an actor on the actor.
   ///
   /// - Parameter request: The input.

@@ -11,7 +11,7 @@
 /// that it was written in: on the main actor when attached from there, on an actor when attached
 /// in one and using it, else on no actor. When they run, the slot of the operation is free.
 ///
-/// Letting go of an operation does not cancel it.
+/// Releasing an operation doesn't cancel it.
 public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Sendable, Identifiable {
   @usableFromInline let core: OperationCore
 

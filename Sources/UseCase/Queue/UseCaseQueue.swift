@@ -43,11 +43,11 @@ public final class UseCaseQueue: Sendable {
   ///   - policy: How many operations run at a time, and what happens to the others.
   ///   - clock: Measures debounce and timeouts. Give your own in a test.
   ///   - interceptors: Wrapped around every body of the queue, the first outermost.
-  ///   - reactions: Attach handlers to the operations of the queue, whoever executes them.
-  ///   - observer: Receives every event, on no particular isolation and outside of any lock. The
-  ///     events of one operation arrive in order. An event that `execute` or `cancel()` decides
-  ///     arrives on the caller's thread before the call returns, unless another thread is just
-  ///     telling an earlier event of the same operation: then that thread goes on with it.
+  ///   - reactions: Attach handlers to the operations of the queue, whichever code executes them.
+  ///   - observer: Receives every event, on any thread and outside of any lock. The events of one
+  ///     operation arrive in order. An event that `execute` or `cancel()` decides arrives on the
+  ///     caller's thread before the call returns. The exception: while another thread delivers an
+  ///     earlier event of the operation, that thread delivers this one, too.
   public convenience init(
     _ policy: Policy = .unlimited, clock: any Clock<Duration> = ContinuousClock(),
     interceptors: [any UseCaseInterceptor] = [], reactions: UseCaseReactions? = nil,
@@ -167,9 +167,9 @@ extension UseCaseQueue {
   /// Whether an operation that fails has to find out whether somebody handles it.
   static var tellsFailures: Bool { hasFailureHook.load(ordering: .relaxed) }
 
-  /// Is told of each operation that has failed and ended while nobody listened: no `catch` that
-  /// matched, no `finally` with the outcome, no task that awaited `value` or `ended()`, no model.
-  /// `common` and a `finally` without the outcome do not count.
+  /// Receives each failure that nothing handles: no `catch` that matches, no `finally` with the
+  /// outcome, no task that awaits `value` or `ended()`, no model. `common`, and a
+  /// `finally` without the outcome, don't count.
   ///
   /// ```swift
   /// UseCaseQueue.unhandledFailure = { failure in log.error("\(failure)") }
