@@ -44,8 +44,13 @@ struct OperationCore: ~Copyable, Sendable {
 
   @usableFromInline
   init(queue: UseCaseQueue, useCaseType: any Any.Type, isCall: Bool) {
+    let caller = isCall ? Slot.holder().map { CallerLink($0) } : nil
+    self.init(queue: queue, useCaseType: useCaseType, isCall: isCall, caller: caller)
+  }
+
+  init(queue: UseCaseQueue, useCaseType: any Any.Type, isCall: Bool, caller: CallerLink?) {
     self.useCaseType = useCaseType
-    caller = isCall ? Slot.holder().map(CallerLink.init) : nil
+    self.caller = caller
     isGuest = isCall && Slot.enter(ObjectIdentifier(queue))
     isObserved = queue.isObserved
     parent = isObserved || !queue.isPlain ? Slot.holder()?.ticket.id : nil
@@ -218,8 +223,24 @@ extension OperationCore {
 
 extension OperationCore {
   /// Whether to await the value here can never end.
-  @usableFromInline var isDeadlock: Bool {
-    queue.policy.isSerial && state == .waiting && queue.isHeldHere
+  var isDeadlock: Bool {
+    queue.policy.isSerial
+      ? state == .waiting && queue.isHeldHere : queue.keeper?.waitsForCodeHere(ticket.id) ?? false
+  }
+
+  /// Whether to await the value here can never end. Then a call fails.
+  @usableFromInline
+  func endIfDeadlock(isCall: Bool) -> Bool {
+    // Most queues are neither, and pay for no more than this.
+    guard queue.policy.isSerial || queue.keeper != nil, isDeadlock else { return false }
+    if isCall { endEarly(.failure(UseCaseDeadlock())) }
+    return true
+  }
+
+  /// Waits for the outcome, and for the slot to be free unless the outcome came early.
+  nonisolated(nonsending) func settled() async {
+    let wait = nextWait()
+    _ = await withUnsafeContinuation { self.await($0, wait) }
   }
 
   @usableFromInline

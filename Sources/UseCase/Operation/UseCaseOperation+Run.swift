@@ -8,7 +8,7 @@ extension UseCaseOperation {
   ) {
     self.useCase = useCase
     let plan = core.submit(self)
-    if core.queue.isFollowed { react() }
+    if core.queue.isFollowed { announce(priority: priority, isCall: isCall) }
     if isCall || !Slot.isHeld {
       spawn(plan, priority: priority)
     } else {
@@ -16,13 +16,21 @@ extension UseCaseOperation {
     }
   }
 
-  /// Announces the operation to the reactions of its queue.
+  /// Announces the operation to the reactions and to the keeper of its queue.
   @usableFromInline @inline(never)
-  func react() {
-    guard let reactions = core.queue.reactions else { return }
-    reactions.react(
-      to: self, of: (useCase as? any AskingUseCase)?.baseType ?? core.useCaseType)
+  func announce(priority: TaskPriority?, isCall: Bool) {
+    if let reactions = core.queue.reactions {
+      reactions.react(to: self, of: asking?.baseType ?? core.useCaseType)
+    }
+    if let keeper = core.queue.keeper,
+      keeper.submitted(self, priority: priority, isCall: isCall)
+    {
+      core.queue.resume()
+    }
   }
+
+  /// The use case, if it says more of itself, as long as no other thread sees the operation.
+  var asking: (any AskingUseCase)? { useCase as? any AskingUseCase }
 
   /// Lets go of the use case. A keeper may be asking it for a title, so it takes the lock.
   @inlinable @inline(never)

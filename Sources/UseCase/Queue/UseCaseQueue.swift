@@ -32,6 +32,8 @@ public final class UseCaseQueue: Sendable {
   @usableFromInline let isPlain: Bool
   let keeper: (any QueueKeeper)?
   let reactions: UseCaseReactions?
+  /// Goes with the queue, and takes the key of the queue with it.
+  private let lane: LaneEnd?
   /// Whether operations are announced to a keeper or to reactions before their bodies begin.
   @usableFromInline let isFollowed: Bool
   /// Whether nobody follows the slots, and nothing is measured.
@@ -57,19 +59,24 @@ public final class UseCaseQueue: Sendable {
   ) {
     self.init(
       policy, clock: clock, interceptors: interceptors, reactions: reactions, observer: observer,
-      keeper: nil)
+      lane: nil)
   }
 
-  /// Creates a serial queue that `keeper` follows. The queue keeps it.
-  package convenience init(keeper: any QueueKeeper, clock: any Clock<Duration>) {
+  /// Creates a queue that `keeper` follows. The queue keeps it.
+  package convenience init(
+    _ policy: Policy = .serial, keeper: any QueueKeeper,
+    clock: any Clock<Duration> = ContinuousClock()
+  ) {
     self.init(
-      .serial, clock: clock, interceptors: [], reactions: nil, observer: nil, keeper: keeper)
+      policy, clock: clock, interceptors: [], reactions: nil, observer: nil, lane: nil,
+      keeper: keeper)
   }
 
-  private init(
+  /// Creates a queue that keeps `lane` and `keeper`.
+  init(
     _ policy: Policy, clock: any Clock<Duration>, interceptors: [any UseCaseInterceptor],
     reactions: UseCaseReactions?, observer: (@Sendable (UseCaseEvent) -> Void)?,
-    keeper: (any QueueKeeper)?
+    lane: LaneEnd?, keeper: (any QueueKeeper)? = nil
   ) {
     self.policy = policy
     self.clock = clock
@@ -77,6 +84,7 @@ public final class UseCaseQueue: Sendable {
     self.interceptors = interceptors
     self.observer = observer
     self.keeper = keeper
+    self.lane = lane
     self.reactions = reactions
     isFollowed = keeper != nil || reactions != nil
     isObserved = observer != nil
@@ -131,7 +139,10 @@ public final class UseCaseQueue: Sendable {
     }
     keeper?.unlocked()
     changes.poke()
-    for member in members { member.cancelFromQueue(.requested) }
+    for member in members {
+      member.cancelFromQueue(.requested)
+      keeper?.cancelled(member.ticket.id)
+    }
     act(on: release)
   }
 
@@ -252,6 +263,7 @@ extension UseCaseQueue {
   /// The member has an outcome before its body has returned.
   func cancel(_ ticket: QueueTicket) {
     act(on: decide(leaving: ticket) { $0.cancel(ticket) })
+    keeper?.cancelled(ticket.id)
   }
 
   /// The member gives its slot back.
