@@ -10,7 +10,8 @@
 ///   }
 /// }
 ///
-/// Count().execute(3) { number in print(number) }.then { text in print(text) }  // 1 2 3 done
+/// Count().execute(3) { number in print(number) }  // 1 2 3
+///   .then { text in print(text) }  // done
 /// ```
 public protocol ReportingUseCase<Request, Response, Update>: UseCase {
   // Restated, or a type that writes only `main(_:report:)` is not inferred to conform.
@@ -65,7 +66,7 @@ extension ReportingUseCase {
     @_inheritActorContext onUpdate: @escaping @isolated(any) @Sendable (Update) -> Void
   ) -> UseCaseOperation<Request, Response> {
     let operation = UseCaseOperation<Request, Response>(
-      request, queue: storedQueue, useCaseType: Self.self, isCall: false)
+      request, queue: checkedQueue(for: request), useCaseType: Self.self, isCall: false)
     let reporting = Reporting(base: self, onUpdate: onUpdate, operation: operation)
     operation.submit(reporting, priority: priority, isCall: false)
     return operation
@@ -93,6 +94,7 @@ private struct Reporting<Base: ReportingUseCase>: UseCase {
   let operation: UseCaseOperation<Base.Request, Base.Response>
 
   var queue: UseCaseQueue { base.queue }
+  func queue(for request: Base.Request) -> UseCaseQueue { base.queue(for: request) }
   var timeout: Duration { base.timeout }
 
   func main(_ request: Base.Request) async throws -> Base.Response {

@@ -28,6 +28,14 @@ public protocol UseCase<Request, Response>: Sendable {
   /// nothing.
   var queue: UseCaseQueue { get }
 
+  /// Where the operation of one request runs: asked once for each execution. The default is
+  /// ``queue``.
+  ///
+  /// - Parameter request: The input of the execution.
+  /// - Returns: A queue that others find, too, such as one of ``UseCaseLanes``.
+  /// - Complexity: Expected to be O(1): it is called on the thread that executes.
+  func queue(for request: Request) -> UseCaseQueue
+
   /// How long a body may take, from its start, on the clock of the queue. The default is
   /// ``UseCaseTimeout/never``.
   ///
@@ -56,6 +64,12 @@ public protocol UseCase<Request, Response>: Sendable {
 extension UseCase {
   /// The queue for the whole process, which is unlimited.
   public var queue: UseCaseQueue { .default }
+
+  /// The ``queue``, for every request.
+  ///
+  /// - Parameter request: The input of the execution.
+  /// - Returns: The queue.
+  @inlinable public func queue(for request: Request) -> UseCaseQueue { queue }
 
   /// No timeout: a body may take as long as it likes.
   public var timeout: Duration { UseCaseTimeout.never }

@@ -7,11 +7,11 @@ import UseCaseTesting
 /// The code of the READMEs.
 struct ReadmeCode {
   struct Search: UseCase {
-    let askServer: @Sendable (String) async throws -> [String]
+    let ask: @Sendable (String) async throws -> [String]
     let queue = UseCaseQueue(.cancelPrevious)
     let timeout = Duration.seconds(5)
 
-    func main(_ text: String) async throws -> [String] { try await askServer(text) }
+    func main(_ text: String) async throws -> [String] { try await ask(text) }
   }
 
   @MainActor final class SearchScreen {
@@ -44,10 +44,12 @@ struct ReadmeCode {
   }
 
   struct Rename: UndoableUseCase {
-    let server: @Sendable (String) async throws -> String  // sets a title, returns the old one
+    let put: @Sendable (String) async throws -> String  // returns the old one
 
-    func main(_ title: String) async throws -> String { try await server(title) }
-    func undo(_ title: String, _ oldTitle: String) async throws { _ = try await server(oldTitle) }
+    func main(_ title: String) async throws -> String { try await put(title) }
+    func undo(_ title: String, _ oldTitle: String) async throws {
+      _ = try await put(oldTitle)
+    }
   }
 
   func correct(_ rename: Rename, in history: UseCaseHistory) {

@@ -2,8 +2,8 @@ import UseCase
 
 extension Scenario {
   static let all = [
-    unlimited, serial, limit, cancelPrevious, cancelPreviousAndWait, debounce, dropWhileBusy,
-    keepLatest, suspension,
+    unlimited, serial, limit, limitWaiting, cancelPrevious, cancelPreviousAndWait, debounce,
+    dropWhileBusy, keepLatest, throttle, suspension,
   ]
 
   /// Those that stand side by side under the same keystrokes.
@@ -41,6 +41,16 @@ extension Scenario {
       gist: Phrase("two at a time", "de dos en dos")),
     policy: .limit(2))
 
+  static let limitWaiting = Scenario(
+    name: "limit-waiting",
+    caption: Caption(
+      code: ".limit(1, waiting: 1)",
+      sentence: Phrase(
+        "One runs, one waits, and other calls are dropped.",
+        "Corre una, espera otra y las demás se descartan."),
+      gist: Phrase("a line with an end", "una fila con final")),
+    policy: .limit(1, waiting: 1))
+
   static let cancelPrevious = Scenario(
     name: "cancel-previous",
     caption: Caption(
@@ -69,7 +79,7 @@ extension Scenario {
         "The newest runs after 300 ms without another call.",
         "La última empieza tras 300 ms sin otra llamada."),
       gist: Phrase("the newest, after a pause", "la última, tras una pausa")),
-    policy: .cancelPrevious(debounce: .milliseconds(300)), hasDebounce: true)
+    policy: .cancelPrevious(debounce: .milliseconds(300)), hasPause: true)
 
   static let dropWhileBusy = Scenario(
     name: "drop-while-busy",
@@ -90,6 +100,16 @@ extension Scenario {
         "Se ejecuta una y de las demás solo espera la última."),
       gist: Phrase("only the newest may wait", "solo espera la última")),
     policy: .keepLatest)
+
+  static let throttle = Scenario(
+    name: "throttle",
+    caption: Caption(
+      code: ".throttle(.milliseconds(700))",
+      sentence: Phrase(
+        "The newest runs, 700 ms after the last start.",
+        "Corre la última, 700 ms tras el último inicio."),
+      gist: Phrase("the newest, at intervals", "la última, a intervalos")),
+    policy: .throttle(.milliseconds(700)), hasPause: true)
 
   static let suspension = Scenario(
     name: "suspension",

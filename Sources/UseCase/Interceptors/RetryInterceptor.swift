@@ -6,7 +6,8 @@ import UseCaseInternals
 /// ```swift
 /// let queue = UseCaseQueue(
 ///   interceptors: [
-///     RetryInterceptor(attempts: 3, delay: .exponential(.milliseconds(200), cap: .seconds(5)))
+///     RetryInterceptor(
+///       attempts: 3, delay: .exponential(.seconds(1), cap: .seconds(5)))
 ///   ])
 /// ```
 ///

@@ -38,6 +38,17 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
     self.request = request
   }
 
+  /// Creates the operation that `riders` share.
+  init(
+    _ request: Request, queue: UseCaseQueue, useCaseType: any Any.Type, isCall: Bool,
+    riders: @escaping @Sendable () -> [any QueueMember]
+  ) {
+    core = OperationCore(
+      queue: queue, useCaseType: useCaseType, isCall: isCall,
+      caller: CallerLink(isCall ? Slot.holder() : nil, riders: riders))
+    self.request = request
+  }
+
   /// The identity of the operation. It grows in order of `execute`.
   public var id: UseCaseOperationID { core.ticket.id }
 
@@ -66,7 +77,7 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   /// The value; `isCall` cancels the operation with the task that awaits it.
   @inlinable @inline(__always)
   nonisolated(nonsending) func value(isCall: Bool) async throws -> Response {
-    if core.isDeadlock { throw UseCaseDeadlock() }
+    if core.endIfDeadlock(isCall: isCall) { throw UseCaseDeadlock() }
     let wait = core.nextWait()
     let isSettled = await withTaskCancellationHandler {
       await withUnsafeContinuation { core.await($0, wait) }

@@ -7,6 +7,8 @@ enum Command: Hashable, Sendable {
   case new(String)
   case edit(String, String)
   case remove(String)
+  case type([String], String)
+  case rows([String])
   case importFile(String)
   case logIn(String)
   case undo, redo, history, forget
@@ -30,6 +32,11 @@ enum Command: Hashable, Sendable {
     case "new": self = .new(try Self.some(rest, name, "TEXT"))
     case "edit": self = .edit(first, try Self.some(text, name, "ID TEXT"))
     case "remove": self = .remove(try Self.only(first, text, name, "ID"))
+    case "type":
+      let ids = first.split(separator: ",").map(String.init)
+      self = .type(ids, try Self.some(text, name, "ID,ID… TEXT"))
+    case "rows":
+      self = .rows(try Self.some(rest, name, "ID ID…").split(separator: " ").map(String.init))
     case "import": self = .importFile(try Self.some(rest, name, "FILE"))
     case "login": self = .logIn(try Self.some(rest, name, "TOKEN"))
     case "latency": self = .latency(try number(rest, name))
