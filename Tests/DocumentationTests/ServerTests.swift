@@ -30,7 +30,7 @@ struct ServerTests {
 
   struct Answer: UseCase {
     let findOrders: any UseCase<String, [String]>
-    let queue = UseCaseQueue(.init(limit: 64, whenBusy: .drop))
+    let queue = UseCaseQueue(.limit(64, waiting: 64))
     let timeout = Duration.seconds(5)
 
     func main(_ customer: String) async throws -> String {
@@ -93,14 +93,14 @@ struct ServerTests {
     #expect(await late.respond(to: "ada") == Response(status: 504))
   }
 
-  @Test func `the sixty-fifth request is dropped`() async {
+  @Test func `64 requests run, 64 wait, and one more is dropped`() async {
     let server = Server(query)
     await withTaskGroup(of: Response.self) { group in
-      for _ in 1...64 { group.addTask { await server.respond(to: "ada") } }
-      var calls: [ControlledUseCase<String, [String]>.Call] = []
-      for _ in 1...64 { calls.append(await query.next()) }
+      for _ in 1...128 { group.addTask { await server.respond(to: "ada") } }
+      while server.answer.queue.activity.executed < 128 { await Task.yield() }
+      #expect(server.answer.queue.activity.waiting == 64)
       #expect(await server.respond(to: "ada") == Response(status: 503))
-      for call in calls { call.succeed([]) }
+      for _ in 1...128 { await query.next().succeed([]) }
       for await response in group { #expect(response.status == 200) }
     }
   }
