@@ -47,7 +47,7 @@ extension Scenario {
       code: ".limit(1, waiting: 1)",
       sentence: Phrase(
         "One runs, one waits, and other calls are dropped.",
-        "Corre una, espera otra y las demás se descartan."),
+        "Se ejecuta una, espera otra y el resto se descarta."),
       gist: Phrase("a line with an end", "una fila con final")),
     policy: .limit(1, waiting: 1))
 
@@ -107,7 +107,7 @@ extension Scenario {
       code: ".throttle(.milliseconds(700))",
       sentence: Phrase(
         "The newest runs, 700 ms after the last start.",
-        "Corre la última, 700 ms tras el último inicio."),
+        "La última empieza 700 ms tras el último inicio."),
       gist: Phrase("the newest, at intervals", "la última, a intervalos")),
     policy: .throttle(.milliseconds(700)), hasPause: true)
 
