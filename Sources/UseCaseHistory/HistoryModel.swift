@@ -25,6 +25,15 @@ public final class HistoryModel {
     return history.entries
   }
 
+  /// Returns the entries that would block an ``undo(_:)`` of this one at present, for a list of steps.
+  ///
+  /// - Parameter entry: An applied entry.
+  /// - Returns: As ``UseCaseHistory/blockers(of:)``.
+  public func blockers(of entry: HistoryEntry.ID) -> [HistoryEntry.ID] {
+    _ = version
+    return history.blockers(of: entry)
+  }
+
   /// Whether ``undo()`` called now would have a target.
   public var canUndo: Bool { state.canUndo }
 
@@ -72,6 +81,15 @@ public final class HistoryModel {
   /// - Returns: The operation, to show a failure with `catch`.
   @discardableResult
   public func redo() -> UseCaseOperation<HistoryMove, HistoryEntry?> { history.redo() }
+
+  /// Undoes this entry, wherever it is, as ``UseCaseHistory/undo(_:)`` does.
+  ///
+  /// - Parameter entry: The entry.
+  /// - Returns: The operation, to show a failure with `catch`.
+  @discardableResult
+  public func undo(
+    _ entry: HistoryEntry.ID
+  ) -> UseCaseOperation<HistoryMove, HistoryEntry?> { history.undo(entry) }
 
   /// Undoes or redoes until `entry` is the newest applied one, as ``UseCaseHistory/move(to:)`` does.
   ///

@@ -13,7 +13,7 @@ struct RecordedIdentity: Equatable, Sendable {
 final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
   private let useCase: Base
   private let identity: RecordedIdentity
-  private let request: Base.Request
+  let request: Base.Request
   let response: Base.Response
 
   /// Borrows, so that a caller without its types at hand copies none of them for the call.
@@ -28,6 +28,8 @@ final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
   }
 
   var title: String { useCase.title(for: request) }
+
+  var footprint: HistoryFootprint { useCase.footprint(of: request, response) }
 
   // Inlined into what is called by way of the protocol.
   @inline(__always)

@@ -27,7 +27,8 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   /// Takes the effect of an execution back.
   ///
   /// It runs on the lane of the history, on no actor, without a timeout. If it throws, the entry
-  /// stays applied and can be undone again: leave things as they were.
+  /// stays applied and can be undone again: leave things as they were. If it throws
+  /// ``HistoryObsolete``, the entry leaves.
   ///
   /// - Parameters:
   ///   - request: The request of the execution.
@@ -37,6 +38,10 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   func undo(_ request: Request, _ response: Response) async throws
 
   /// Brings the effect of an execution back. The default calls `main` with the same request.
+  ///
+  /// What `main` makes anew, such as a fresh id, is another one then, and later entries that refer to
+  /// the first one fail. So put it into the request, or let `redo` restore it from the response
+  /// before.
   ///
   /// It runs as ``undo(_:_:)`` does. If it throws, the entry stays undone.
   ///
@@ -80,7 +85,7 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   /// place to delete for real what `main` had only hidden. The default does nothing.
   ///
   /// It is called exactly once, outside of any lock: on no actor, before the operation that
-  /// caused it has ended; by ``UseCaseHistory/clear()`` and ``UseCaseHistory/limit`` on the thread
+  /// caused it has ended; by `clear()`, `forget(_:)` and `limit` of ``UseCaseHistory`` on the thread
   /// of the caller, before they return. A history that goes away calls it for none.
   ///
   /// - Parameters:
@@ -89,6 +94,18 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   ///   - reason: Why it leaves.
   /// - Complexity: Yours. Start a task for what takes long.
   func discard(_ request: Request, _ response: Response, _ reason: HistoryDiscardReason)
+
+  /// Returns what an execution has touched. The default is ``HistoryFootprint/everything``.
+  ///
+  /// ``UseCaseHistory/undo(_:)`` undoes an entry out of order only if no later one overlaps it. It is
+  /// called on no actor, outside of any lock, and gives the same for the same pair.
+  ///
+  /// - Parameters:
+  ///   - request: The request of the execution.
+  ///   - response: What `main`, or the last `redo`, answered.
+  /// - Returns: The things that `main`, `undo` and `redo` read or write.
+  /// - Complexity: Expected to be O(1). It runs at each recording and redo.
+  func footprint(of request: Request, _ response: Response) -> HistoryFootprint
 }
 
 /// The fate of two executions, one right after the other.
@@ -141,6 +158,16 @@ extension UndoableUseCase {
   ///   - response: The last response.
   ///   - reason: Why it leaves.
   public func discard(_ request: Request, _ response: Response, _ reason: HistoryDiscardReason) {}
+
+  /// Returns ``HistoryFootprint/everything``.
+  ///
+  /// - Parameters:
+  ///   - request: The request of the execution.
+  ///   - response: The last response.
+  /// - Returns: That it may have touched anything.
+  public func footprint(of request: Request, _ response: Response) -> HistoryFootprint {
+    .everything
+  }
 }
 
 /// Not inlined: the optimizer folds the name of a private type to another one, "(Name in _29…)".

@@ -80,6 +80,33 @@ extension UseCaseHistory {
     execute(.redo)
   }
 
+  /// Undoes this entry, wherever it is, if no later applied one touches what it has touched.
+  ///
+  /// ```swift
+  /// let undo = history.undo(deletion).catch(HistoryError.self) { error in
+  ///   if case .blocked(let later) = error { selection.select(later) }
+  /// }
+  /// ```
+  ///
+  /// What an entry touches is its ``UndoableUseCase/footprint(of:_:)``. By default that is everything,
+  /// and then only the newest entry can be undone. The entry is the next one to redo, which puts it
+  /// behind the newest applied one; the others keep their order. A group that is half undone blocks
+  /// all below it.
+  ///
+  /// - Parameter entry: The entry.
+  /// - Returns: The operation, and in it the entry, nil if it is undone already. It fails
+  ///   with what the undo of the use case throws; with ``HistoryError/blocked(by:)`` if later entries
+  ///   have to be undone before; with ``HistoryError/unknownEntry(_:)`` if it is not there when its
+  ///   turn comes; with ``HistoryError/reentrant`` inside of what the history runs.
+  /// - Complexity: O(*n*) in the number of later entries that touch the same, and in the number of
+  ///   parts of a group. An entry that touches everything is searched for from the newest down.
+  @discardableResult
+  public func undo(
+    _ entry: HistoryEntry.ID
+  ) -> UseCaseOperation<HistoryMove, HistoryEntry?> {
+    execute(.undoEntry(entry))
+  }
+
   private func execute<Answer: MoveAnswer>(
     _ move: HistoryMove
   ) -> UseCaseOperation<HistoryMove, Answer> {
@@ -158,6 +185,17 @@ extension UseCaseHistory {
     ledger.discard(ledger.change { $0.clear(isInside: frame?.running(of: history) != nil) })
   }
 
+  /// Takes an entry out of the history, applied or undone: its effect stays as it is, and it can no
+  /// longer be undone or redone. One that is being undone or redone leaves when that is over.
+  ///
+  /// What is clean stays clean. A saved place that the document can no longer reach is never clean.
+  ///
+  /// - Parameter entry: The entry. One that is not there is ignored.
+  /// - Complexity: As that of ``undo(_:)``.
+  public func forget(_ entry: HistoryEntry.ID) {
+    ledger.discard(ledger.change { $0.forget(entry) })
+  }
+
   /// Keeps the next execution from merging with what has been recorded.
   public func breakMerging() {
     ledger.change { $0.window.close() }
@@ -180,6 +218,49 @@ extension UseCaseHistory {
   ///
   /// - Complexity: O(*n*) in the number of entries.
   public var entries: [HistoryEntry] { ledger.entries }
+
+  /// Returns what an execution has become, from the time it is recorded: its own handlers find it.
+  ///
+  /// ```swift
+  /// let deletion = delete.execute(title)
+  /// deletion.then { _ in
+  ///   guard let entry = history.entry(of: deletion.id) else { return }
+  ///   snackbar.show("Deleted \(title)", undo: entry.id)
+  /// }
+  /// ```
+  ///
+  /// - Parameter operation: The operation of an execution or a group on the lane of this history.
+  /// - Returns: The entry, nil before and after its time in the history. For an execution that was
+  ///   merged, the entry that it went into.
+  /// - Complexity: As that of ``undo(_:)``.
+  public func entry(of operation: UseCaseOperationID) -> HistoryEntry? {
+    ledger.entry(of: HistoryEntry.ID(operation))
+  }
+
+  /// Returns what an entry, or a part of a group, has recorded: to repeat it, for an audit or an
+  /// export.
+  ///
+  /// - Parameters:
+  ///   - entry: The entry, or the part.
+  ///   - type: The use case that was recorded.
+  /// - Returns: Its request and its last response. Nil for a group, for an entry of another use case,
+  ///   and if there is none.
+  /// - Complexity: As that of ``undo(_:)``, and O(*n*) in the number of entries for a part.
+  public func execution<Base: UndoableUseCase>(
+    _ entry: HistoryEntry.ID, by type: Base.Type
+  ) -> (request: Base.Request, response: Base.Response)? {
+    (ledger.step(of: entry) as? RecordedStep<Base>).map { ($0.request, $0.response) }
+  }
+
+  /// Returns the entries that would block an ``undo(_:)`` of this one at present, for a list of steps.
+  ///
+  /// - Parameter entry: An applied entry.
+  /// - Returns: The later entries that touch what it touches, the oldest first. Empty for one that is
+  ///   undone, or not there.
+  /// - Complexity: As that of ``undo(_:)``.
+  public func blockers(of entry: HistoryEntry.ID) -> [HistoryEntry.ID] {
+    ledger.blockers(of: entry)
+  }
 
   /// Returns the present state, and then one for each change. A slow reader sees the newest.
   ///
@@ -221,6 +302,21 @@ extension UseCaseHistory {
         "A save point belongs to the history that it was taken from: mark it as saved there.")
     }
     ledger.change { $0.markSaved(point.place) }
+  }
+}
+
+extension HistoryEntry.ID {
+  /// In a recorded body, its undo and its redo: the entry that it is, or will be. Nil elsewhere.
+  ///
+  /// It stays the same as long as there is the entry: a key by which a server knows a second attempt
+  /// from a second request. A part of a group has its own. An execution that is merged into
+  /// another entry had its own until then.
+  public static var current: Self? {
+    guard let frame = HistoryFrame.current else { return nil }
+    return switch frame.role {
+    case .body, .part: frame.entrance.entry
+    case .group: nil
+    }
   }
 }
 

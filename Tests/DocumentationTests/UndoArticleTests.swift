@@ -88,6 +88,55 @@ struct UndoArticleTests {
     #expect(await shelf.visible == ["a", "b"])
   }
 
+  @Test func `a deletion is undone by its own button after later changes`() async throws {
+    let screen = Screen(shelf: shelf, history: history)
+    await shelf.add(["a", "b"])
+    screen.remove("a")
+    await history.idle()
+    await history.execute(Favor(shelf: shelf), "b").ended()
+    #expect(screen.snackbar.shown == ["Deleted a"])
+    let deletion = try #require(screen.snackbar.deletion)
+    await history.execute(Favor(shelf: shelf), "a").ended()
+    screen.tapUndo(deletion)
+    await history.idle()
+    #expect(screen.list.shown.count == 1)
+    await history.undo().ended()
+    screen.tapUndo(deletion)
+    await history.idle()
+    #expect(await shelf.visible == ["a", "b"])
+    #expect(screen.list.shown.count == 1)
+  }
+
+  @Test func `a panel shows what blocks each step`() async {
+    let model = HistoryModel(history)
+    await shelf.add(["a", "b"])
+    await history.execute(Delete(shelf: shelf), "a").ended()
+    await history.execute(Delete(shelf: shelf), "b").ended()
+    await history.execute(Favor(shelf: shelf), "a").ended()
+    #expect(rows(of: model).map(\.blockers) == [["Favor"], [], []])
+    #expect(rows(of: model).map(\.entry) == history.entries)
+
+    let deletion = history.entries[0].id
+    let selection = Selection()
+    let undo = history.undo(deletion).catch(HistoryError.self) { error in
+      if case .blocked(let later) = error { selection.select(later) }
+    }
+    await undo.ended()
+    #expect(selection.selected == [history.entries[2].id])
+  }
+
+  @Test func `what is gone for good leaves the list`() async throws {
+    await history.execute(Favor(shelf: shelf), "a").ended()
+    await history.execute(SafeFavor(shelf: shelf), "b").ended()
+    await shelf.add(["a"])
+    guard case .failure(let error) = await history.undo().ended() else {
+      Issue.record("it is gone")
+      return
+    }
+    #expect(error is HistoryObsolete && history.entries.count == 1)
+    #expect(try await history.undo().ended().get()?.title == "Favor")
+  }
+
   @Test func `letters merge into words`() async throws {
     let history = UseCaseHistory(clock: ManualClock())
     let type = TypeText(shelf: shelf).recorded(in: history)
@@ -126,9 +175,88 @@ struct Delete: UndoableUseCase {
     try await shelf.show(title)
   }
 
+  func footprint(of title: String, _: Int) -> HistoryFootprint {
+    .keys(title)
+  }
+
   func discard(_ title: String, _ number: Int, _: HistoryDiscardReason) {
     Task { await shelf.delete(title, ifHiddenBy: number) }
   }
+}
+
+struct Favor: UndoableUseCase {
+  let shelf: Shelf
+
+  func main(_ title: String) async throws { await shelf.favor(title) }
+  func undo(_ title: String, _: Void) async throws { await shelf.disfavor(title) }
+  func footprint(of title: String, _: Void) -> HistoryFootprint { .keys(title) }
+}
+
+private struct SafeFavor: UndoableUseCase {
+  let shelf: Shelf
+
+  func main(_ title: String) async throws { await shelf.favor(title) }
+
+  func undo(_ title: String, _: Void) async throws {
+    guard await shelf.contains(title) else { throw HistoryObsolete() }
+    await shelf.disfavor(title)
+  }
+}
+
+@MainActor
+private struct Screen {
+  let history: UseCaseHistory
+  let delete: RecordedUseCase<Delete>
+  let snackbar = Snackbar()
+  let list = List()
+
+  init(shelf: Shelf, history: UseCaseHistory) {
+    self.history = history
+    delete = Delete(shelf: shelf).recorded(in: history)
+  }
+
+  func remove(_ title: String) {
+    let deletion = delete.execute(title)
+    deletion.then { _ in
+      guard let entry = history.entry(of: deletion.id) else { return }
+      snackbar.show("Deleted \(title)", undo: entry.id)
+    }
+  }
+
+  func tapUndo(_ deletion: HistoryEntry.ID) {
+    history.undo(deletion).catch { error in list.show(error) }
+  }
+}
+
+struct HistoryRow: Equatable {
+  let entry: HistoryEntry
+  let blockers: [String]
+}
+
+@MainActor
+func rows(of model: HistoryModel) -> [HistoryRow] {
+  let titles = Dictionary(uniqueKeysWithValues: model.entries.map { ($0.id, $0.title) })
+  return model.entries.map { entry in
+    HistoryRow(entry: entry, blockers: model.blockers(of: entry.id).compactMap { titles[$0] })
+  }
+}
+
+@MainActor
+private final class Snackbar {
+  private(set) var shown: [String] = []
+  private(set) var deletion: HistoryEntry.ID?
+
+  func show(_ text: String, undo deletion: HistoryEntry.ID) {
+    shown.append(text)
+    self.deletion = deletion
+  }
+}
+
+@MainActor
+private final class Selection {
+  private(set) var selected: [HistoryEntry.ID] = []
+
+  func select(_ entries: [HistoryEntry.ID]) { selected = entries }
 }
 
 struct TypeText: UndoableUseCase {
@@ -181,6 +309,11 @@ actor Shelf {
     if hidden[title] == number { all.remove(title) }
     asked.append(title)
   }
+
+  private(set) var favorites: Set<String> = []
+  func favor(_ title: String) { favorites.insert(title) }
+  func disfavor(_ title: String) { favorites.remove(title) }
+  func contains(_ title: String) -> Bool { all.contains(title) }
 
   func append(_ text: String) { self.text += text }
   func removeLast(_ count: Int) { text.removeLast(count) }

@@ -43,6 +43,37 @@ struct CostTests {
     #expect(count.discarded.value == Self.many - 1_000)
   }
 
+  private struct Touch: UndoableUseCase {
+    func main(_ number: Int) async throws {}
+    func undo(_ number: Int, _: Void) async throws {}
+    func footprint(of number: Int, _: Void) -> HistoryFootprint { .keys(number) }
+  }
+
+  /// Any one of so many disjoint entries: what an undo costs does not depend on their number.
+  @Test func `one of a hundred thousand is undone in the time of one of ten`() async {
+    func shortest(of many: Int) async -> Duration {
+      let history = UseCaseHistory()
+      let touch = Touch().recorded(in: history)
+      var last: UseCaseOperation<Int, Void>?
+      for number in 1...many { last = touch.execute(number) }
+      await last?.ended()
+      let ids = history.entries.map(\.id)
+      var times: [Duration] = []
+      for index in stride(from: 0, to: many, by: max(1, many / 200)) {
+        let begin = ContinuousClock.now
+        let entry = await history.undo(ids[index]).ended().value
+        times.append(.now - begin)
+        #expect(entry??.id == ids[index])
+        if many == 10 { await history.redo().ended() }
+      }
+      #expect(history.state.undoCount + history.state.redoCount == many)
+      return times.sorted()[times.count / 4]
+    }
+    let (few, many) = (await shortest(of: 10), await shortest(of: 100_000))
+    // To go through all of them would take a thousand times as long.
+    #expect(many < few * 20, "\(many) and \(few)")
+  }
+
   @Test func `a history goes away with all its entries`() async {
     let lifetime = Lifetime()
     struct Keep: UndoableUseCase {

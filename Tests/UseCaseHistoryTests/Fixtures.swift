@@ -33,6 +33,9 @@ final class Page: Sendable {
     return gate
   }
 
+  /// The action finds that its thing is gone.
+  func lose(_ action: String) { script(action) { throw HistoryObsolete(Failure(action)) } }
+
   func script(_ action: String, _ body: @escaping @Sendable () async throws -> Void) {
     scripts.update { $0[action] = body }
   }
@@ -77,30 +80,39 @@ struct Answer: Sendable {
   let token: Lifetime.Token
 }
 
-/// An edit with all the bells: a redo of its own, and a title.
+/// An edit with all the bells: a redo of its own, a title, and a footprint: `A` touches everything,
+/// `A@x,y` touches x and y, and `A@` nothing.
 struct Edit: UndoableUseCase {
   let page: Page
   var timeout = UseCaseTimeout.never
 
   func main(_ text: String) async throws -> Answer {
-    try await page.act("do \(text)")
+    try await page.act("do \(name(text))")
     return Answer(number: page.respond(), token: page.lifetime.track())
   }
 
   func undo(_ text: String, _ answer: Answer) async throws {
-    try await page.act("undo \(text)\(answer.number)")
+    try await page.act("undo \(name(text))\(answer.number)")
   }
 
   func redo(_ text: String, _ answer: Answer) async throws -> Answer {
-    try await page.act("redo \(text)\(answer.number)")
+    try await page.act("redo \(name(text))\(answer.number)")
     return Answer(number: page.respond(), token: page.lifetime.track())
   }
 
-  func title(for text: String) -> String { text }
+  func title(for text: String) -> String { name(text) }
 
   func discard(_ text: String, _ answer: Answer, _ reason: HistoryDiscardReason) {
-    page.log.append("discard \(text)\(answer.number) \(reason)")
+    page.log.append("discard \(name(text))\(answer.number) \(reason)")
   }
+
+  func footprint(of text: String, _ answer: Answer) -> HistoryFootprint {
+    guard let at = text.firstIndex(of: "@") else { return .everything }
+    let keys = text[text.index(after: at)...].split(separator: ",")
+    return keys.reduce(.keys()) { $0.union(.keys(String($1))) }
+  }
+
+  private func name(_ text: String) -> String { String(text.prefix { $0 != "@" }) }
 }
 
 /// Typing, which merges: lowercase letters into one, and a pair of `x` and `X` into nothing.
@@ -180,6 +192,16 @@ extension UseCaseHistory {
 
   /// The id of the entry with this title.
   func id(_ title: String) -> HistoryEntry.ID? { entries.first { $0.title == title }?.id }
+
+  /// Undoes the entry with this title. Returns the titles of those that block it.
+  @discardableResult
+  func take(_ title: String) async -> [String]? {
+    guard let id = id(title) else { return nil }
+    guard case .blocked(let ids) = await undo(id).ended().historyError else { return nil }
+    return ids.map { id in entries.first { $0.id == id }?.title ?? "?" }
+  }
+
+  func drop(_ title: String) { id(title).map { forget($0) } }
 }
 
 extension HistoryEntry {
@@ -225,6 +247,12 @@ extension UseCaseOutcome {
 
   var isCancelled: Bool {
     if case .cancelled = self { true } else { false }
+  }
+
+  /// The failure, if it says that something was obsolete.
+  var obsolete: HistoryObsolete? {
+    guard case .failure(let error) = self else { return nil }
+    return error as? HistoryObsolete
   }
 
   /// The failure, if it is one of the tests.

@@ -63,24 +63,31 @@ struct HistoryMachineTests {
     var random = SeededGenerator(seed: seed)
     var machine = Self.machine()
     var (last, waiting, running) = (0, [Int](), Int?.none)
-    var moves: [Int: HistoryMove] = [:]
+    var asked: [Int: HistoryMove] = [:]
     for _ in 1...2_000 {
       switch Int.random(in: 0..<10, using: &random) {
       case 0..<4 where waiting.count < 10:
         last += 1
         waiting.append(last)
-        let move: HistoryMove? =
-          [nil, nil, .undo, .undo, .redo].randomElement(using: &random) ?? nil
+        // Mostly one of the last.
+        let entry = Self.id(.random(in: max(1, last - 12)...last, using: &random))
+        let moves: [HistoryMove?] = [
+          nil, nil, nil, nil, .undo, .undo, .undo, .redo, .redo, .move(entry), .undoEntry(entry),
+          .undoEntry(entry),
+        ]
+        let move = moves.randomElement(using: &random) ?? nil
         if let move {
           machine.admit(Self.id(last), move)
         } else {
           machine.admit(Self.id(last), nil)
         }
-        moves[last] = move
+        asked[last] = move
       case 4:
         guard let index = waiting.indices.randomElement(using: &random) else { continue }
         machine.leave(Self.id(waiting.remove(at: index)))
       case 5: _ = machine.setLimit([nil, nil, 1, 3].randomElement(using: &random) ?? nil)
+      case 6 where Int.random(in: 0..<3, using: &random) > 0:
+        _ = machine.forget(Self.id(.random(in: max(1, last - 12)...last + 1, using: &random)))
       case 6: _ = machine.clear(isInside: false)
       default:
         if let present = running.take() {
@@ -88,7 +95,7 @@ struct HistoryMachineTests {
         } else if !waiting.isEmpty {
           let next = waiting.removeFirst()
           running = next
-          Self.run(next, moves[next], in: &machine, &random)
+          Self.run(next, asked[next], in: &machine, &random)
         }
       }
       guard Self.isAsComputedAnew(machine) else { return }
@@ -122,14 +129,49 @@ struct HistoryMachineTests {
       }
       return
     }
-    guard case .go(var plan) = machine.begin() else { return }
+    guard case .go(var plan) = begin(in: &machine, &random) else { return }
     machine.lookAhead()
+    if Int.random(in: 0..<5, using: &random) == 0, let id = plan.next()?.id {
+      _ = machine.forget(id)
+      guard isAsComputedAnew(machine) else { return }
+    }
     if Int.random(in: 0..<5, using: &random) > 0 {
-      while let step = plan.next() { plan.isRedo ? plan.redid(step) : plan.undid() }
+      while let leaf = plan.next() {
+        switch Int.random(in: 0..<20, using: &random) {
+        case 0 where plan.lose(as: id(number + 900_000)): continue
+        case 0...1: break
+        default:
+          plan.isRedo ? plan.redid(content(leaf.content.step ?? "", &random)) : plan.undid()
+          continue
+        }
+        break
+      }
     }
     if Int.random(in: 0..<9, using: &random) == 0 { _ = machine.clear(isInside: true) }
     plan.close()
     _ = machine.finish(&plan)
+  }
+
+  /// What is to be compared is apart, or not.
+  private static func begin(
+    in machine: inout Machine, _ random: inout SeededGenerator
+  ) -> Machine.Beginning {
+    switch machine.begin() {
+    case .nothing: .nothing
+    case .refuse(let error): .refuse(error)
+    case .go(let plan): .go(plan)
+    case .compare(_, let rivals):
+      Bool.random(using: &random)
+        ? machine.begin(apart: Set(rivals.map(\.id))) : machine.refuse(.outOfTurn)
+    }
+  }
+
+  /// Half of them touch everything.
+  private static func content(
+    _ step: String, _ random: inout SeededGenerator
+  ) -> HistoryRecord<String>.Content {
+    let marks: [[Int]?] = [nil, nil, nil, [], [1], [2], [1, 3]]
+    return .init(step, marks: marks.randomElement(using: &random) ?? nil)
   }
 
   /// A recorded body, or the body of a group, or two bodies at once.
@@ -146,7 +188,8 @@ struct HistoryMachineTests {
     case 1...2 where body == 1:
       machine.groups.open(entrance.entry, "G")
       for part in 0..<Int.random(in: 0...3, using: &random) {
-        let record = HistoryRecord(id: id(spare + 10_000 * (part + 1)), content: .single("P"))
+        let record = HistoryRecord(
+          id: id(spare + 10_000 * (part + 1)), content: content("P", &random))
         guard machine.groups.openPart(in: entrance.entry) else { continue }
         _ = machine.groups.closePart(record, in: entrance.entry)
       }
@@ -157,20 +200,23 @@ struct HistoryMachineTests {
       let isRolledBack = Int.random(in: 0..<3, using: &random) == 0
       _ = machine.end(
         group, in: entrance.slot,
-        rolledBack: isRolledBack ? (applied, id(number + 500_000)) : nil)
+        rolledBack: isRolledBack
+          ? .init(
+            record: group.record, applied: applied, obsoleteParts: [],
+            nobody: id(number + 500_000)) : nil)
     case 3:
       guard let second = machine.enter(in: id(number), leftIn: nil, spare: id(spare + 500_000))
       else { return }
-      _ = machine.record("second", second, at: .zero)
+      _ = machine.record(content("second", &random), second, at: .zero)
       #expect(isAsComputedAnew(machine))
-      _ = machine.record("\(number)", entrance, at: .zero)
-    case 4: _ = (machine.clear(isInside: true), machine.record("", entrance, at: .zero))
+      _ = machine.record(content("\(number)", &random), entrance, at: .zero)
+    case 4: _ = (machine.clear(isInside: true), machine.record(.single(""), entrance, at: .zero))
     default:
       let candidate = machine.mergeCandidate(at: .zero)
       let merges: [HistoryMerging<String>] = [.separate, .separate, .merged("merged"), .annul]
-      let merging = merges.randomElement(using: &random)
+      let merging = merges.randomElement(using: &random)?.map { content($0, &random) }
       _ = machine.record(
-        "\(number)", entrance, merging ?? .separate, candidate?.ticket, at: .zero)
+        content("\(number)", &random), entrance, merging ?? .separate, candidate?.ticket, at: .zero)
     }
   }
 

@@ -60,6 +60,40 @@ struct HistoryStackTests {
     #expect(indices == [0, 0, 1, 1, 3, 3, 3, 3, 4])
   }
 
+  @Test func `what is taken out of the middle leaves a hole, and the others keep their slots`() {
+    var random = SeededGenerator(seed: 2)
+    var stack = HistoryStack<Int>()
+    var expected: [(slot: Int, number: Int)] = []
+    for number in 1...20_000 {
+      switch Int.random(in: 0..<100, using: &random) {
+      case 0..<50:
+        stack.append(number)
+        expected.append((stack.slots.upperBound - 1, number))
+      case 50..<60: #expect(stack.popLast() == expected.popLast()?.number)
+      case 60..<70:
+        #expect(stack.popFirst() == (expected.isEmpty ? nil : expected.removeFirst().number))
+      case 70..<97:
+        guard let index = expected.indices.randomElement(using: &random) else { continue }
+        let (slot, number) = expected.remove(at: index)
+        #expect(stack.take(slot: slot) == number && stack.take(slot: slot) == nil)
+      case 97:
+        let count = Int.random(in: 0...min(20, expected.count), using: &random)
+        #expect(stack.removeFirst(count).elements == expected.prefix(count).map(\.number))
+        expected.removeFirst(count)
+      default:
+        guard stack.compact() else { continue }
+        expected = Array(zip(stack.slots, expected.map(\.number)))
+      }
+      #expect(stack.live == expected.count && stack.last == expected.last?.number)
+      #expect(stack.first == expected.first?.number)
+    }
+    #expect(stack.elements == expected.map(\.number))
+    #expect(expected.allSatisfy { stack[slot: $0.slot] == $0.number })
+    let few = min(5, expected.count)
+    #expect(Array(stack.newest(few)) == expected.suffix(few).map(\.number).reversed())
+    #expect(stack.newestSlots(few).lowerBound == expected.suffix(few).first?.slot)
+  }
+
   @Test func `what is taken from either end is let go`() {
     let lifetime = Lifetime()
     var stack = HistoryStack<Lifetime.Token>()
@@ -83,7 +117,7 @@ struct HistoryRecordTests {
   private func id(_ number: UInt64) -> HistoryEntry.ID { HistoryEntry.ID(number: number) }
 
   private func group(_ title: String, _ parts: [Record], id number: UInt64) -> Record {
-    let group = HistoryGroup(title: title, parts: parts, place: .behind(id(number)))
+    let group = HistoryGroup(title: title, parts: parts, place: .of(id(number)))
     return Record(id: id(number), content: .group(group))
   }
 
@@ -105,12 +139,12 @@ struct HistoryRecordTests {
       layouts == [
         "G(a N(b c) d)", "G(a | N(b c) d)", "G(a N(b | c) | d)", "G(a N(b c) | d)", "G(a N(b c) d)",
       ])
-    #expect(record.steps == ["a", "b", "c", "d"])
+    #expect(record.leaves.map(\.content.step) == ["a", "b", "c", "d"])
   }
 
   @Test func `it can be split after any step`() {
     let splits = (0...4).map { count in
-      let (kept, rest) = record.split(at: count, place: .numbered(1))
+      let (kept, rest) = record.split(at: count, place: .unknown(1))
       return [layout(kept), layout(rest)]
     }
     #expect(
@@ -121,16 +155,38 @@ struct HistoryRecordTests {
   }
 
   @Test func `what is left after a split is the same entry at another place`() {
-    let (kept, _) = record.split(at: 2, place: .numbered(1))
-    #expect(kept?.id == record.id && kept?.place == .numbered(1))
-    #expect(record.split(at: 4, place: .numbered(1)).kept?.place == record.place)
+    let (kept, _) = record.split(at: 2, place: .unknown(1))
+    #expect(kept?.id == record.id && kept?.place == .unknown(1))
+    #expect(record.split(at: 4, place: .unknown(1)).kept?.place == record.place)
   }
 
-  @Test func `its steps can be replaced`() {
-    let replaced = record.replacing(["A", "B", "C", "D"])
+  @Test func `its leaves can be replaced`() {
+    let leaves = record.leaves.map { leaf in
+      Record(id: leaf.id, content: .init(leaf.content.step?.uppercased() ?? "", marks: nil))
+    }
+    let replaced = record.replacing(leaves)
     #expect(layout(replaced) == "G(A N(B C) D)")
-    #expect(replaced.place == record.place)
+    #expect(replaced?.place == record.place)
     let single = Record(id: id(1), content: .single("a"))
-    #expect(single.replacing(["A"]).steps == ["A"])
+    #expect(layout(single.replacing([leaves[1]])) == "B")
+  }
+
+  @Test func `it can lose leaves, and is another place then`() {
+    let leaves = record.leaves
+    let fewer = record.replacing([nil, leaves[1], nil, leaves[3]], place: .unknown(1))
+    #expect(layout(fewer) == "G(N(b) d)" && fewer?.id == record.id)
+    #expect(fewer?.place == .unknown(1))
+    let without = record.replacing([leaves[0], nil, nil, leaves[3]], place: .unknown(1))
+    #expect(layout(without) == "G(a d)")
+    #expect(record.replacing([nil, nil, nil, nil]) == nil)
+  }
+
+  @Test func `it touches what its parts touch`() {
+    func part(_ number: UInt64, _ marks: [Int]?) -> Record {
+      Record(id: id(number), content: .init("", marks: marks))
+    }
+    let both = group("G", [part(1, [1, 2]), part(2, [2, 3])], id: 9)
+    #expect(Set(both.marks ?? []) == [1, 2, 3] && both.marks?.count == 3)
+    #expect(group("G", [part(1, [1]), part(2, nil)], id: 9).marks == nil)
   }
 }

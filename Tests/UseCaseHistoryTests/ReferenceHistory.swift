@@ -1,22 +1,39 @@
 /// A history as one would write it if nobody had to wait: no concurrency, no cleverness, everything
 /// computed anew each time. The real one has to do the same.
 ///
-/// What it undoes is a document: the list of all effects that are there. So it knows for certain
-/// whether the document is as it was saved.
+/// What it undoes is a document of keys: for each the list of all effects that are there. So it knows
+/// for certain whether the document is as it was saved.
 final class ReferenceHistory {
+  struct Effect: Equatable {
+    let number: Int
+    let keys: Set<Character>
+  }
+
+  static let allKeys: Set<Character> = ["x", "y", "z"]
+
+  /// The text without its footprint.
+  static func name(_ text: String) -> String { String(text.prefix { $0 != "@" }) }
+
   final class Leaf {
     let isTyping: Bool
     var text: String
+    let keys: Set<Character>
     var answer: Int
     /// The effects of which it is made: several if it was merged.
-    var effects: [Int]
+    var effects: [Effect]
     var isApplied = true
+    /// Whether its undo or redo has found that it is obsolete.
+    var isLost = false
 
     init(_ text: String, isTyping: Bool, answer: Int) {
-      self.text = text
+      self.text = ReferenceHistory.name(text)
       self.isTyping = isTyping
       self.answer = answer
-      effects = [answer]
+      keys =
+        text.contains("@")
+        ? Set(text.drop { $0 != "@" }).intersection(ReferenceHistory.allKeys)
+        : ReferenceHistory.allKeys
+      effects = [Effect(number: answer, keys: keys)]
     }
 
     var undoing: String { "undo \(text)\(answer)" }
@@ -51,12 +68,16 @@ final class ReferenceHistory {
       }
     }
 
+    var keys: Set<Character> { leaves.reduce([]) { $0.union($1.keys) } }
+
     /// What is left without the leaves that are undone.
-    var applied: Part? {
+    var applied: Part? { keeping(\.isApplied) }
+
+    func keeping(_ isKept: (Leaf) -> Bool) -> Part? {
       switch self {
-      case .leaf(let leaf): return leaf.isApplied ? self : nil
+      case .leaf(let leaf): return isKept(leaf) ? self : nil
       case .group(let title, let parts):
-        let parts = parts.compactMap(\.applied)
+        let parts = parts.compactMap { $0.keeping(isKept) }
         return parts.isEmpty ? nil : .group(title, parts)
       }
     }
@@ -83,8 +104,11 @@ final class ReferenceHistory {
 
   var entries: [Entry] = []
   var limit: Int?
-  var document: [Int] = []
-  var saved: [Int]? = []
+  var effects: [Effect] = []
+  var saved: [[Int]]? = [[], [], [], []]
+  /// Whether effects have stayed that no entry has. Then the real history is dirty rather than to
+  /// look whether they lie in the way.
+  var isLoose = false
   var queue: [Operation] = []
   var outcomes: [Int: String] = [:]
   var discards: [String] = []
@@ -95,6 +119,13 @@ final class ReferenceHistory {
   var time = 0
   var lastRecording: Int?
   var became: [Int: Int] = [:]
+
+  /// The effects on each key, and all.
+  var document: [[Int]] {
+    Self.allKeys.sorted().map { key in
+      effects.filter { $0.keys.contains(key) }.map(\.number)
+    } + [effects.map(\.number).sorted()]
+  }
 
   var cursor: Int { entries.prefix { $0.part.isApplied }.count }
   var isPartial: Bool { cursor > 0 && entries[cursor - 1].part.isPartial }
@@ -136,11 +167,20 @@ extension ReferenceHistory {
       guard let target = operation.target.map(entry(of:)), target == guess.redo else { return }
       if !guess.isPartial { guess.applied.append(guess.undone.removeFirst()) }
       guess.isPartial = false
+    case .undoEntry(let key):
+      guard let index = guess.applied.firstIndex(of: .entry(key)),
+        !guess.isPartial || index == guess.applied.count - 1
+      else { return }
+      guess.undone.insert(guess.applied.remove(at: index), at: 0)
+      guess.isPartial = false
     case .move(let key):
       let all = guess.applied + guess.undone
       let index = key.map { all.firstIndex(of: .entry($0)) } ?? -1
-      // One that runs goes on when a lower limit has dropped its goal.
-      guard let index = index ?? (operation.plan == nil ? nil : -1) else { return }
+      // One that runs goes on when its goal has left.
+      guard
+        let index = index
+          ?? operation.plan.map({ max(-1, guess.applied.count - $0.entries.count - 1) })
+      else { return }
       guess.isPartial = false
       guess.applied = Array(all[...index])
       guess.undone = Array(all[(index + 1)...])
@@ -158,7 +198,7 @@ extension ReferenceHistory {
     switch ask {
     case .undo: guess().undo
     case .redo: guess().redo ?? (isExecuting ? guess(executionsFail: true).redo : nil)
-    case .edit, .typing, .group, .move: nil
+    case .edit, .typing, .group, .move, .undoEntry: nil
     }
   }
 
@@ -167,9 +207,9 @@ extension ReferenceHistory {
     case .entry(let key): return entries.first { $0.key == key }?.part.title
     case .operation(let id):
       switch queue.first(where: { $0.id == id })?.ask {
-      case .edit(let text), .typing(let text): return text
+      case .edit(let text), .typing(let text): return Self.name(text)
       case .group(let script): return script.title
-      case .undo, .redo, .move, nil: return nil
+      case .undo, .redo, .move, .undoEntry, nil: return nil
       }
     case nil: return nil
     }
@@ -211,6 +251,17 @@ extension ReferenceHistory {
     }
   }
 
+  func forget(_ key: Int) {
+    lastRecording = nil
+    guard let index = entries.firstIndex(where: { $0.key == key }) else { return }
+    if let operation = queue.first, operation.holds(key) {
+      return operation.forgotten.append(key)
+    }
+    let entry = entries.remove(at: index)
+    if entry.part.isApplied { isLoose = true }
+    discard(entry.part, "forgotten")
+  }
+
   func clear() {
     for entry in entries where queue.first?.holds(entry.key) != true {
       discard(entry.part, "cleared")
@@ -223,7 +274,7 @@ extension ReferenceHistory {
   }
 
   /// Nil inside of a group that is half undone, and while something runs.
-  func savePoint() -> [Int]? {
+  func savePoint() -> [[Int]]? {
     lastRecording = nil
     return isPartial || queue.first?.hasEffect == true ? nil : document
   }

@@ -31,16 +31,17 @@ extension ReferenceHistory {
     case undo
     case redo
     case move(Int?)
+    case undoEntry(Int)
 
     var isExecution: Bool {
       switch self {
       case .edit, .typing, .group: true
-      case .undo, .redo, .move: false
+      case .undo, .redo, .move, .undoEntry: false
       }
     }
   }
 
-  enum Verdict { case success, failure, cancel }
+  enum Verdict { case success, failure, obsolete, cancel }
 
   final class Operation {
     struct Plan {
@@ -56,6 +57,7 @@ extension ReferenceHistory {
     var isCleared = false
     var clearsWhenOver = false
     var evictsWhenOver = false
+    var forgotten: [Int] = []
     var plan: Plan?
 
     init(id: Int, ask: Ask, target: Token?) {
@@ -68,7 +70,7 @@ extension ReferenceHistory {
 
     var hasEffect: Bool {
       switch ask {
-      case .edit, .typing, .group, .move: true
+      case .edit, .typing, .group, .move, .undoEntry: true
       case .undo, .redo: target != nil
       }
     }
@@ -108,7 +110,25 @@ extension ReferenceHistory {
       let index = key.map { key in entries.firstIndex { $0.key == key } } ?? -1
       guard let index else { return end(with: "unknown") { self.lastRecording = nil } }
       beginMove(by: index + 1 - cursor)
+    case .undoEntry(let key): beginUndo(of: key)
     }
+  }
+
+  private func beginUndo(of key: Int) {
+    guard let index = entries.firstIndex(where: { $0.key == key }) else {
+      return end(with: "unknown") { self.lastRecording = nil }
+    }
+    guard index < cursor else { return end(with: "nil") {} }
+    var blockers = entries[index + 1..<cursor].filter { later in
+      !later.part.keys.isDisjoint(with: entries[index].part.keys)
+    }
+    if isPartial, index < cursor - 1 { blockers = [entries[cursor - 1]] }
+    guard blockers.isEmpty else {
+      return end(with: "blocked \(blockers.map(\.key))") { self.lastRecording = nil }
+    }
+    queue[0].plan = .init(isRedo: false, entries: [entries[index]])
+    lastRecording = nil
+    goOn()
   }
 
   private func beginMove(by distance: Int) {
@@ -123,7 +143,7 @@ extension ReferenceHistory {
         return end(with: "outOfTurn") { self.lastRecording = nil }
       }
       operation.plan = .init(isRedo: isRedo, entries: [entries[index]])
-    case .edit, .typing, .group, .move:
+    case .edit, .typing, .group, .move, .undoEntry:
       let range =
         isRedo ? (isPartial ? cursor - 1 : cursor)..<cursor + distance : cursor + distance..<cursor
       guard !range.isEmpty else { return end(with: "[]") {} }
@@ -142,7 +162,7 @@ extension ReferenceHistory {
     case .edit(let text): execute(text, isTyping: false, run)
     case .typing(let text): execute(text, isTyping: true, run)
     case .group(let script): execute(script, run)
-    case .undo, .redo, .move: move(run)
+    case .undo, .redo, .move, .undoEntry: move(run)
     }
   }
 
@@ -151,11 +171,11 @@ extension ReferenceHistory {
     guard let operation = queue.first else { return (log, discards) }
     let run = Run(operation.verdicts, lastAnswer: lastAnswer)
     switch operation.ask {
-    case .edit(let text), .typing(let text): _ = run.act("do \(text)")
+    case .edit(let text), .typing(let text): _ = run.act("do \(Self.name(text))")
     case .group(let script): _ = run.run(script, isTop: true)
-    case .undo, .redo, .move:
+    case .undo, .redo, .move, .undoEntry:
       guard let plan = operation.plan else { break }
-      _ = steps(of: plan).first { !run.step($0, plan.isRedo, commits: false) }
+      tryOut(plan, run)
     }
     return (log + run.log, discards + run.discards)
   }
@@ -163,11 +183,10 @@ extension ReferenceHistory {
   private func end(with outcome: String, _ change: () -> Void) {
     let operation = queue[0]
     change()
-    if operation.evictsWhenOver, operation.plan != nil {
-      operation.plan = nil
-      evict()
-    }
+    let wasMove = operation.plan != nil
     operation.plan = nil
+    operation.forgotten.forEach(forget)
+    if operation.evictsWhenOver, wasMove { evict() }
     clearIfAsked()
     outcomes[operation.id] = operation.isCancelled ? "cancelled" : outcome
     queue.removeFirst()
@@ -179,17 +198,17 @@ extension ReferenceHistory {
 
 extension ReferenceHistory {
   private func execute(_ text: String, isTyping: Bool, _ run: Run) {
-    guard let isGood = run.act("do \(text)") else { return }
+    guard let isGood = run.act("do \(Self.name(text))") else { return }
     commit(run)
     guard isGood else {
-      return end(with: "failed do \(text)") { self.lastRecording = nil }
+      return end(with: "failed do \(Self.name(text))") { self.lastRecording = nil }
     }
     let leaf = Leaf(text, isTyping: isTyping, answer: lastAnswer)
     let operation = queue[0]
     clearIfAsked()
     end(with: "\(lastAnswer)") {
       if operation.isCleared {
-        document += leaf.effects
+        effects += leaf.effects
         discard(.leaf(leaf), "cleared")
       } else {
         record(leaf, by: operation)
@@ -198,7 +217,7 @@ extension ReferenceHistory {
   }
 
   private func record(_ leaf: Leaf, by operation: Operation) {
-    document += leaf.effects
+    effects += leaf.effects
     let previous = lastRecording
     lastRecording = time
     guard let previous, time - previous <= 500, leaf.isTyping,
@@ -210,7 +229,7 @@ extension ReferenceHistory {
     if newest.text.uppercased() == leaf.text {
       discard(.leaf(newest), "annulled")
       discard(.leaf(leaf), "annulled")
-      document.removeLast(newest.effects.count + leaf.effects.count)
+      effects.removeLast(newest.effects.count + leaf.effects.count)
       entries.removeLast()
       lastRecording = nil
     } else if leaf.text == leaf.text.lowercased() {
@@ -232,9 +251,11 @@ extension ReferenceHistory {
     let operation = queue[0]
     clearIfAsked()
     end(with: outcome.map { "\($0)" } ?? "done") {
+      if !run.lost.isEmpty { self.isLoose = true }
+      defer { self.effects += run.lost }
       guard !parts.isEmpty else { return }
       let group = Part.group(script.title, parts)
-      document += group.leaves.flatMap(\.effects)
+      self.effects += group.leaves.flatMap(\.effects)
       if operation.isCleared {
         discard(group, "cleared")
       } else {
@@ -266,34 +287,80 @@ extension ReferenceHistory {
     }
   }
 
+  /// Goes through the steps as far as the verdicts tell, and changes nothing.
+  private func tryOut(_ plan: Operation.Plan, _ run: Run) {
+    for leaf in steps(of: plan) where !run.step(leaf, plan.isRedo, commits: false) {
+      guard run.isObsolete, !run.isWaiting, isPart(leaf, in: plan) else { return }
+    }
+  }
+
+  private func isPart(_ leaf: Leaf, in plan: Operation.Plan) -> Bool {
+    !plan.entries.contains { entry in
+      if case .leaf(let single) = entry.part { single === leaf } else { false }
+    }
+  }
+
   private func move(_ run: Run) {
     guard let plan = queue[0].plan else { return }
     let steps = steps(of: plan)
     // First see whether it comes to an end.
     let trial = Run(queue[0].verdicts, lastAnswer: lastAnswer)
-    for leaf in steps where !trial.step(leaf, plan.isRedo, commits: false) { break }
+    tryOut(plan, trial)
     guard !trial.isWaiting else { return }
     let operation = queue[0]
-    var moved = 0
+    var (moved, obsolete) = (0, String?.none)
     for leaf in steps {
-      guard run.step(leaf, plan.isRedo, commits: true) else { break }
-      moved += 1
-      if plan.isRedo {
-        document += leaf.effects
+      if run.step(leaf, plan.isRedo, commits: true) {
+        if plan.isRedo { effects += leaf.effects } else { takeBack(leaf) }
+      } else if run.isObsolete {
+        leaf.isLost = true
+        if !plan.isRedo { isLoose = true }
+        if obsolete == nil { obsolete = run.log.last }
+        guard isPart(leaf, in: plan) else { break }
       } else {
-        document.removeLast(leaf.effects.count)
+        break
       }
+      moved += 1
     }
     commit(run)
-    let isDone = moved == steps.count
-    let titles = plan.entries.map(\.part.title)
+    let left = plan.entries.filter { $0.part.keeping { !$0.isLost } != nil }
     let isSingle = if case .move = operation.ask { false } else { true }
-    let success = isSingle ? titles[0] : "[\(titles.joined(separator: " "))]"
-    end(with: isDone ? success : "failed \(run.log.last ?? "")") {
-      guard operation.isCleared else { return }
+    var outcome = "[\(left.map(\.part.title).joined(separator: " "))]"
+    if isSingle, let title = left.first?.part.title { outcome = title }
+    if let obsolete, left.isEmpty { outcome = "obsolete \(obsolete)" }
+    if moved < steps.count {
+      outcome = "\(run.isObsolete ? "obsolete" : "failed") \(run.log.last ?? "")"
+    }
+    end(with: outcome) { self.finish(plan, of: operation, moved) }
+  }
+
+  /// The effects of the leaf are there no more, and nothing above them was built on them.
+  private func takeBack(_ leaf: Leaf) {
+    effects.removeAll { leaf.effects.contains($0) }
+  }
+
+  private func finish(_ plan: Operation.Plan, of operation: Operation, _ moved: Int) {
+    guard !operation.isCleared else {
       // Nobody knows any more where the document is.
-      if moved > 0 { document.append(-operation.id) }
-      for entry in plan.entries { discard(entry.part, "cleared") }
+      if moved > 0 { effects.append(Effect(number: -operation.id, keys: [])) }
+      for entry in plan.entries {
+        for leaf in entry.part.leaves {
+          discard(.leaf(leaf), leaf.isLost && isPart(leaf, in: plan) ? "obsolete" : "cleared")
+        }
+      }
+      return
+    }
+    for entry in plan.entries {
+      guard let index = entries.firstIndex(where: { $0.key == entry.key }) else { continue }
+      for leaf in entry.part.leaves where leaf.isLost { discard(.leaf(leaf), "obsolete") }
+      guard let part = entry.part.keeping({ !$0.isLost }) else {
+        entries.remove(at: index)
+        continue
+      }
+      entries[index].part = part
+      guard moved > 0, case .undoEntry = operation.ask else { continue }
+      let moving = entries.remove(at: index)
+      entries.insert(moving, at: cursor)
     }
   }
 }

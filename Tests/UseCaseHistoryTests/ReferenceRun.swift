@@ -26,6 +26,10 @@ extension ReferenceHistory {
     private var verdicts: ArraySlice<Verdict>
     private var isCancelled = false
     private(set) var isWaiting = false
+    /// Whether the last action has found that its thing is gone.
+    private(set) var isObsolete = false
+    /// The effects of parts that could not be rolled back because they were obsolete.
+    private(set) var lost: [Effect] = []
     private(set) var log: [String] = []
     private(set) var discards: [String] = []
     private(set) var lastAnswer: Int
@@ -41,7 +45,9 @@ extension ReferenceHistory {
       while let verdict = verdicts.popFirst() {
         switch verdict {
         case .cancel: isCancelled = true
-        case .failure: return false
+        case .failure, .obsolete:
+          isObsolete = verdict == .obsolete
+          return false
         case .success:
           if !action.hasPrefix("undo") { lastAnswer += 1 }
           return true
@@ -70,11 +76,11 @@ extension ReferenceHistory {
         var itemFailure: Failure?
         switch item {
         case .edit(let text):
-          guard let isGood = act("do \(text)") else { return nil }
+          guard let isGood = act("do \(ReferenceHistory.name(text))") else { return nil }
           if isGood {
             parts.append(.leaf(Leaf(text, isTyping: false, answer: lastAnswer)))
           } else {
-            itemFailure = .action("do \(text)")
+            itemFailure = .action("do \(ReferenceHistory.name(text))")
           }
         case .group(let script):
           guard let nested = run(script, isTop: false) else { return nil }
@@ -96,12 +102,14 @@ extension ReferenceHistory {
       var left = leaves.count
       while left > 0 {
         guard let isGood = act(leaves[left - 1].undoing) else { return nil }
-        if !isGood { break }
+        if !isGood, !isObsolete { break }
         left -= 1
+        leaves[left].isLost = !isGood
       }
       for leaf in leaves[left...] {
         leaf.isApplied = false
-        discards.append("\(leaf.text)\(leaf.answer) truncated")
+        if leaf.isLost { lost += leaf.effects }
+        discards.append("\(leaf.text)\(leaf.answer) \(leaf.isLost ? "obsolete" : "truncated")")
       }
       return (parts.compactMap(\.applied), left > 0 ? .group(failure) : failure)
     }

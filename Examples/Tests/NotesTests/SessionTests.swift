@@ -90,6 +90,25 @@ struct SessionTests {
       ])
   }
 
+  @Test func `a removal offers its own undo, which works after later changes`() async {
+    #expect(await run(script: "new a\nnew b\nremove ne34") == 0)
+    #expect(lines.shown.last?.hasPrefix("Back with: restore ne34") == true)
+    #expect(await run(script: "new c\nrestore ne34\n! restore ne34\nundo") == 0)
+    #expect(server.texts.sorted() == ["a", "b"])
+  }
+
+  @Test func `an undo that meets somebody else's change says so, and the next one goes on`() async {
+    #expect(await run(script: "new a\nnew b") == 0)
+    server.change("b", to: "theirs")
+    #expect(await run(script: "! undo\nundo\nhistory") == 0)
+    #expect(
+      lines.shown.suffix(7) == [
+        "> ! undo",
+        "Somebody else has changed the note: nothing was done. It is no longer in the history.",
+        "> undo", "Undone: New “a”", "> history", "─ now ─", "○ New “a”",
+      ])
+  }
+
   @Test func `what is cancelled on its way is told to be in the history`() async {
     server.hold(at: 1)
     let (batch, session) = batch(isScript: true)

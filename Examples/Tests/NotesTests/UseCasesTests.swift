@@ -144,9 +144,22 @@ struct UseCasesTests {
     let ids = try await make("a")
     _ = try await notes.edit.execute(.init(id: ids[0], text: "b")).value
     server.change("b", to: "theirs")
-    await #expect(throws: NotesError.changed) { try await undo() }
+    await #expect(throws: HistoryObsolete.self) { try await undo() }
     #expect(server.texts == ["theirs"])
-    #expect(notes.history.state.undoCount == 2)
+    // The undo goes on with what is below.
+    #expect(titles == "New “a” |")
+  }
+
+  @Test func `a removal is undone after changes of other notes`() async throws {
+    let ids = try await make("a", "b")
+    let removal = notes.remove.execute(ids[0])
+    _ = try await removal.value
+    _ = try await make("c")
+    _ = try await notes.show.execute(ids[1]).value
+    let entry = try #require(notes.history.entry(of: removal.id))
+    _ = try await notes.history.undo(entry.id).value
+    #expect(Set(server.texts) == ["a", "b", "c"])
+    #expect(titles.hasSuffix("| Remove \(ids[0])"))
   }
 
   @Test func `an import reports its progress and is one step`() async throws {

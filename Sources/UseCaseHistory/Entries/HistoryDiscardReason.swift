@@ -15,4 +15,10 @@ public enum HistoryDiscardReason: Hashable, Sendable {
 
   /// It and its neighbour cancelled each other out.
   case annulled
+
+  /// Its `undo` or `redo` threw ``HistoryObsolete``.
+  case obsolete
+
+  /// It was taken out by ``UseCaseHistory/forget(_:)``.
+  case forgotten
 }

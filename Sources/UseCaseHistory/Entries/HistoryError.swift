@@ -11,6 +11,10 @@ public enum HistoryError: Error, Hashable, CustomStringConvertible {
   /// There is no such entry: it never was, or it has been dropped.
   case unknownEntry(HistoryEntry.ID)
 
+  /// The entry cannot be undone before these, which touch what it has touched. The oldest comes
+  /// first.
+  case blocked(by: [HistoryEntry.ID])
+
   /// A sentence for a person.
   public var description: String {
     switch self {
@@ -20,7 +24,40 @@ public enum HistoryError: Error, Hashable, CustomStringConvertible {
       "The history cannot undo, redo or move while it runs the action that asks for it."
     case .unknownEntry:
       "This step is no longer in the history."
+    case .blocked(let entries):
+      "Later changes build upon this step (\(entries.count)). Undo those first."
     }
+  }
+}
+
+/// Throw it from `undo` or `redo` when there is nothing any more to undo or redo, and never will be:
+/// somebody else has deleted the thing, or the server refuses for good.
+///
+/// ```swift
+/// func undo(_ title: String, _: Void) async throws {
+///   guard await shelf.contains(title) else { throw HistoryObsolete() }
+///   await shelf.disfavor(title)
+/// }
+/// ```
+///
+/// The operation fails with it, and the entry leaves the history, so that it blocks none of those
+/// below it. In a group only the part leaves, and the operation goes on with the next one; it fails
+/// if nothing of the group is left.
+public struct HistoryObsolete: Error, CustomStringConvertible {
+  /// The error that said so, if there was one.
+  public let cause: (any Error)?
+
+  /// Creates the error.
+  ///
+  /// - Parameter cause: The error that said so, if there was one.
+  public init(_ cause: (any Error)? = nil) {
+    self.cause = cause
+  }
+
+  /// A sentence for a person.
+  public var description: String {
+    let reason = cause.map { " (\($0))" } ?? ""
+    return "There is nothing left that this step could change\(reason). It was taken off the list."
   }
 }
 

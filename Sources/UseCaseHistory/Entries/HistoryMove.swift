@@ -8,4 +8,7 @@ public enum HistoryMove: Hashable, Sendable {
 
   /// Undo or redo until this entry is the newest applied one; nil for before the first.
   case move(HistoryEntry.ID?)
+
+  /// Undo this entry, wherever it is.
+  case undoEntry(HistoryEntry.ID)
 }

@@ -7,11 +7,3 @@ public struct HistorySavePoint: Hashable, Sendable {
   /// body, an undo, a redo, a move or a group runs.
   let place: HistoryPlace?
 }
-
-/// A state of the document that a history can tell from all others.
-enum HistoryPlace: Hashable, Sendable {
-  /// The entry is the newest applied one.
-  case behind(HistoryEntry.ID)
-  /// Below all entries, or behind a group that has lost parts: such places are numbered.
-  case numbered(Int)
-}

@@ -27,8 +27,8 @@ struct Group<Value: Sendable>: UseCase, AskingUseCase {
       end(parts, in: frame)
       return value
     case .failure(let error):
-      let (applied, failure) = await rollBack(parts)
-      end(parts, in: frame, rolledBack: (applied, .next()))
+      let (residue, failure) = await rollBack(parts)
+      end(parts, in: frame, rolledBack: residue)
       let cause = cause(of: error, in: parts)
       guard let failure else { throw cause }
       throw HistoryGroupError(cause: cause, undoFailure: failure, residue: parts.id)
@@ -68,7 +68,7 @@ struct Group<Value: Sendable>: UseCase, AskingUseCase {
 
   private func end(
     _ group: HistoryLedger.Machine.Groups.Closed, in frame: HistoryFrame,
-    rolledBack residue: (applied: Int, nobody: HistoryEntry.ID)? = nil
+    rolledBack residue: HistoryLedger.Machine.Residue? = nil
   ) {
     let slot = frame.entrance.slot
     var end = core.ledger.change { $0.end(group, in: slot, rolledBack: residue) }
@@ -79,21 +79,31 @@ struct Group<Value: Sendable>: UseCase, AskingUseCase {
   }
 
   /// Undoes the parts in a task of its own: the body may have thrown because it was cancelled, and
-  /// its parts are undone all the same. Returns how many steps are still applied.
+  /// its parts are undone all the same. Returns what is left of them.
   private func rollBack(
     _ group: HistoryLedger.Machine.Groups.Closed
-  ) async -> (applied: Int, (any Error)?) {
-    guard let record = group.record else { return (0, nil) }
+  ) async -> (HistoryLedger.Machine.Residue, (any Error)?) {
+    guard let record = group.record else {
+      return (.init(record: nil, applied: 0, obsoleteParts: [], nobody: .next()), nil)
+    }
     return await Task {
       let frame = core.frame { _ in .body }
       defer { frame.end() }
       var plan = HistoryLedger.Machine.Plan(isRedo: false, .one(record), applied: record.size)
+      var failure: (any Error)?
       do {
-        try await HistoryFrame.local.withValue(.inside(frame)) { try await plan.carryOut() }
-        return (0, nil)
+        try await HistoryFrame.local.withValue(.inside(frame)) {
+          try await plan.carryOut(in: frame)
+        }
       } catch {
-        return (plan.applied, error)
+        // That all parts are obsolete is no failure.
+        if plan.isIncomplete { failure = error }
       }
+      plan.close()
+      let residue = HistoryLedger.Machine.Residue(
+        record: plan.obsolete.isEmpty ? plan.records[0] : nil, applied: plan.applied,
+        obsoleteParts: plan.obsoleteParts, nobody: .next())
+      return (residue, failure)
     }.value
   }
 }

@@ -7,18 +7,20 @@ enum HistoryAsk: Sendable {
   /// To redo this entry. Nil if there was nothing to redo.
   case redo(HistoryEntry.ID?)
   case move(to: HistoryEntry.ID?)
+  /// To undo this entry, wherever it is.
+  case undoEntry(HistoryEntry.ID)
 
   var isRecording: Bool {
     switch self {
     case .recording: true
-    case .undo, .redo, .move: false
+    case .undo, .redo, .move, .undoEntry: false
     }
   }
 
   var hasEffect: Bool {
     switch self {
     case .undo(nil), .redo(nil): false
-    case .recording, .undo, .redo, .move: true
+    case .recording, .undo, .redo, .move, .undoEntry: true
     }
   }
 
@@ -27,7 +29,7 @@ enum HistoryAsk: Sendable {
     switch self {
     case .undo(old): .undo(new)
     case .redo(old): .redo(new)
-    case .recording, .undo, .redo, .move: self
+    case .recording, .undo, .redo, .move, .undoEntry: self
     }
   }
 
@@ -36,7 +38,7 @@ enum HistoryAsk: Sendable {
     switch self {
     case .undo: .undo(nil)
     case .redo: .redo(nil)
-    case .recording, .move: self
+    case .recording, .move, .undoEntry: self
     }
   }
 }

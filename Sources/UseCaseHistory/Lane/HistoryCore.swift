@@ -82,14 +82,15 @@ final class HistoryCore: Sendable {
     HistoryFrame(role, entrance, of: ledger.history, in: place.operation, inside: here)
   }
 
-  /// Returns a frame for the body of the operation that holds the lane.
-  func frame(_ role: (ID) -> HistoryFrame.Role) -> HistoryFrame {
+  /// Returns a frame for the body of the operation that holds the lane: for `entry`, or for the one
+  /// that it will be.
+  func frame(of entry: ID? = nil, _ role: (ID) -> HistoryFrame.Role) -> HistoryFrame {
     guard let operation = lane.placeHere.operation else {
       preconditionFailure("What runs on the lane runs in an operation.")
     }
     let id = ID(operation)
     return HistoryFrame(
-      role(id), HistoryLane.Entrance(slot: id, entry: id), of: ledger.history, in: operation,
-      inside: .innermost)
+      role(id), HistoryLane.Entrance(slot: id, entry: entry ?? id), of: ledger.history,
+      in: operation, inside: .innermost)
   }
 }

@@ -1,43 +1,72 @@
-/// The undo stack as it will be when everything asked for has run: the records of the pool up to
-/// `kept`, then the executions that are to become entries, and the cursor among them.
+/// The undo stack as it will be when everything asked for has run.
+///
+/// It lies over the pool: of each of its two stacks it keeps what nothing that waits will touch, and
+/// has a list of its own above that. So it stays as it is while the pool comes to it step by step.
 struct HistoryForecast: Sendable {
   typealias ID = HistoryEntry.ID
 
-  private var cursor: Int
-  private var oldest: Int
-  private var kept: Int
+  /// The slots of the applied records that are kept, and of the undone ones.
+  private var applied: Range<Int>
+  private var undone: Range<Int>
+  /// The slots among those of the applied ones that are to be taken out of the middle.
+  private var taken: Set<Int> = []
+  private var newApplied = HistoryStack<ID>()
+  private var newUndone = HistoryStack<ID>()
+  /// How many are applied.
+  private var count: Int
   private var isPartial: Bool
-  private var expected = HistoryStack<ID>()
 
   /// Creates the forecast that holds when nothing waits.
   init<Step>(of pool: HistoryPool<Step>) {
-    (cursor, oldest, kept) = (pool.cursor, pool.start, pool.end)
-    isPartial = pool.isPartial
+    (applied, undone) = (pool.appliedSlots, pool.undoneSlots)
+    (count, isPartial) = (pool.undoCount, pool.isPartial)
   }
 
-  private var end: Int { kept + expected.count }
+  /// How much it remembers.
+  var size: Int { newApplied.count + newUndone.count }
 
   func undoTarget<Step>(in pool: HistoryPool<Step>) -> ID? {
-    cursor > oldest ? id(at: cursor - 1, in: pool) : nil
+    newApplied.last ?? newestKept(in: pool)?.id
   }
 
   func redoTarget<Step>(in pool: HistoryPool<Step>) -> ID? {
-    if isPartial { return undoTarget(in: pool) }
-    return cursor < end ? id(at: cursor, in: pool) : nil
+    isPartial ? undoTarget(in: pool) : newUndone.last ?? nextKept(in: pool)?.id
   }
 
-  private func id<Step>(at position: Int, in pool: HistoryPool<Step>) -> ID {
-    position < kept ? pool.id(at: position) : expected[position - kept]
+  private func newestKept<Step>(in pool: HistoryPool<Step>) -> (slot: Int, id: ID)? {
+    for slot in applied.reversed() where !taken.contains(slot) {
+      if let id = pool.record(at: .applied(slot: slot))?.id { return (slot, id) }
+    }
+    return nil
   }
+
+  private func nextKept<Step>(in pool: HistoryPool<Step>) -> (slot: Int, id: ID)? {
+    for slot in undone.reversed() {
+      if let id = pool.record(at: .undone(slot: slot))?.id { return (slot, id) }
+    }
+    return nil
+  }
+
+  // MARK: Steps
 
   /// An execution will become this entry.
-  mutating func record(_ entry: ID, limit: Int?) {
-    kept = min(kept, cursor)
-    while end > cursor { _ = expected.popLast() }
-    expected.append(entry)
-    cursor += 1
+  mutating func record<Step>(_ entry: ID, in pool: HistoryPool<Step>) {
+    (undone, newUndone) = (0..<0, HistoryStack())
+    newApplied.append(entry)
+    count += 1
     isPartial = false
-    if let limit { oldest = max(oldest, cursor - limit) }
+    if let limit = pool.limit {
+      while count > limit { evict(in: pool) }
+    }
+  }
+
+  private mutating func evict<Step>(in pool: HistoryPool<Step>) {
+    count -= 1
+    while let slot = applied.first {
+      applied.removeFirst()
+      if taken.remove(slot) == nil, pool.record(at: .applied(slot: slot)) != nil { return }
+    }
+    _ = newApplied.popFirst()
   }
 
   /// An undo, a redo or a move will run. Out of turn it will change nothing.
@@ -46,27 +75,74 @@ struct HistoryForecast: Sendable {
     case .recording: preconditionFailure("A recording is forecast by its entry.")
     case .undo(let target):
       guard let target, target == undoTarget(in: pool) else { return }
-      cursor -= 1
+      undo(in: pool)
     case .redo(let target):
       guard let target, target == redoTarget(in: pool) else { return }
-      cursor += isPartial ? 0 : 1
-    case .move(let id):
-      if let id, let position = pool.position(of: id) {
-        guard position < kept, position >= oldest else { return }
-        cursor = position + 1
-      } else {
-        // A lower limit may have dropped the goal of a move that runs, and it still goes there.
-        guard id == nil || isRunning else { return }
-        cursor = oldest
-      }
+      redo(in: pool)
+    case .move(nil): while count > 0 { undo(in: pool) }
+    case .move(let id?): move(to: id, isRunning: isRunning, in: pool)
+    case .undoEntry(let id): undo(id, in: pool)
     }
-    isPartial = false
   }
 
-  /// The execution has become the entry that was expected first.
-  mutating func arrived(_ entry: ID) {
-    guard expected.first == entry else { return }
-    _ = expected.popFirst()
-    kept += 1
+  private mutating func undo<Step>(in pool: HistoryPool<Step>) {
+    isPartial = false
+    count -= 1
+    if let id = newApplied.popLast() { return newUndone.append(id) }
+    guard let (slot, id) = newestKept(in: pool) else { return }
+    let end = applied.upperBound
+    applied = applied.lowerBound..<slot
+    // Holes at the end go, too, and their slots are given out again.
+    applied = applied.lowerBound..<(newestKept(in: pool).map { $0.slot + 1 } ?? applied.lowerBound)
+    for above in applied.upperBound..<end { taken.remove(above) }
+    newUndone.append(id)
+  }
+
+  private mutating func redo<Step>(in pool: HistoryPool<Step>) {
+    if isPartial { return isPartial = false }
+    count += 1
+    if let id = newUndone.popLast() { return newApplied.append(id) }
+    guard let (slot, id) = nextKept(in: pool) else { return }
+    undone = undone.lowerBound..<slot
+    undone = undone.lowerBound..<(nextKept(in: pool).map { $0.slot + 1 } ?? undone.lowerBound)
+    newApplied.append(id)
+  }
+
+  private mutating func move<Step>(to id: ID, isRunning: Bool, in pool: HistoryPool<Step>) {
+    if isApplied(id, in: pool) {
+      if id == undoTarget(in: pool) { isPartial = false }
+      while id != undoTarget(in: pool) { undo(in: pool) }
+    } else if isUndone(id, in: pool) {
+      isPartial = false
+      while id != undoTarget(in: pool) { redo(in: pool) }
+    } else if isRunning {
+      // Its goal has left, and it still goes there.
+      for _ in 0..<min(count, pool.heldCount) { undo(in: pool) }
+    }
+  }
+
+  /// It is taken out of the middle. That it will not be blocked is assumed.
+  private mutating func undo<Step>(_ id: ID, in pool: HistoryPool<Step>) {
+    if id == undoTarget(in: pool) { return undo(in: pool) }
+    guard !isPartial, isApplied(id, in: pool) else { return }
+    count -= 1
+    newUndone.append(id)
+    if let slot = newApplied.slots.first(where: { newApplied[slot: $0] == id }) {
+      _ = newApplied.take(slot: slot)
+    } else if case .applied(let slot) = pool.spot(of: id) {
+      taken.insert(slot)
+    }
+  }
+
+  private func isApplied<Step>(_ id: ID, in pool: HistoryPool<Step>) -> Bool {
+    if newApplied.slots.contains(where: { newApplied[slot: $0] == id }) { return true }
+    guard case .applied(let slot) = pool.spot(of: id) else { return false }
+    return applied.contains(slot) && !taken.contains(slot)
+  }
+
+  private func isUndone<Step>(_ id: ID, in pool: HistoryPool<Step>) -> Bool {
+    if newUndone.contains(id) { return true }
+    guard case .undone(let slot) = pool.spot(of: id) else { return false }
+    return undone.contains(slot)
   }
 }

@@ -44,6 +44,13 @@ final class HistoryFrame: Sendable {
     outer = here?.running { _ in true }
   }
 
+  /// Returns a frame in this one for the undo or redo of another entry.
+  func frame(of entry: ID) -> HistoryFrame {
+    HistoryFrame(
+      .body, HistoryLane.Entrance(slot: entrance.slot, entry: entry), of: history, in: operation,
+      inside: self)
+  }
+
   /// The innermost frame, whether code runs in it or not.
   static var innermost: HistoryFrame? {
     switch local.get() {

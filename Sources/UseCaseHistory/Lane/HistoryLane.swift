@@ -131,6 +131,7 @@ struct HistoryLane: Sendable {
       case .undo: .undo(undoTarget(in: pool))
       case .redo: .redo(redoTarget(in: pool))
       case .move(let entry): .move(to: entry)
+      case .undoEntry(let entry): .undoEntry(entry)
       }
     append(Pending(id: id, ask: ask), nil, in: pool)
     return ask.hasEffect
@@ -145,7 +146,7 @@ struct HistoryLane: Sendable {
     // In place: a forecast is several words, and most often there is none.
     guard forecast != nil else { return }
     if last.ask.isRecording {
-      forecast?.record(last.id, limit: pool.limit)
+      forecast?.record(last.id, in: pool)
     } else {
       forecast?.move(by: last.ask, isRunning: false, in: pool)
     }
@@ -287,7 +288,8 @@ struct HistoryLane: Sendable {
     count(gone.ask, -1)
     trim()
     turn = .done(slot: run.slot, promised: run.promised)
-    forecast?.arrived(run.promised)
+    // It has come true for the most part: what is left is forecast anew.
+    if let forecast, forecast.size > 2 * pending.count + 64 { self.forecast = nil }
   }
 
   private var run: Run {
@@ -367,7 +369,7 @@ struct HistoryLane: Sendable {
     if !ask.isRecording {
       forecast.move(by: ask, isRunning: index == 0 && pool.isMoving, in: pool)
     } else if willBeRecorded(index) {
-      forecast.record(entry(at: index), limit: pool.limit)
+      forecast.record(entry(at: index), in: pool)
     }
   }
 

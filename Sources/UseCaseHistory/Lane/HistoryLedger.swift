@@ -94,11 +94,24 @@ extension HistoryLedger {
 
   var entries: [HistoryEntry] {
     let (applied, undone, partial) = read { $0.contents }
-    var entries = applied.map { $0.entry(applied: $0.size, title: \.title) }
+    var entries = applied.elements.map { $0.entry(applied: $0.size, title: \.title) }
     if let partial, let newest = applied.last {
       entries[entries.count - 1] = newest.entry(applied: partial, title: \.title)
     }
-    return entries + undone.reversed().map { $0.entry(applied: 0, title: \.title) }
+    return entries + undone.elements.reversed().map { $0.entry(applied: 0, title: \.title) }
+  }
+
+  func entry(of execution: HistoryEntry.ID) -> HistoryEntry? {
+    read { $0.record(of: execution) }.map { $0.record.entry(applied: $0.applied, title: \.title) }
+  }
+
+  func step(of entry: HistoryEntry.ID) -> (any HistoryStep)? {
+    read { $0.recordOrPart(entry) }?.content.step
+  }
+
+  func blockers(of entry: HistoryEntry.ID) -> [HistoryEntry.ID] {
+    guard let (record, certain, possible) = read({ $0.rivals(of: entry) }) else { return [] }
+    return certain + record.blockers(among: possible)
   }
 
   func states() -> AsyncStream<HistoryState> { changes.values { [weak self] in self?.state } }
@@ -123,7 +136,7 @@ extension HistoryLedger {
     let entrance = frame.entrance
     switch (frame.role, step) {
     case (.part(let group), _):
-      let part = step.map { Machine.Record(id: entrance.entry, content: .single($0)) }
+      let part = step.map { Machine.Record(id: entrance.entry, content: .init($0)) }
       change { $0.groups.closePart(part, in: group) }?.resume()
     case (.body, let step?): record(step, in: frame)
     case (.body, nil): discard(change { $0.fail(entrance) }, in: frame)
@@ -133,11 +146,12 @@ extension HistoryLedger {
 
   private func record(_ step: any HistoryStep, in frame: HistoryFrame) {
     let (now, entrance) = (elapsed(), frame.entrance)
+    let content = Machine.Record.Content(step)
     guard let (earlier, ticket) = read({ $0.mergeCandidate(at: now) }) else {
-      return discard(change { $0.record(step, entrance, at: now) }, in: frame)
+      return discard(change { $0.record(content, entrance, at: now) }, in: frame)
     }
-    let merge = earlier.merging(step)
-    let drops = change { $0.record(step, entrance, merge, ticket, at: now) }
+    let merging = earlier.merging(step).map(Machine.Record.Content.init)
+    let drops = change { $0.record(content, entrance, merging, ticket, at: now) }
     // Its last reference is not to go under the lock.
     withExtendedLifetime(earlier) {}
     discard(drops, in: frame)

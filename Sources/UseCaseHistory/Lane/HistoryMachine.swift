@@ -66,10 +66,11 @@ extension HistoryMachine {
 
   /// A body has returned a response.
   mutating func record(
-    _ step: Step, _ entrance: HistoryLane.Entrance, _ merging: HistoryMerging<Step> = .separate,
+    _ content: Record.Content, _ entrance: HistoryLane.Entrance,
+    _ merging: HistoryMerging<Record.Content> = .separate,
     _ ticket: MergeWindow.Ticket? = nil, at now: Duration
   ) -> Drops {
-    let record = Record(id: entrance.entry, content: .single(step))
+    let record = Record(id: entrance.entry, content: content)
     var drops: Drops = []
     guard endBody(in: entrance.slot, into: &drops) else {
       keepLate(record, into: &drops)
@@ -145,14 +146,24 @@ extension HistoryMachine {
     var waiter: Waiter?
   }
 
-  /// The group is over. If it has been rolled back, `applied` of its steps are still there, and an
-  /// undo that waits for the group is not for those: it is for `nobody`, which never comes to be.
+  /// A group has been rolled back, and this is what is left of it.
+  struct Residue: Sendable {
+    /// Nil if all of its parts have left.
+    let record: Record?
+    /// How many of its leaves are still applied.
+    let applied: Int
+    let obsoleteParts: [Record]
+    /// The entry that undos are for which wait for the group: it never comes to be.
+    let nobody: ID
+  }
+
+  /// The group is over.
   mutating func end(
-    _ group: Groups.Closed, in slot: ID, rolledBack residue: (applied: Int, nobody: ID)? = nil
+    _ group: Groups.Closed, in slot: ID, rolledBack residue: Residue? = nil
   ) -> GroupEnd {
     var (kept, rest) = (group.record, Record?.none)
     if let residue {
-      (kept, rest) = kept?.split(at: residue.applied, place: .behind(group.id)) ?? (nil, nil)
+      (kept, rest) = residue.record?.split(at: residue.applied, place: .of(group.id)) ?? (nil, nil)
     }
     var end = GroupEnd()
     if let parent = group.parent {
@@ -161,6 +172,7 @@ extension HistoryMachine {
       endGroup(in: slot, as: kept, insteadOf: residue?.nobody, into: &end.drops)
     }
     if let rest { end.drops.insert(HistoryDrop(rest, .truncated), at: 0) }
+    for part in residue?.obsoleteParts ?? [] { pool.lose(part, .obsolete, into: &end.drops) }
     return end
   }
 
@@ -185,11 +197,14 @@ extension HistoryMachine {
   enum Beginning: ~Copyable, Sendable {
     case nothing
     case refuse(HistoryError)
+    /// Look whether one of these touches what the record touches, outside of the lock. If none does,
+    /// begin again, and name them.
+    case compare(Record, to: [Record])
     case go(Plan)
   }
 
-  /// The turn of the undo, redo or move has come.
-  mutating func begin() -> Beginning {
+  /// The turn of the undo, redo or move has come. The records `apart` have been compared.
+  mutating func begin(apart: Set<ID> = []) -> Beginning {
     let distance: Int
     switch lane.ask {
     case .recording: preconditionFailure("A move does what it was admitted for.")
@@ -204,16 +219,36 @@ extension HistoryMachine {
     case .move(let id?):
       guard let way = pool.distance(to: id) else { return refuse(.unknownEntry(id)) }
       distance = way
+    case .undoEntry(let id): return begin(undoing: id, apart: apart)
     }
-    guard distance != 0 else {
-      endEarly(asForecast: true)
-      return .nothing
-    }
+    guard distance != 0 else { return nothing() }
     window.close()
     return .go(pool.begin(isRedo: distance > 0, count: abs(distance)))
   }
 
-  private mutating func refuse(_ error: HistoryError) -> Beginning {
+  private mutating func begin(undoing id: ID, apart: Set<ID>) -> Beginning {
+    switch pool.spot(of: id) {
+    case nil: return refuse(.unknownEntry(id))
+    case .undone: return nothing()
+    case .applied(let slot):
+      let (certain, possible) = pool.rivals(of: slot)
+      if !certain.isEmpty { return refuse(.blocked(by: certain)) }
+      let rivals = possible.filter { !apart.contains($0.id) }
+      if !rivals.isEmpty, let record = pool.record(at: .applied(slot: slot)) {
+        return .compare(record, to: rivals)
+      }
+      window.close()
+      return .go(pool.begin(undoing: slot))
+    }
+  }
+
+  private mutating func nothing() -> Beginning {
+    endEarly(asForecast: true)
+    return .nothing
+  }
+
+  /// The undo, redo or move does not begin.
+  mutating func refuse(_ error: HistoryError) -> Beginning {
     window.close()
     endEarly(asForecast: false)
     return .refuse(error)
@@ -229,7 +264,8 @@ extension HistoryMachine {
     var drops: Drops = []
     pool.finish(&plan, into: &drops)
     if lane.endMove() { clear(into: &drops) }
-    lane.finish(asForecast: !plan.isIncomplete && drops.isEmpty)
+    lane.finish(asForecast: !plan.isIncomplete && drops.isEmpty && plan.obsolete.isEmpty)
+    compact()
     version += 1
     return drops
   }
@@ -247,6 +283,20 @@ extension HistoryMachine {
     lane.forget()
     version += 1
     return drops
+  }
+
+  mutating func forget(_ entry: ID) -> Drops {
+    var drops: Drops = []
+    pool.forget(entry, into: &drops)
+    window.close()
+    lane.forget()
+    compact()
+    version += 1
+    return drops
+  }
+
+  private mutating func compact() {
+    if pool.compact() { lane.forget() }
   }
 
   mutating func clear(isInside: Bool) -> Drops {
@@ -307,14 +357,32 @@ extension HistoryMachine {
 
   private func label(of entry: ID) -> HistoryLabel<Step>? {
     if let operation = lane.operation(of: entry) { return .pending(operation) }
-    guard let position = pool.position(of: entry) else { return nil }
-    return switch pool.record(at: position).content {
-    case .single(let step): .step(step)
-    case .group(let group): .group(group.title)
+    switch pool.spot(of: entry).flatMap({ pool.record(at: $0) })?.content {
+    case .single(let step): return .step(step)
+    case .marked(let marked): return .step(marked.step)
+    case .group(let group): return .group(group.title)
+    case nil: return nil
     }
   }
 
-  /// The records, and how many steps of the newest applied one are applied.
+  /// Returns what the execution has become, and how many leaves of that are applied.
+  func record(of execution: ID) -> (record: Record, applied: Int)? {
+    pool.record(of: execution)
+  }
+
+  /// Returns the entry, or the part of one, with this id.
+  func recordOrPart(_ id: ID) -> Record? { pool.recordOrPart(id) }
+
+  /// Returns an applied entry, and the later ones that are to be undone before it, or may be.
+  func rivals(of entry: ID) -> (record: Record, certain: [ID], possible: [Record])? {
+    guard let spot = pool.spot(of: entry), case .applied(let slot) = spot,
+      let record = pool.record(at: spot)
+    else { return nil }
+    let rivals = pool.rivals(of: slot)
+    return (record, rivals.certain, rivals.possible)
+  }
+
+  /// The records, and how many leaves of the newest applied one are applied.
   var contents: (applied: HistoryStack<Record>, undone: HistoryStack<Record>, partial: Int?) {
     pool.contents
   }

@@ -26,16 +26,20 @@ struct Move<Answer: MoveAnswer>: UseCase {
   @inline(__always)
   func main(_: HistoryMove) async throws -> Answer {
     let ledger = core.ledger
-    switch ledger.change({ $0.begin() }) {
+    switch ledger.begin() {
     case .nothing: return .nothing
     case .refuse(let error): throw error
+    case .compare: preconditionFailure("The records have been compared.")
     case .go(var plan):
-      let frame = core.frame { _ in .body }
-      var failure: (any Error)?
+      let frame = core.frame(of: plan.next()?.id) { _ in .body }
+      let result: Result<Answer, any Error>
       do {
-        try await HistoryFrame.local.withValue(.inside(frame)) { try await plan.carryOut() }
+        try await HistoryFrame.local.withValue(.inside(frame)) {
+          try await plan.carryOut(in: frame)
+        }
+        result = .success(Answer(plan))
       } catch {
-        failure = error
+        result = .failure(error)
       }
       plan.close()
       let drops = ledger.change { machine in
@@ -44,8 +48,70 @@ struct Move<Answer: MoveAnswer>: UseCase {
         return machine.finish(&plan)
       }
       ledger.discard(drops, in: frame)
-      if let failure { throw failure }
-      return Answer(plan)
+      return try result.get()
+    }
+  }
+}
+
+extension HistoryLedger {
+  /// The turn of a move has come. What an undo of one entry has to know of the later ones, their use
+  /// cases say, outside of the lock.
+  @inline(__always)
+  func begin(apart: Set<HistoryEntry.ID> = []) -> Machine.Beginning {
+    switch change({ $0.begin(apart: apart) }) {
+    case .nothing: .nothing
+    case .refuse(let error): .refuse(error)
+    case .compare(let record, let rivals): compare(record, to: rivals, apart)
+    case .go(let plan): .go(plan)
+    }
+  }
+
+  @inline(never)
+  private func compare(
+    _ record: Machine.Record, to rivals: [Machine.Record], _ apart: Set<HistoryEntry.ID>
+  ) -> Machine.Beginning {
+    let blockers = record.blockers(among: rivals)
+    if !blockers.isEmpty { return change { $0.refuse(.blocked(by: blockers)) } }
+    return begin(apart: apart.union(rivals.map(\.id)))
+  }
+}
+
+extension HistoryPlan<any HistoryStep> {
+  /// Undoes or redoes one leaf after the other, until all is done or one throws.
+  ///
+  /// Inlined, because each function that waits costs a frame on the stack of the task.
+  @inline(__always)
+  mutating func carryOut(in frame: HistoryFrame) async throws {
+    var obsolete: HistoryObsolete?
+    while let leaf = next() {
+      guard let step = leaf.content.step else { preconditionFailure("A leaf is a step.") }
+      do {
+        if leaf.id != frame.entrance.entry {
+          try await carryOut(step, in: frame.frame(of: leaf.id))
+        } else if isRedo {
+          redid(.init(try await step.redo()))
+        } else {
+          try await step.undo()
+          undid()
+        }
+      } catch let error as HistoryObsolete {
+        guard lose(as: .next()) else { throw error }
+        obsolete = obsolete ?? error
+      }
+    }
+    if let obsolete, !hasResult { throw obsolete }
+  }
+
+  @inline(never)
+  private mutating func carryOut(_ step: any HistoryStep, in frame: HistoryFrame) async throws {
+    defer { frame.end() }
+    try await HistoryFrame.local.withValue(.inside(frame)) {
+      if isRedo {
+        redid(.init(try await step.redo()))
+      } else {
+        try await step.undo()
+        undid()
+      }
     }
   }
 }

@@ -15,7 +15,7 @@ struct OpenGroups<Step: Sendable, Waiter: Sendable>: Sendable {
     /// The group as a record, nil if it is empty.
     var record: Record? {
       guard !parts.isEmpty else { return nil }
-      let group = HistoryGroup(title: title, parts: parts, place: .behind(id))
+      let group = HistoryGroup(title: title, parts: parts, place: .of(id))
       return Record(id: id, content: .group(group))
     }
   }

@@ -6,29 +6,30 @@ struct HistoryDrop<Step: Sendable>: Sendable {
   private let isReversed: Bool
   /// How many of the last are in the hands of a move, which drops them itself.
   private let spared: Int
+  /// Goes with the records, and may be as large.
+  private let index: HistoryIndex?
 
   init(
     _ records: HistoryStack<HistoryRecord<Step>>, _ reason: HistoryDiscardReason,
-    isReversed: Bool = false, sparing spared: Int = 0
+    isReversed: Bool = false, sparing spared: Int = 0, with index: HistoryIndex? = nil
   ) {
     (self.records, self.reason) = (records, reason)
     (self.isReversed, self.spared) = (isReversed, spared)
+    self.index = index
   }
 
   init(_ record: HistoryRecord<Step>, _ reason: HistoryDiscardReason) {
     self.init(HistoryStack([record]), reason)
   }
 
-  var count: Int { records.count - spared }
+  var count: Int { records.live - spared }
 
   /// Calls `body` with each step, the oldest first, and lets go of each record at once, while it
   /// is at hand: a million of them are not walked through twice.
   mutating func removeAll(_ body: (Step) -> Void) {
     records.removeAll(sparing: spared, isReversed: isReversed) { record in
-      switch record.content {
-      case .single(let step): body(step)
-      case .group: record.steps.forEach(body)
-      }
+      if let step = record.content.step { return body(step) }
+      for leaf in record.leaves { leaf.content.step.map(body) }
     }
   }
 }

@@ -4,52 +4,96 @@
 /// what is applied of a record is always a prefix of its steps: a number says it all.
 struct HistoryRecord<Step: Sendable>: Sendable {
   enum Content: Sendable {
+    /// It touches everything: so most do, which cost nothing for it.
     case single(Step)
+    case marked(HistoryMarked<Step>)
     case group(HistoryGroup<Step>)
+
+    /// `marks` are those of its footprint.
+    init(_ step: Step, marks: [Int]?) {
+      self = marks.map { .marked(HistoryMarked(step, $0)) } ?? .single(step)
+    }
+
+    /// Nil for a group.
+    var step: Step? {
+      switch self {
+      case .single(let step): step
+      case .marked(let marked): marked.step
+      case .group: nil
+      }
+    }
   }
 
   let id: HistoryEntry.ID
   let content: Content
 
-  /// Where the history is when this is its newest applied record. A group that has lost some of
+  /// Its part of the place where the history is when this is applied. A group that has lost some of
   /// its parts is another place, though the same entry.
   var place: HistoryPlace {
     switch content {
-    case .single: .behind(id)
+    case .single, .marked: .of(id)
     case .group(let group): group.place
+    }
+  }
+
+  /// The marks of its footprint, nil for everything.
+  var marks: [Int]? {
+    switch content {
+    case .single: nil
+    case .marked(let marked): marked.marks
+    case .group(let group): group.marks
     }
   }
 
   var size: Int {
     switch content {
-    case .single: 1
+    case .single, .marked: 1
     case .group(let group): group.size
     }
   }
 
-  var steps: [Step] {
+  /// Returns the part with this id, at any depth.
+  func part(_ id: HistoryEntry.ID) -> Self? {
+    guard case .group(let group) = content else { return nil }
+    for part in group.parts {
+      if let found = part.id == id ? part : part.part(id) { return found }
+    }
+    return nil
+  }
+
+  /// The executions in it, in order.
+  var leaves: [Self] {
     switch content {
-    case .single(let step): [step]
-    case .group(let group): group.parts.flatMap(\.steps)
+    case .single, .marked: [self]
+    case .group(let group): group.parts.flatMap(\.leaves)
     }
   }
 
-  /// Returns the same record with other steps in place of its own.
-  func replacing(_ steps: [Step]) -> Self {
-    var steps = steps.makeIterator()
-    return replacing(&steps)
+  /// Returns the same record with others in place of its leaves. Parts leave where there is none;
+  /// then it is another `place`. Nil if nothing is left.
+  func replacing(_ leaves: [Self?], place: HistoryPlace? = nil) -> Self? {
+    var leaves = leaves.makeIterator()
+    return replacing(&leaves, place: place)
   }
 
-  private func replacing(_ steps: inout some IteratorProtocol<Step>) -> Self {
+  private func replacing(_ leaves: inout some IteratorProtocol<Self?>, place: HistoryPlace?)
+    -> Self?
+  {
     switch content {
-    case .single:
-      guard let step = steps.next() else { preconditionFailure("There is a step for each part.") }
-      return Self(id: id, content: .single(step))
+    case .single, .marked:
+      guard let leaf = leaves.next() else { preconditionFailure("There is one for each leaf.") }
+      return leaf
     case .group(let group):
-      let parts = group.parts.map { $0.replacing(&steps) }
-      let replaced = HistoryGroup(title: group.title, parts: parts, place: group.place)
-      return Self(id: id, content: .group(replaced))
+      let parts = group.parts.compactMap { $0.replacing(&leaves, place: place) }
+      return self.group(of: parts, like: group, place: place ?? group.place)
     }
+  }
+
+  private func group(of parts: [Self], like group: HistoryGroup<Step>, place: HistoryPlace) -> Self?
+  {
+    if parts.isEmpty { return nil }
+    return Self(
+      id: id, content: .group(HistoryGroup(title: group.title, parts: parts, place: place)))
   }
 
   /// Returns the record as it is with only its first `count` steps, which is then another place,
@@ -66,18 +110,17 @@ struct HistoryRecord<Step: Sendable>: Sendable {
       if let part = parts.rest { rest.append(part) }
       left = max(0, left - part.size)
     }
-    func record(_ parts: [Self]) -> Self {
-      let group = HistoryGroup(title: group.title, parts: parts, place: place)
-      return Self(id: id, content: .group(group))
-    }
-    return (record(kept), record(rest))
+    return (
+      self.group(of: kept, like: group, place: place),
+      self.group(of: rest, like: group, place: place)
+    )
   }
 
   /// Returns what clients see of the record, of which `applied` steps are applied.
   func entry(applied: Int, title: (Step) -> String) -> HistoryEntry {
     switch content {
-    case .single(let step):
-      return HistoryEntry(id: id, title: title(step), isApplied: applied > 0, children: [])
+    case .single(let step): return single(title(step), applied: applied)
+    case .marked(let marked): return single(title(marked.step), applied: applied)
     case .group(let group):
       var left = applied
       let children = group.parts.map { part in
@@ -88,6 +131,20 @@ struct HistoryRecord<Step: Sendable>: Sendable {
         id: id, title: group.title, isApplied: applied > 0, children: children)
     }
   }
+
+  private func single(_ title: String, applied: Int) -> HistoryEntry {
+    HistoryEntry(id: id, title: title, isApplied: applied > 0, children: [])
+  }
+}
+
+/// A step with the marks of its footprint.
+final class HistoryMarked<Step: Sendable>: Sendable {
+  let step: Step
+  let marks: [Int]
+
+  init(_ step: Step, _ marks: [Int]) {
+    (self.step, self.marks) = (step, marks)
+  }
 }
 
 /// The parts of a group that has ended.
@@ -96,11 +153,15 @@ final class HistoryGroup<Step: Sendable>: Sendable {
   let parts: [HistoryRecord<Step>]
   let place: HistoryPlace
   let size: Int
+  /// Those of its parts, nil for everything.
+  let marks: [Int]?
 
   init(title: String, parts: [HistoryRecord<Step>], place: HistoryPlace) {
     self.title = title
     self.parts = parts
     self.place = place
     size = parts.reduce(0) { $0 + $1.size }
+    let marks = parts.compactMap(\.marks)
+    self.marks = marks.count == parts.count ? Array(Set(marks.joined())) : nil
   }
 }

@@ -1,13 +1,23 @@
 import UseCaseInternals
 
-/// An array that also loses elements at its front in constant time, as a limit does.
+/// An array that also loses elements at its front in constant time, as a limit does, and in its
+/// middle, where a hole remains. The first and the last are never holes.
+///
+/// An element has a slot, a number that it keeps as long as it is here and `compact` is not called.
+/// As a collection it is one of slots, and a hole is not to be read.
 struct HistoryStack<Element> {
   private var items: [Element?]
   private var head = 0
+  private var holes = 0
+  /// The slot of the first of the items.
+  private var base = 0
 
   init(_ elements: [Element] = []) {
     items = elements
   }
+
+  /// How many elements there are.
+  var live: Int { items.count - head - holes }
 
   mutating func append(_ element: Element) { items.append(element) }
 
@@ -28,10 +38,11 @@ struct HistoryStack<Element> {
   /// that go, or those that stay.
   mutating func removeFirst(_ count: Int) -> Self {
     var gone = Self()
-    if count < self.count - count {
+    if holes > 0 || count < self.count - count {
       for _ in 0..<count { gone.items.append(popFirst()) }
     } else {
       gone.items = Array(items[(head + count)...])
+      gone.base = base + head + count
       swap(&self, &gone)
       gone.items.removeLast(items.count)
     }
@@ -54,19 +65,81 @@ struct HistoryStack<Element> {
     switch count {
     case 0: .none
     case 1: .one(self[self.count - 1])
-    default: .several((0..<count).map { self[self.count - 1 - $0] })
+    default: .several(Array(items[head...].reversed().lazy.compactMap { $0 }.prefix(count)))
     }
   }
 
+  /// The elements without the holes.
+  var elements: [Element] { items[head...].compactMap { $0 } }
+
   /// Gives the room of the elements gone at the front back, once they are half of all.
   private mutating func tidy() {
+    if holes > 0 { trim() }
     if isEmpty {
       // Few are left here, and to remove them one by one costs less than removing a range.
       while !items.isEmpty { items.removeLast() }
+      base += head
       head = 0
     } else if head > 32, head * 2 > items.count {
       items.removeFirst(head)
+      base += head
       head = 0
+    }
+  }
+}
+
+// MARK: - Slots
+
+extension HistoryStack {
+  /// The slots from the first to the last element, holes among them.
+  var slots: Range<Int> { base + head..<base + items.count }
+
+  /// The element in a slot, nil for a hole.
+  subscript(slot slot: Int) -> Element? { slots.contains(slot) ? items[slot - base] : nil }
+
+  /// Returns how many elements there are in the slots.
+  func live(in slots: Range<Int>) -> Int {
+    holes == 0 ? slots.count : slots.reduce(0) { self[slot: $1] == nil ? $0 : $0 + 1 }
+  }
+
+  /// Returns the slots of the last `count` elements.
+  func newestSlots(_ count: Int) -> Range<Int> {
+    let slots = slots
+    var left = count
+    if holes == 0 { return slots.upperBound - count..<slots.upperBound }
+    let first = slots.last { slot in
+      if self[slot: slot] != nil { left -= 1 }
+      return left <= 0
+    }
+    return (count == 0 ? slots.upperBound : first ?? slots.lowerBound)..<slots.upperBound
+  }
+
+  /// Takes an element out, wherever it is.
+  mutating func take(slot: Int) -> Element? {
+    guard slots.contains(slot), let element = items[slot - base].take() else { return nil }
+    holes += 1
+    tidy()
+    return element
+  }
+
+  /// Gives the room of the holes back, once they are half of all. Returns whether it did, and so
+  /// whether the elements have other slots now.
+  mutating func compact() -> Bool {
+    guard holes > 32, holes > live else { return false }
+    items = elements
+    (head, holes) = (0, 0)
+    return true
+  }
+
+  /// Removes the holes at both ends.
+  private mutating func trim() {
+    while let last = items.last, last == nil, items.count > head {
+      items.removeLast()
+      holes -= 1
+    }
+    while head < items.count, items[head] == nil {
+      head += 1
+      holes -= 1
     }
   }
 }

@@ -5,32 +5,37 @@ import UseCaseInternals
 /// It never changes: a redo makes another one, with the new response.
 protocol HistoryStep: AnyObject, Sendable {
   var title: String { get }
+  var footprint: HistoryFootprint { get }
   func undo() async throws
   func redo() async throws -> any HistoryStep
   func merging(_ later: any HistoryStep) -> HistoryMerging<any HistoryStep>
   func discard(_ reason: HistoryDiscardReason)
 }
 
-extension HistoryPlan<any HistoryStep> {
-  /// Undoes or redoes one step after the other, until all is done or one throws.
-  ///
-  /// Inlined, because each function that waits costs a frame on the stack of the task.
-  @inline(__always)
-  mutating func carryOut() async throws {
-    while let step = next() {
-      if isRedo {
-        redid(try await step.redo())
-      } else {
-        try await step.undo()
-        undid()
-      }
-    }
+extension HistoryRecord.Content where Step == any HistoryStep {
+  /// Asks the use case what the step touches, and so is not for a place under a lock.
+  init(_ step: any HistoryStep) { self.init(step, marks: step.footprint.marks) }
+}
+
+extension HistoryRecord where Step == any HistoryStep {
+  /// Returns those of the later records that touch what this one touches.
+  func blockers(among rivals: [Self]) -> [HistoryEntry.ID] {
+    let footprint = footprint
+    return rivals.filter { footprint.overlaps($0.footprint) }.map(\.id)
   }
 
-  /// The entries that have been undone or redone, in this order.
-  var entries: [HistoryEntry] { (0..<moved).map { entry(at: $0) } }
+  private var footprint: HistoryFootprint {
+    leaves.reduce(.keys()) { $0.union($1.content.step?.footprint ?? .everything) }
+  }
+}
 
-  var entry: HistoryEntry? { moved > 0 ? entry(at: 0) : nil }
+extension HistoryPlan<any HistoryStep> {
+  /// The entries that have been undone or redone, in this order.
+  var entries: [HistoryEntry] {
+    (0..<moved).filter { !obsolete.contains($0) }.map { entry(at: $0) }
+  }
+
+  var entry: HistoryEntry? { hasResult ? entry(at: 0) : nil }
 
   private func entry(at index: Int) -> HistoryEntry {
     let record = records[index]

@@ -44,4 +44,12 @@ enum HistoryMerging<Step: Sendable>: Sendable {
   case separate
   case merged(Step)
   case annul
+
+  func map<Other>(_ transform: (Step) -> Other) -> HistoryMerging<Other> {
+    switch self {
+    case .separate: .separate
+    case .merged(let step): .merged(transform(step))
+    case .annul: .annul
+    }
+  }
 }

@@ -7,6 +7,7 @@ enum Command: Hashable, Sendable {
   case new(String)
   case edit(String, String)
   case remove(String)
+  case restore(String)
   case type([String], String)
   case rows([String])
   case importFile(String)
@@ -32,6 +33,7 @@ enum Command: Hashable, Sendable {
     case "new": self = .new(try Self.some(rest, name, "TEXT"))
     case "edit": self = .edit(first, try Self.some(text, name, "ID TEXT"))
     case "remove": self = .remove(try Self.only(first, text, name, "ID"))
+    case "restore": self = .restore(try Self.only(first, text, name, "ID"))
     case "type":
       let ids = first.split(separator: ",").map(String.init)
       self = .type(ids, try Self.some(text, name, "ID,ID… TEXT"))

@@ -61,7 +61,13 @@ final class Session {
       let edit = notes.edit.execute(EditNote.Request(id: id, text: text))
       await run(edit.then { self.tell("Changed", $0.after) })
     case .remove(let id):
-      await run(notes.remove.execute(id).then { self.tell("Removed", $0.before) })
+      await run(
+        notes.remove.execute(id).then { change in
+          self.tell("Removed", change.before)
+          if let note = change.before { self.output.show(["Back with: restore \(note.id)"]) }
+        })
+    case .restore(let id):
+      await restore(id)
     case .type(let ids, let text):
       let type = notes.type.execute(TypeText.Request(ids: ids, text: text))
       await run(
@@ -123,6 +129,18 @@ final class Session {
     }
     let dropped = entries.count { !$0.isApplied && !after.map(\.id).contains($0.id) }
     if dropped > 0 { output.show(["Dropped what was undone: \(dropped)"]) }
+  }
+
+  /// Undoes the newest removal of the note, whatever has been done since.
+  private func restore(_ id: String) async {
+    let removal = notes.history.entries.last { entry in
+      guard entry.isApplied,
+        let execution = notes.history.execution(entry.id, by: RemoveNote.self)
+      else { return false }
+      return execution.response.before?.id.hasPrefix(id) == true
+    }
+    guard let removal else { return fail("No such note was removed: \(Words.printable(id))") }
+    await move(notes.history.undo(removal.id), "Undone", "It is back already.")
   }
 
   private func importFile(_ path: String) async {

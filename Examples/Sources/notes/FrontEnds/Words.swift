@@ -54,6 +54,8 @@ enum Words {
     case NotesError.changed: "Somebody else has changed the note: nothing was done."
     case NotesError.refused(let status, let words):
       "The server says \(status): \(printable(words))."
+    case let error as HistoryObsolete:
+      "\(error.cause.map(failure) ?? "It is gone.") It is no longer in the history."
     case let error as UseCaseTimeout:
       "No answer within \(error.duration.components.seconds) s. It may be done later: see list."
     default: "\(error)"
@@ -83,6 +85,7 @@ enum Words {
       new TEXT           make a note
       edit ID TEXT       give a note another text
       remove ID          remove a note
+      restore ID         undo the removal of a note, also after other changes
       type ID,ID… TEXT   type a text, with an autosave at each letter: of one note one runs and
                          the newest waits, and two notes are saved side by side. No step of the
                          history.
@@ -90,9 +93,10 @@ enum Words {
       import FILE        make a note of each line. Ctrl-C stops it; what is imported by then
                          stays, and is one step of the history.
       undo, redo         a new, edit, remove or import; and after a show, show the one before.
-                         What fails can be tried again.
+                         What fails can be tried again. What meets somebody else's change
+                         leaves the history.
       history            what can be undone, and what can be redone
-      forget             empty the history, if somebody else's change is in its way
+      forget             empty the history
       login TOKEN        show a token to a server that asks for one
       offline, online    be cut off from the server, and be connected again
       latency MS         wait so long before each request

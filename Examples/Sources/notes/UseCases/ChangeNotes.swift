@@ -8,8 +8,9 @@ struct Change: Hashable, Sendable {
   var after: Note?
 }
 
-/// A use case that changes one note. Each change can be made backwards, and forwards again; both
-/// fail if somebody else has changed the note meanwhile, rather than to lose what they wrote.
+/// A use case that changes one note. Each change can be made backwards, and forwards again, also past
+/// changes of other notes. If somebody else has changed the note meanwhile, both are obsolete, rather
+/// than to lose what they wrote.
 protocol NoteChange: UndoableUseCase where Response == Change {
   /// Restated, so that the compiler finds it in `change`.
   associatedtype Request
@@ -27,12 +28,25 @@ extension NoteChange {
   }
 
   func undo(_ request: Request, _ change: Change) async throws {
-    try await notebook.change(change.after, to: change.before)
+    try await back(change.after, to: change.before)
   }
 
   func redo(_ request: Request, _ change: Change) async throws -> Change {
-    try await notebook.change(change.before, to: change.after)
+    try await back(change.before, to: change.after)
     return change
+  }
+
+  func footprint(of request: Request, _ change: Change) -> HistoryFootprint {
+    guard let id = (change.before ?? change.after)?.id else { return .keys() }
+    return .keys(id)
+  }
+
+  private func back(_ old: Note?, to new: Note?) async throws {
+    do {
+      try await notebook.change(old, to: new)
+    } catch NotesError.changed {
+      throw HistoryObsolete(NotesError.changed)
+    }
   }
 }
 

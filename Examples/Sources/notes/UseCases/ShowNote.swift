@@ -30,6 +30,11 @@ struct ShowNote: UndoableUseCase {
     try await open(response.note.id)
   }
 
+  /// The desk, and no note: to open one changes none.
+  func footprint(of prefix: String, _ response: Response) -> HistoryFootprint {
+    .keys(ObjectIdentifier(desk))
+  }
+
   private func open(_ id: Note.ID) async throws -> Response {
     let note = try await notebook.get(id)
     let before = desk.note?.id

@@ -1,0 +1,60 @@
+/// What an execution touches, so that a history knows which others it may be undone without.
+///
+/// ```swift
+/// func footprint(of title: String, _: Void) -> HistoryFootprint { .keys(title) }
+/// ```
+///
+/// Two footprints overlap if they have a key in common. Name everything that `main`, `undo` and
+/// `redo` read or write: an entry is undone out of order only past those that do not overlap it.
+public struct HistoryFootprint: Hashable, Sendable {
+  /// A key, whatever its type.
+  private struct Key: Hashable, Sendable {
+    let value: any Hashable & Sendable
+
+    static func == (lhs: Self, rhs: Self) -> Bool {
+      AnyHashable(lhs.value) == AnyHashable(rhs.value)
+    }
+
+    func hash(into hasher: inout Hasher) { AnyHashable(value).hash(into: &hasher) }
+  }
+
+  /// Nil for everything.
+  private let keys: Set<Key>?
+
+  /// It overlaps all others but an empty one: whatever comes later has to be undone first.
+  public static let everything = Self(keys: nil)
+
+  /// Returns the footprint of an execution that touches these things, such as the ids of notes.
+  ///
+  /// - Parameter keys: The things. They may be of one type here and of another elsewhere.
+  /// - Returns: The footprint.
+  public static func keys<Key: Hashable & Sendable>(_ keys: Key...) -> Self {
+    Self(keys: Set(keys.map { HistoryFootprint.Key(value: $0) }))
+  }
+
+  /// Returns the footprint of an execution that touches nothing. It overlaps no other.
+  ///
+  /// - Returns: The footprint.
+  public static func keys() -> Self { Self(keys: []) }
+
+  /// Returns the footprint of both together.
+  ///
+  /// - Parameter other: Another footprint.
+  /// - Returns: Everything, if one of them is that.
+  public func union(_ other: Self) -> Self {
+    guard let keys, let others = other.keys else { return .everything }
+    return Self(keys: keys.union(others))
+  }
+
+  func overlaps(_ other: Self) -> Bool {
+    switch (keys, other.keys) {
+    case (let keys?, let others?): !keys.isDisjoint(with: others)
+    case (nil, let keys?), (let keys?, nil): !keys.isEmpty
+    case (nil, nil): true
+    }
+  }
+
+  /// The same as numbers, nil for everything. Keys that are equal have the same number; that two
+  /// others have it, too, is rare.
+  var marks: [Int]? { keys.map { Array(Set($0.map(\.hashValue))) } }
+}

@@ -1,0 +1,35 @@
+/// A state of the document that a history can tell from all others: what is applied.
+///
+/// It is a sum, to which each applied entry adds a number of its own. So it is the same in whatever
+/// order entries that have nothing to do with each other are undone and redone. The numbers are as
+/// good as random: that two sums are equal by mistake happens once in 2⁶⁴ times.
+struct HistoryPlace: Hashable, Sendable {
+  private(set) var sum: UInt64 = 0
+
+  /// Where all histories begin.
+  static let beginning = Self()
+
+  private init(sum: UInt64 = 0) {
+    self.sum = sum
+  }
+
+  /// The number of an entry as it has been recorded.
+  static func of(_ entry: HistoryEntry.ID) -> Self { Self(sum: mixed(entry.number)) }
+
+  /// The number of a thing that has no id, or of an entry that has lost a part. Give each a number
+  /// of its own.
+  static func unknown(_ number: UInt64) -> Self { Self(sum: mixed(mixed(~number))) }
+
+  static func + (lhs: Self, rhs: Self) -> Self { Self(sum: lhs.sum &+ rhs.sum) }
+  static func - (lhs: Self, rhs: Self) -> Self { Self(sum: lhs.sum &- rhs.sum) }
+  static func += (lhs: inout Self, rhs: Self) { lhs.sum &+= rhs.sum }
+  static func -= (lhs: inout Self, rhs: Self) { lhs.sum &-= rhs.sum }
+
+  /// The finish of SplitMix64.
+  private static func mixed(_ number: UInt64) -> UInt64 {
+    var mixed = number &+ 0x9e37_79b9_7f4a_7c15
+    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+    return mixed ^ (mixed >> 31)
+  }
+}

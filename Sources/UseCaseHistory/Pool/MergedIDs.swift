@@ -1,0 +1,24 @@
+/// Which entries executions have gone into.
+///
+/// An entry that leaves is not looked for: its ids go when there are twice as many as there were, or
+/// as many as entries. So it costs a merge O(1), and nothing else.
+struct MergedIDs: Sendable {
+  typealias ID = HistoryEntry.ID
+
+  private var entries: [ID: ID] = [:]
+  private var limit = 64
+
+  /// The entry that the execution went into. It may have left since.
+  subscript(execution: ID) -> ID? { entries[execution] }
+
+  /// The execution has become a part of the entry. Returns whether to `keep` what is present.
+  mutating func add(_ execution: ID, to entry: ID) -> Bool {
+    entries[execution] = entry
+    return entries.count > limit
+  }
+
+  mutating func keep(_ present: Set<ID>) {
+    entries = entries.filter { present.contains($0.value) }
+    limit = max(64, 2 * entries.count, present.count)
+  }
+}
