@@ -5,15 +5,15 @@
 /// let screen = Screen(search: AnyUseCase(Search()))
 /// ```
 public struct AnyUseCase<Request: Sendable, Response: Sendable>: UseCase {
-  /// Where its operations run.
-  public let queue: UseCaseQueue
-
-  /// How long a body may take.
-  public let timeout: Duration
-
-  private let body: @Sendable (Request) async throws -> Response
+  private let base: any UseCase<Request, Response>
   private let asking: (any AskingUseCase)?
   @usableFromInline package let baseType: any Any.Type
+
+  /// Where its operations run.
+  public var queue: UseCaseQueue { base.queue }
+
+  /// How long a body may take.
+  public var timeout: Duration { base.timeout }
 
   /// Creates a use case whose body is `main`.
   ///
@@ -25,34 +25,46 @@ public struct AnyUseCase<Request: Sendable, Response: Sendable>: UseCase {
     queue: UseCaseQueue = .default, timeout: Duration = UseCaseTimeout.never,
     main: @escaping @Sendable (Request) async throws -> Response
   ) {
-    self.queue = queue
-    self.timeout = timeout
-    body = main
+    base = ClosureUseCase(queue: queue, timeout: timeout, body: main)
     asking = nil
     baseType = Self.self
   }
 
   /// Creates a use case that does what `base` does, on the same queue.
   ///
-  /// - Parameter base: The use case whose type is not to be seen.
+  /// - Parameter base: The use case whose type is erased.
   public init(_ base: some UseCase<Request, Response>) {
-    queue = base.queue
-    timeout = base.timeout
-    body = { try await base.main($0) }
+    self.base = base
     asking = base as? any AskingUseCase
     baseType = asking?.baseType ?? type(of: base)
   }
 
-  /// Calls the closure.
+  /// Asks the base.
+  ///
+  /// - Parameter request: The input of the execution.
+  /// - Returns: The queue of its operation.
+  public func queue(for request: Request) -> UseCaseQueue { base.queue(for: request) }
+
+  /// Answers as the base does.
   ///
   /// - Parameter request: The input of the use case.
   /// - Returns: The response.
-  /// - Throws: The error of the closure.
-  /// - Complexity: That of the closure.
-  public func main(_ request: Request) async throws -> Response { try await body(request) }
+  /// - Throws: The error of the base.
+  /// - Complexity: That of the base.
+  public func main(_ request: Request) async throws -> Response { try await base.main(request) }
 }
 
 extension AnyUseCase: AskingUseCase {
+  @usableFromInline package var innermost: any AskingUseCase { asking?.innermost ?? self }
+
   @usableFromInline
   package func title(for request: Any) -> String? { asking?.title(for: request) }
+}
+
+private struct ClosureUseCase<Request: Sendable, Response: Sendable>: UseCase {
+  let queue: UseCaseQueue
+  let timeout: Duration
+  let body: @Sendable (Request) async throws -> Response
+
+  func main(_ request: Request) async throws -> Response { try await body(request) }
 }

@@ -10,7 +10,8 @@
 ///   }
 /// }
 ///
-/// Count().execute(3) { number in print(number) }.then { text in print(text) }  // 1 2 3 done
+/// Count().execute(3) { number in print(number) }  // 1 2 3
+///   .then { text in print(text) }  // done
 /// ```
 public protocol ReportingUseCase<Request, Response, Update>: UseCase {
   // Restated, or a type that writes only `main(_:report:)` is not inferred to conform.
@@ -38,7 +39,7 @@ public protocol ReportingUseCase<Request, Response, Update>: UseCase {
 }
 
 extension ReportingUseCase {
-  /// Answers one request and reports to nobody.
+  /// Answers one request without reporting.
   ///
   /// - Parameter request: The input of the use case.
   /// - Returns: The response.
@@ -49,14 +50,14 @@ extension ReportingUseCase {
     try await main(request) { _ in }
   }
 
-  /// Executes the request in an operation of its own that tells of its updates.
+  /// Executes the request in an operation of its own that delivers its updates.
   ///
   /// - Parameters:
   ///   - request: The input of the use case.
   ///   - priority: The priority of the body, nil for that of the running code.
-  ///   - onUpdate: Gets every update in the order reported, on the isolation that it was written
-  ///     in, before any `then`, `catch`, `common` or `finally`. An update is dropped
-  ///     if it comes after the outcome, or is undelivered when the operation is cancelled.
+  ///   - onUpdate: Receives every update in the order reported, on the isolation it was written in,
+  ///     before any `then`, `catch`, `common` or `finally`. An update is dropped if it comes after
+  ///     the outcome, or is undelivered when the operation is cancelled.
   /// - Returns: The operation, to attach handlers to, to await or to cancel.
   /// - Complexity: O(1), and O(1) for each operation that gives way.
   @discardableResult
@@ -65,7 +66,7 @@ extension ReportingUseCase {
     @_inheritActorContext onUpdate: @escaping @isolated(any) @Sendable (Update) -> Void
   ) -> UseCaseOperation<Request, Response> {
     let operation = UseCaseOperation<Request, Response>(
-      request, queue: storedQueue, useCaseType: Self.self, isCall: false)
+      request, queue: checkedQueue(for: request), useCaseType: Self.self, isCall: false)
     let reporting = Reporting(base: self, onUpdate: onUpdate, operation: operation)
     operation.submit(reporting, priority: priority, isCall: false)
     return operation
@@ -73,9 +74,9 @@ extension ReportingUseCase {
 }
 
 extension ReportingUseCase where Request == Void {
-  /// Executes the use case in an operation of its own that tells of its updates.
+  /// Executes the use case in an operation of its own that delivers its updates.
   ///
-  /// - Parameter onUpdate: Gets every update, as in ``execute(_:priority:onUpdate:)``.
+  /// - Parameter onUpdate: Receives every update, as in ``execute(_:priority:onUpdate:)``.
   /// - Returns: The operation, to attach handlers to, to await or to cancel.
   /// - Complexity: O(1), and O(1) for each operation that gives way.
   @discardableResult
@@ -93,6 +94,7 @@ private struct Reporting<Base: ReportingUseCase>: UseCase {
   let operation: UseCaseOperation<Base.Request, Base.Response>
 
   var queue: UseCaseQueue { base.queue }
+  func queue(for request: Base.Request) -> UseCaseQueue { base.queue(for: request) }
   var timeout: Duration { base.timeout }
 
   func main(_ request: Base.Request) async throws -> Base.Response {

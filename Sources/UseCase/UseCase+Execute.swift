@@ -13,7 +13,7 @@ extension UseCase {
     _ request: Request, priority: TaskPriority? = nil
   ) -> UseCaseOperation<Request, Response> {
     let operation = UseCaseOperation<Request, Response>(
-      request, queue: storedQueue, useCaseType: Self.self, isCall: false)
+      request, queue: checkedQueue(for: request), useCaseType: Self.self, isCall: false)
     operation.submit(self, priority: priority, isCall: false)
     return operation
   }
@@ -34,7 +34,7 @@ extension UseCase {
   nonisolated(nonsending) public func callAsFunction(_ request: Request) async throws -> Response {
     try Task.checkCancellation()
     let operation = UseCaseOperation<Request, Response>(
-      request, queue: storedQueue, useCaseType: Self.self, isCall: true)
+      request, queue: checkedQueue(for: request), useCaseType: Self.self, isCall: true)
     operation.core.callIsAwaited()
     operation.submit(self, isCall: true)
     return try await operation.value(isCall: true)
@@ -42,23 +42,23 @@ extension UseCase {
 }
 
 extension UseCase {
-  /// The queue, which a debug build makes sure of: a computed one would limit nothing.
-  @inlinable var storedQueue: UseCaseQueue {
-    let queue = queue
+  /// The queue for the request. A debug build makes sure of ``queue``: a computed one limits nothing.
+  @inlinable
+  func checkedQueue(for request: Request) -> UseCaseQueue {
     assert(
-      queue === self.queue,
+      queue === queue,
       """
       \(Self.self).queue gives another queue at each access, so it limits nothing. Store it: \
       `let queue = UseCaseQueue(…)`, or `static let` if all values share it.
       """)
-    return queue
+    return queue(for: request)
   }
 
   /// Executes the request in the slot that the running code holds, as the call form does, and does
   /// not wait for the response.
   package func executeInside(_ request: Request) -> UseCaseOperation<Request, Response> {
     let operation = UseCaseOperation<Request, Response>(
-      request, queue: queue, useCaseType: Self.self, isCall: true)
+      request, queue: queue(for: request), useCaseType: Self.self, isCall: true)
     operation.submit(self, isCall: true)
     return operation
   }

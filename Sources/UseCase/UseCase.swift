@@ -24,8 +24,17 @@ public protocol UseCase<Request, Response>: Sendable {
 
   /// Where its operations run. The default is ``UseCaseQueue/default``, which is unlimited.
   ///
-  /// Give it a stored property: a queue made anew at every access limits nothing.
+  /// Store it in a `let`: a computed property creates a new queue at every access, and limits
+  /// nothing.
   var queue: UseCaseQueue { get }
+
+  /// Where the operation of one request runs: asked once for each execution. The default is
+  /// ``queue``.
+  ///
+  /// - Parameter request: The input of the execution.
+  /// - Returns: A queue that others find, too, such as one of ``UseCaseLanes``.
+  /// - Complexity: Expected to be O(1): it is called on the thread that executes.
+  func queue(for request: Request) -> UseCaseQueue
 
   /// How long a body may take, from its start, on the clock of the queue. The default is
   /// ``UseCaseTimeout/never``.
@@ -41,8 +50,8 @@ public protocol UseCase<Request, Response>: Sendable {
   /// Answers one request.
   ///
   /// It runs once for each operation, in a task of its own, with the priority and the task-local
-  /// values of the `execute` that asked for it. It runs on the isolation of its type: that of a plain
-  /// struct on no actor, in a module whose default isolation is the main actor, too; that of a
+  /// values of the `execute` that asked for it. The type decides where it runs: the `main` of a plain
+  /// struct on no actor, even in a module whose default isolation is the main actor; that of a
   /// `@MainActor` type on the main actor; that of an actor on the actor.
   ///
   /// - Parameter request: The input.
@@ -55,6 +64,12 @@ public protocol UseCase<Request, Response>: Sendable {
 extension UseCase {
   /// The queue for the whole process, which is unlimited.
   public var queue: UseCaseQueue { .default }
+
+  /// The ``queue``, for every request.
+  ///
+  /// - Parameter request: The input of the execution.
+  /// - Returns: The queue.
+  @inlinable public func queue(for request: Request) -> UseCaseQueue { queue }
 
   /// No timeout: a body may take as long as it likes.
   public var timeout: Duration { UseCaseTimeout.never }

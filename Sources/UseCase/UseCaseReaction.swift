@@ -1,4 +1,4 @@
-/// The right to end a reaction.
+/// A registered reaction, which you can end.
 public struct UseCaseReaction: Sendable {
   let reactions: UseCaseReactions
   let type: any Any.Type
@@ -9,7 +9,7 @@ public struct UseCaseReaction: Sendable {
 
   /// Ends the reaction when `scope` goes away.
   ///
-  /// - Parameter scope: The lifetime of a screen, say.
+  /// - Parameter scope: The scope whose end is that of the reaction.
   /// - Returns: The reaction itself.
   @discardableResult
   public func store(in scope: UseCaseScope) -> Self {
@@ -25,7 +25,7 @@ extension UseCaseReactions {
   ///   - type: The type of the use case. A wrapper is a type of its own, and `AnyUseCase(base)`
   ///     counts as its base.
   ///   - attach: Attaches handlers, on the thread that executes.
-  /// - Returns: The right to end the reaction. Letting go of it does not end it.
+  /// - Returns: The reaction. Releasing it doesn't end it.
   @discardableResult
   public func to<Base: UseCase>(
     _ type: Base.Type,

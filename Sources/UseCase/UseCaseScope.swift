@@ -1,6 +1,6 @@
 import UseCaseInternals
 
-/// Cancels the operations that it holds when it goes away: the lifetime of a screen, say.
+/// Holds operations, and cancels them when it goes away, for example with its screen.
 ///
 /// ```swift
 /// final class SearchScreen {

@@ -5,7 +5,7 @@ public import UseCase
 ///
 /// ```swift
 /// let rename = Rename(document: document).recorded(in: history)
-/// let button = RenameButton(rename: AnyUseCase(rename))  // knows nothing of histories
+/// let button = RenameButton(rename: AnyUseCase(rename))  // knows no history
 /// ```
 ///
 /// Its executions run on the lane of the history, one at a time with everything else that was

@@ -6,8 +6,13 @@ public import UseCase
 /// struct Rename: UndoableUseCase {
 ///   let document: Document
 ///
-///   func main(_ name: String) async throws -> String { await document.rename(to: name) }
-///   func undo(_ name: String, _ old: String) async throws { _ = await document.rename(to: old) }
+///   func main(_ name: String) async throws -> String {
+///     await document.rename(to: name)
+///   }
+///
+///   func undo(_ name: String, _ old: String) async throws {
+///     _ = await document.rename(to: old)
+///   }
 /// }
 /// ```
 ///

@@ -324,9 +324,9 @@ extension UndoableUseCase {
   /// Returns a use case that does the same and is recorded in `history`: hand it to whoever
   /// executes. Its copies are the same use case for ``merge(_:_:)``.
   ///
-  /// It keeps the history, and an entry keeps its use case. So one that has another, recorded in
-  /// the same history, as a part keeps that history through its entries: make the other when
-  /// `main` needs it, or ``UseCaseHistory/clear()`` the history when it is no longer needed.
+  /// It keeps the history, and an entry keeps its use case. To avoid a cycle, don't store a use case
+  /// in another one that is recorded in the same history: make it when `main` needs it, or
+  /// ``UseCaseHistory/clear()`` the history when it is no longer needed.
   ///
   /// - Parameter history: Where its executions become entries.
   /// - Returns: The recorded use case.

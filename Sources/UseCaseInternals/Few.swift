@@ -20,6 +20,20 @@ extension Few {
     }
   }
 
+  /// Removes an element, and closes the gap.
+  package mutating func remove(at index: Int) -> Element {
+    switch consume self {
+    case .one(let element) where index == 0:
+      self = .none
+      return element
+    case .several(var elements):
+      let element = elements.remove(at: index)
+      self = .several(elements)
+      return element
+    case .none, .one: preconditionFailure("The index \(index) is out of range.")
+    }
+  }
+
   /// Calls `body` with each element in order. It copies none, as iterating would.
   @inlinable
   package consuming func forEach(_ body: (Element) -> Void) {

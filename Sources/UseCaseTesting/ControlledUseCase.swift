@@ -31,7 +31,7 @@ public final class ControlledUseCase<Request: Sendable, Response: Sendable>: Use
       self.request = request
     }
 
-    /// Whether the task of the body has been cancelled before the body returned.
+    /// Whether the task of the body was cancelled before the body returned.
     public var isCancelled: Bool { cancellation.isFulfilled }
 
     /// Lets the body return a response.

@@ -7,7 +7,7 @@ import UseCaseInternals
 ///
 /// ```swift
 /// let gate = Gate()
-/// let search = AnyUseCase<String, [String]>(queue: UseCaseQueue(.serial)) { text in
+/// let search = AnyUseCase<String, [String]>(queue: .init(.serial)) { text in
 ///   try await gate.pass()
 ///   return [text]
 /// }

@@ -7,7 +7,8 @@ import UseCaseInternals
 ///
 /// ```swift
 /// let clock = ManualClock()
-/// let queue = UseCaseQueue(.cancelPrevious(debounce: .milliseconds(300)), clock: clock)
+/// let queue = UseCaseQueue(
+///   .cancelPrevious(debounce: .milliseconds(300)), clock: clock)
 /// let search = AnyUseCase<String, [String]>(queue: queue) { text in [text] }
 /// let operation = search.execute("swift")
 /// await clock.sleeping()

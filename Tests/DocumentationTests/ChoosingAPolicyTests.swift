@@ -17,6 +17,18 @@ struct ChoosingAPolicyTests {
     for operation in operations { await operation.ended() }
   }
 
+  @Test func `a throttled preview starts at once, and keeps the newest waiting`() async {
+    let preview = UseCaseQueue(.throttle(.milliseconds(700)))
+
+    let gate = Gate()
+    let draw = AnyUseCase<Int, Void>(queue: preview) { _ in await gate.passIgnoringCancellation() }
+    let operations = (1...3).map { draw.execute($0) }
+    #expect(operations.map(\.state) == [.running, .finished, .waiting])
+    preview.cancelAll()
+    gate.open()
+    await preview.idle()
+  }
+
   @Test func `two use cases that share a serial queue wait for each other`() async throws {
     let bank = Bank()
     let account = UseCaseQueue(.serial)

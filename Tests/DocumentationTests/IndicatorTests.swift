@@ -23,7 +23,7 @@ struct IndicatorTests {
   }
 
   enum Page: CaseIterable {
-    case readme, model, activities
+    case readme, model, activities, tutorial
     /// For queues that run one operation at a time, as its page says.
     case outcome
   }
@@ -45,6 +45,9 @@ struct IndicatorTests {
           _ = following
           return screen.spinner.isAnimating
         })
+    case .tutorial:
+      let model = TutorialTests.SearchModel(search: server)
+      return Example(type: { model.type($0) }, isOn: { model.isSearching })
     case .outcome:
       let screen = OutcomeScreen(search: server)
       return Example(type: { screen.type($0) }, isOn: { screen.spinner.isAnimating })
@@ -100,7 +103,7 @@ struct IndicatorTests {
     await becomes(false, example)
   }
 
-  @Test(arguments: [Page.readme, .model, .activities])
+  @Test(arguments: [Page.readme, .model, .activities, .tutorial])
   func `one of two calls that ends leaves the indicator on`(page: Page) async {
     for policy in [UseCaseQueue.Policy.unlimited, .serial, .keepLatest] {
       let server = Server(queue: UseCaseQueue(policy))

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What the READMEs, the articles and the comments of symbols show compiles: each Swift block stands
-/// in a file beside this one.
+/// in a file beside this one. Left out is code of other libraries, which says so in its first line.
 struct PagesTests {
   private static let root = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -10,14 +10,34 @@ struct PagesTests {
   private static let pages: [String] =
     ["README.md", "README.es.md"] + paths(in: "Sources", "md") + paths(in: "Sources", "swift")
 
+  private static let otherLibraries = [
+    "// Combine", "// Dispatch", "// RxSwift", "// The Composable Architecture",
+  ]
+
   @Test func `every Swift block of a page or a comment stands in a file that compiles`() throws {
     let code = try Self.paths(in: "Tests/DocumentationTests", "swift").map { path in
       try lines(path).joined(separator: "\n")
     }
     for page in Self.pages {
-      for block in try swiftBlocks(of: page) {
+      for block in try swiftBlocks(of: page)
+      where !Self.otherLibraries.contains(where: { block.hasPrefix($0 + "\n") }) {
         #expect(code.contains { $0.contains(block) }, "not compiled, in \(page): \(block)")
       }
+    }
+  }
+
+  @Test func `each file of the tutorial stands, at its end, in a file that compiles`() throws {
+    let folder = "Sources/UseCase/UseCase.docc/Tutorials"
+    let steps = try lines("\(folder)/SearchWithUndo.tutorial").joined(separator: "\n")
+    // Of each name the last file, such as "Search.swift" and "Search-3.swift".
+    let files = Dictionary(
+      steps.matches(of: /@Code\(name: "(.+\.swift)", file: "(.+)"\)/).map { ($0.1, $0.2) },
+      uniquingKeysWith: { $1 })
+    #expect(files.count == 7)
+    let code = try lines("Tests/DocumentationTests/TutorialTests.swift").joined(separator: "\n")
+    for (name, file) in files where name != "Package.swift" {
+      let text = try lines("\(folder)/Code/\(file)").joined(separator: "\n")
+      #expect(code.contains(text), "not compiled: \(file)")
     }
   }
 
@@ -30,25 +50,68 @@ struct PagesTests {
     #expect(headings[0] == headings[1])
   }
 
+  @Test(arguments: [
+    ("GettingStarted", "PrimerosPasos"), ("ChoosingAPolicy", "ElegirUnaPolitica"),
+    ("Cancellation", "LaCancelacion"), ("WhyNotJustTask", "PorQueNoSoloTask"),
+    ("SwiftUI", "VistasDeSwiftUI"),
+  ])
+  func `a translated page has the code of its original`(page: String, translation: String) throws {
+    let blocks = try [page, translation].map { name in
+      try swiftBlocks(of: "Sources/UseCase/UseCase.docc/Articles/\(name).md")
+    }
+    #expect(!blocks[0].isEmpty && blocks[0] == blocks[1])
+  }
+
   @Test func `code begins before line 20`() throws {
     let first = try #require(try lines("README.md").firstIndex(of: "```swift"))
     #expect(first < 20)
   }
 
-  @Test func `what a README links to is there`() throws {
-    for page in ["README.md", "README.es.md"] {
-      let text = try lines(page).joined(separator: "\n")
-      let links = text.matches(of: /\]\(([^:)]+)\)/).map { String($0.1) }
-      #expect(links.count > 10)
-      let anchors = try lines(page).filter { $0.hasPrefix("#") }.map(Self.anchor)
-      for link in links where link.hasPrefix("#") {
-        #expect(anchors.contains(link), "\(link)")
-      }
-      for link in links where !link.hasPrefix("#") {
-        #expect(
-          FileManager.default.fileExists(atPath: Self.root.appending(path: link).path), "\(link)")
+  /// A code host shows the pages as they are: it resolves no link of DocC, and no symbol.
+  @Test func `every link and picture that a reader of a code host comes to is there`() throws {
+    var pages = ["README.md", "README.es.md"]
+    var links = 0
+    var next = 0
+    while next < pages.count {
+      let page = pages[next]
+      next += 1
+      let folder = URL(filePath: page, relativeTo: Self.root).deletingLastPathComponent()
+      let text = try Self.prose(of: page)
+      #expect(!text.contains("doc:"), "a link of DocC, in \(page)")
+      for target in Self.targets(in: text) where !target.contains(":") {
+        links += 1
+        let parts = target.split(separator: "#", omittingEmptySubsequences: false).map(String.init)
+        let file = parts[0].isEmpty ? page : Self.path(of: folder.appending(path: parts[0]))
+        let url = Self.root.appending(path: file)
+        #expect(FileManager.default.fileExists(atPath: url.path), "\(target), in \(page)")
+        guard file.hasSuffix(".md") else { continue }
+        if !pages.contains(file) { pages.append(file) }
+        guard parts.count > 1 else { continue }
+        let anchors = try Self.prose(of: file).components(separatedBy: "\n")
+          .filter { $0.hasPrefix("#") }.map(Self.anchor)
+        #expect(anchors.contains("#" + parts[1]), "\(target), in \(page)")
       }
     }
+    #expect(links > 100)
+    let written = Self.paths(in: "Documentation", "md")
+    #expect(written.filter { !pages.contains($0) }.isEmpty, "no README leads there")
+  }
+
+  /// A page without its blocks of code.
+  private static func prose(of page: String) throws -> String {
+    let text = try String(contentsOf: root.appending(path: page), encoding: .utf8)
+    let parts = text.components(separatedBy: "```").enumerated()
+    return parts.filter { $0.offset.isMultiple(of: 2) }.map(\.element).joined()
+  }
+
+  private static func targets(in text: String) -> [String] {
+    let links = text.matches(of: /\]\(([^)\s]+)\)/).map { String($0.1) }
+    return links + text.matches(of: /(?:src|srcset|href)="([^"]+)"/).map { String($0.1) }
+  }
+
+  /// The path of a file, seen from the root.
+  private static func path(of file: URL) -> String {
+    String(file.standardizedFileURL.path.dropFirst(root.standardizedFileURL.path.count + 1))
   }
 
   /// The anchor that a code host gives to a heading.
@@ -71,7 +134,7 @@ struct PagesTests {
       .map { $0.trimmingCharacters(in: .whitespaces) }
       .map { path.hasPrefix("Sources") && $0.hasPrefix("///") ? String($0.dropFirst(3)) : $0 }
       .map { $0.trimmingCharacters(in: .whitespaces) }
-      .filter { !$0.isEmpty && !$0.hasPrefix("import ") }
+      .filter { !$0.isEmpty && $0.wholeMatch(of: /(@testable )?import .*/) == nil }
   }
 
   private static func paths(in folder: String, _ suffix: String) -> [String] {

@@ -7,17 +7,14 @@ import UseCaseTesting
 /// The code of the READMEs.
 struct ReadmeCode {
   struct Search: UseCase {
-    let askServer: @Sendable (String) async throws -> [String]
+    let ask: @Sendable (String) async throws -> [String]
     let queue = UseCaseQueue(.cancelPrevious)
     let timeout = Duration.seconds(5)
 
-    func main(_ text: String) async throws -> [String] {
-      try await askServer(text)
-    }
+    func main(_ text: String) async throws -> [String] { try await ask(text) }
   }
 
-  @MainActor
-  final class SearchScreen {
+  @MainActor final class SearchScreen {
     private let search: any UseCase<String, [String]>
     private(set) var lines: [String] = []
     private(set) var isSpinning = false
@@ -44,16 +41,20 @@ struct ReadmeCode {
       .onCancel { reason in print(reason) }  // superseded, dropped, requested, …
       .finally { outcome in print(outcome) }  // always
     print(try await operation.value)  // or await it, in any task
-
-    UseCaseQueue.unhandledFailure = { failure in print(failure) }  // failures without a handler
-    UseCaseQueue.unhandledFailure = nil
   }
 
   struct Rename: UndoableUseCase {
-    let server: @Sendable (String) async throws -> String  // sets a title, returns the old one
+    let put: @Sendable (String) async throws -> String  // returns the old one
 
-    func main(_ title: String) async throws -> String { try await server(title) }
-    func undo(_ title: String, _ oldTitle: String) async throws { _ = try await server(oldTitle) }
+    func main(_ title: String) async throws -> String { try await put(title) }
+    func undo(_ title: String, _ oldTitle: String) async throws {
+      _ = try await put(oldTitle)
+    }
+  }
+
+  func correct(_ rename: Rename, in history: UseCaseHistory) {
+    rename.recorded(in: history).execute("Report")
+    history.undo().catch { error in print("Not undone: \(error)") }
   }
 
   func tidyUp(_ rename: Rename, in history: UseCaseHistory) {
@@ -87,9 +88,16 @@ struct ReadmeTests {
     #expect(screen.lines == ["Swift"] && !screen.isSpinning)
   }
 
-  /// In a process of its own, because the hook for unhandled failures is one for the process.
-  @Test func `every line of the handlers runs`() async {
-    await #expect(processExitsWith: .success) { try await ReadmeCode().handle() }
+  @Test func `every line of the handlers runs`() async throws {
+    try await ReadmeCode().handle()
+  }
+
+  @Test func `an undo puts the old title back`() async {
+    let (document, history) = (Document(), UseCaseHistory())
+    ReadmeCode().correct(ReadmeCode.Rename { await document.rename(to: $0) }, in: history)
+    await history.idle()
+    #expect(await document.title == "Untitled")
+    #expect(history.state.redoTitle == "Rename")
   }
 
   @Test func `a group is one entry`() async {

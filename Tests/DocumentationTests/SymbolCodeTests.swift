@@ -28,7 +28,8 @@ struct SymbolCodeTests {
       }
     }
 
-    Count().execute(3) { number in print(number) }.then { text in print(text) }  // 1 2 3 done
+    Count().execute(3) { number in print(number) }  // 1 2 3
+      .then { text in print(text) }  // done
     let heard = Log<Int>()
     let operation = Count().execute(3) { number in heard.append(number) }
     #expect(try await operation.value == "done")
@@ -76,7 +77,8 @@ struct SymbolCodeTests {
   private func retrying() -> UseCaseQueue {
     let queue = UseCaseQueue(
       interceptors: [
-        RetryInterceptor(attempts: 3, delay: .exponential(.milliseconds(200), cap: .seconds(5)))
+        RetryInterceptor(
+          attempts: 3, delay: .exponential(.seconds(1), cap: .seconds(5)))
       ])
     return queue
   }
@@ -90,7 +92,8 @@ struct SymbolCodeTests {
     let (clock, url) = (ManualClock(), "https://example.org")
     let download = Download(queue: UseCaseQueue(clock: clock))
     download.execute(url)
-      .catch(UseCaseTimeout.self) { print($0) }  // It took longer than 5 seconds.
+      // It took longer than 5 seconds.
+      .catch(UseCaseTimeout.self) { print($0) }
     await clock.sleeping()
     await clock.advance(by: .seconds(5))
     await download.queue.idle()
@@ -108,6 +111,12 @@ struct SymbolCodeTests {
     await LogIn(queue: queue).execute("Ada").ended()
     #expect(try await LogIn(queue: queue)("Grace") == "Grace")
     #expect(await badge.shown.elements(atLeast: 2) == ["Ada", "Grace"])
+  }
+
+  @Test func `policies bound a line, and the pace of a preview`() {
+    let uploads = UseCaseQueue(.limit(2, waiting: 100))
+    let preview = UseCaseQueue(.throttle(.milliseconds(100)))
+    #expect(uploads.policy != .limit(2) && preview.policy != .keepLatest)
   }
 
   // The hook is one for the process: a test that sets it is in a suite of its own.
@@ -199,7 +208,7 @@ struct SymbolCodeTests {
     await history.group("") {}.ended()
 
     let state = history.state
-    print(state.canUndo ? "Undo \(state.undoTitle ?? "")" : "Nothing to undo")  // Undo Rename
+    print(state.canUndo, state.undoTitle ?? "")  // true Rename
     for entry in history.entries {
       print(entry.isApplied ? "●" : "○", entry.title)  // ● Rename
     }
@@ -210,7 +219,7 @@ struct SymbolCodeTests {
 
   private func recordedButton(_ document: Document, _ history: UseCaseHistory) -> RenameButton {
     let rename = Rename(document: document).recorded(in: history)
-    let button = RenameButton(rename: AnyUseCase(rename))  // knows nothing of histories
+    let button = RenameButton(rename: AnyUseCase(rename))  // knows no history
     return button
   }
 
@@ -312,8 +321,13 @@ private actor Document {
 private struct Rename: UndoableUseCase {
   let document: Document
 
-  func main(_ name: String) async throws -> String { await document.rename(to: name) }
-  func undo(_ name: String, _ old: String) async throws { _ = await document.rename(to: old) }
+  func main(_ name: String) async throws -> String {
+    await document.rename(to: name)
+  }
+
+  func undo(_ name: String, _ old: String) async throws {
+    _ = await document.rename(to: old)
+  }
 }
 
 #if canImport(SwiftUI)

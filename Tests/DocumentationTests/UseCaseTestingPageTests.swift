@@ -53,7 +53,7 @@ struct UseCaseTestingPageTests {
 
   @Test func `a gate holds a body until the test opens it`() async throws {
     let gate = Gate()
-    let search = AnyUseCase<String, [String]>(queue: UseCaseQueue(.serial)) { text in
+    let search = AnyUseCase<String, [String]>(queue: .init(.serial)) { text in
       try await gate.pass()
       return [text]
     }
@@ -67,7 +67,8 @@ struct UseCaseTestingPageTests {
 
   @Test func `a clock holds a debounce until the test advances it`() async throws {
     let clock = ManualClock()
-    let queue = UseCaseQueue(.cancelPrevious(debounce: .milliseconds(300)), clock: clock)
+    let queue = UseCaseQueue(
+      .cancelPrevious(debounce: .milliseconds(300)), clock: clock)
     let search = AnyUseCase<String, [String]>(queue: queue) { text in [text] }
     let operation = search.execute("swift")
     await clock.sleeping()
@@ -117,10 +118,14 @@ struct UseCaseTestingPageTests {
       self.server = server
       queue = UseCaseQueue(
         .cancelPrevious(debounce: .milliseconds(300)), clock: clock,
-        interceptors: [RetryInterceptor(attempts: 2, delay: .constant(.seconds(1)))])
+        interceptors: [
+          RetryInterceptor(attempts: 2, delay: .constant(.seconds(1)))
+        ])
     }
 
-    func main(_ text: String) async throws -> [String] { try await server(text) }
+    func main(_ text: String) async throws -> [String] {
+      try await server(text)
+    }
   }
 
   @MainActor
@@ -134,7 +139,9 @@ struct UseCaseTestingPageTests {
     func type(_ text: String) {
       newest = search.execute(text)
         .then { titles in self.shown = titles }
-        .catch { error in self.shown = [error is UseCaseTimeout ? "Too slow" : "Offline"] }
+        .catch { error in
+          self.shown = [error is UseCaseTimeout ? "Too slow" : "Offline"]
+        }
     }
   }
 }

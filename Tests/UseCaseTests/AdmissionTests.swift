@@ -81,9 +81,12 @@ struct AdmissionTests {
     #expect(fates(made.elements) == "+++")
   }
 
-  @Test func `a clock may use the queue that sleeps on it`() async {
+  @Test(arguments: [
+    UseCaseQueue.Policy.cancelPrevious(debounce: .seconds(1)), .throttle(.seconds(1)),
+  ])
+  func `a clock may use the queue that sleeps on it`(policy: UseCaseQueue.Policy) async {
     let clock = CallingClock()
-    let queue = UseCaseQueue(.cancelPrevious(debounce: .seconds(1)), clock: clock)
+    let queue = UseCaseQueue(policy, clock: clock)
     clock.call.update { $0 = { _ = queue.activity } }
     let useCase = AnyUseCase(queue: queue, timeout: .seconds(9)) { (number: Int) in number }
     queue.suspend()

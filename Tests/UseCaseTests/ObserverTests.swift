@@ -210,7 +210,7 @@ struct ObserverTests {
 
   @Test(arguments: [
     UseCaseQueue.Policy.limit(2), .cancelPrevious, .cancelPreviousAndWait, .dropWhileBusy,
-    .keepLatest, .cancelPrevious(debounce: .zero),
+    .keepLatest, .cancelPrevious(debounce: .zero), .throttle(.microseconds(50)),
   ])
   func `in races each operation is told in order, and running before its body`(
     policy: UseCaseQueue.Policy

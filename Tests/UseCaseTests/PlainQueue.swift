@@ -7,6 +7,8 @@ import Testing
 struct PlainQueue {
   enum Event: Hashable {
     case submit, cancel(UInt64), finish(UInt64), ready(UInt64), cancelAll, suspend, resume, wait
+    /// A second passes.
+    case tick
   }
 
   /// All that an event brings about.
@@ -22,6 +24,8 @@ struct PlainQueue {
 
   struct Place: Equatable {
     let id: UInt64
+    /// The time at which its pause ends.
+    var pauseEnds: Duration?
     var isReady = true
     var isLive = true
   }
@@ -35,6 +39,8 @@ struct PlainQueue {
   var lastID: UInt64 = 0
   var waiters: [Int] = []
   var lastWaiter = 0
+  var now = Duration.zero
+  var lastStart: Duration?
 
   init(policy: UseCaseQueue.Policy) {
     self.policy = policy
@@ -76,6 +82,7 @@ struct PlainQueue {
     case .wait:
       lastWaiter += 1
       waiters.append(lastWaiter)
+    case .tick: now += .seconds(1)
     }
     effect.started += fill()
     if effect.admission == .wait, effect.started == [lastID] {
@@ -101,17 +108,22 @@ struct PlainQueue {
         end(open[0])
       }
     case .drop:
-      if holding.count + waiting.count >= policy.limit {
+      if holding.count + waiting.count >= policy.places {
         activity.cancelled += 1
         return Effect(admission: .drop)
       }
     case .keepLatest:
-      if isSuspended || holding.count >= policy.limit {
-        effect.superseded = waiting.map(\.id)
-        for id in effect.superseded { end(id) }
-      }
+      effect.superseded = waiting.map(\.id)
+      for id in effect.superseded { end(id) }
     }
-    waiting.append(Place(id: id, isReady: policy.debounce == nil))
+    let end: Duration? =
+      switch policy.pause {
+      case .sinceExecute: now
+      case .sinceLastStart(let interval): lastStart.map { $0 + interval }
+      case nil: nil
+      }
+    let mustPause = end.map { policy.whenBusy == .cancelPrevious || now < $0 } ?? false
+    waiting.append(Place(id: id, pauseEnds: end, isReady: !mustPause))
     return effect
   }
 
@@ -134,6 +146,7 @@ struct PlainQueue {
       waiting.removeFirst()
       holding.append(place)
       started.append(place.id)
+      lastStart = now
     }
     return started
   }
@@ -159,13 +172,16 @@ struct QueuePair {
   var events: [Event] {
     var events: [Event] = [.submit, plain.isSuspended ? .resume : .suspend, .cancelAll]
     if plain.waiters.count < 2 { events.append(.wait) }
+    if case .sinceLastStart = plain.policy.pause { events.append(.tick) }
     for place in plain.holding {
       events.append(.finish(place.id))
       if place.isLive { events.append(.cancel(place.id)) }
     }
     for place in plain.waiting {
       events += [.cancel(place.id), .finish(place.id)]
-      if !place.isReady { events.append(.ready(place.id)) }
+      if !place.isReady, place.pauseEnds.map({ $0 <= plain.now }) ?? true {
+        events.append(.ready(place.id))
+      }
     }
     return events
   }
@@ -210,28 +226,32 @@ struct QueuePair {
 
   private mutating func machine(_ event: Event, as verdict: Verdict?) -> Effect {
     func ticket(_ id: UInt64) -> QueueTicket { tickets[Int(id) - 1] }
-    func effect(_ release: Machine.Release?) -> Effect {
-      Effect(started: release?.started.all ?? [], idle: release?.idle.all ?? [])
+    let now = plain.policy.pause.map { _ in plain.now }
+    func change(_ event: (inout Machine) -> Machine.Release?) -> Effect {
+      let release = now.map { machine.change(at: $0, event) } ?? event(&machine)
+      return Effect(started: release?.started.all ?? [], idle: release?.idle.all ?? [])
     }
     switch event {
     case .submit:
       let id = UInt64(tickets.count + 1)
-      let admission = machine.admit(id, id: .init(number: id))
+      let admission =
+        now.map { machine.admit(id, id: .init(number: id), at: $0).admission }
+        ?? machine.admit(id, id: .init(number: id))
       tickets.append(admission.ticket)
       return Effect(admission: admission.entry, superseded: admission.superseded.all)
-    case .cancel(let id): return effect(machine.cancel(ticket(id)))
+    case .cancel(let id): return change { $0.cancel(ticket(id)) }
     case .finish(let id):
-      return effect(machine.giveBack(ticket(id), as: verdict?.kind ?? .cancelled))
-    case .ready(let id): return effect(machine.ready(ticket(id)))
+      return change { $0.giveBack(ticket(id), as: verdict?.kind ?? .cancelled) }
+    case .ready(let id): return change { $0.ready(ticket(id)) }
     case .cancelAll:
       let (members, release) = machine.cancelAll()
-      var effect = effect(release)
-      effect.cancelled = members
-      return effect
+      return Effect(
+        cancelled: members, started: release?.started.all ?? [], idle: release?.idle.all ?? [])
     case .suspend:
       machine.suspend()
       return Effect()
-    case .resume: return effect(machine.resume())
+    case .resume: return change { $0.resume() }
+    case .tick: return Effect()
     case .wait:
       return Effect(idle: machine.wait(plain.lastWaiter).map { [$0] } ?? [])
     }

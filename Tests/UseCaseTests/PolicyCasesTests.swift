@@ -34,6 +34,59 @@ struct PolicyCasesTests {
     #expect(held.begun.elements.sorted() == [1, 2])
   }
 
+  @Test func `a line with an end runs two of seven, lets three wait, and drops the others`() async {
+    let held = Held(.limit(2, waiting: 3))
+    var operations = held.executeFirst(7)
+    #expect(fates(operations) == "RRWWWDD")
+    held.open(1)
+    await operations[0].ended()
+    #expect(fates(operations) == "+RRWWDD")
+    operations += [held.execute(8), held.execute(9)]
+    #expect(fates(operations) == "+RRWWDDWD")
+    held.open(2...9)
+    await allEnded(operations)
+    #expect(fates(operations) == "+++++DD+D")
+    #expect(held.begun.elements.sorted() == [1, 2, 3, 4, 5, 8])
+    #expect(held.crowd.peak == 2)
+  }
+
+  @Test func `an operation that is cancelled in a line with an end leaves its place`() async {
+    let held = Held(.limit(1, waiting: 1))
+    var operations = held.executeFirst(2)
+    operations[1].cancel()
+    operations += [held.execute(3), held.execute(4)]
+    #expect(fates(operations) == "RCWD")
+    await held.begun.elements(atLeast: 1)
+    // It keeps its slot until its body has returned.
+    operations[0].cancel()
+    operations.append(held.execute(5))
+    #expect(fates(operations) == "CCWDD")
+    held.open(1...5)
+    await allEnded(operations)
+    #expect(fates(operations) == "CC+DD")
+  }
+
+  @Test(arguments: [1, 2])
+  func `a line without a place to wait in is drop`(limit: Int) async {
+    #expect(UseCaseQueue.Policy.limit(limit, waiting: 0) == .init(limit: limit, whenBusy: .drop))
+    let held = Held(.limit(limit, waiting: 0))
+    let operations = held.executeFirst(limit + 1)
+    #expect(fates(operations).last == "D")
+    held.open(1...limit)
+    await allEnded(operations)
+  }
+
+  @Test func `a line with less than no place traps and says so`() async {
+    let trap = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = UseCaseQueue.Policy.limit(1, waiting: -1) }
+    let output = String(decoding: trap?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(output.contains("zero or more wait"), "\(output)")
+    await #expect(processExitsWith: .failure) {
+      _ = UseCaseQueue.Policy.limit(0, waiting: 1)
+    }
+  }
+
   @Test func `serial starts five in the order of execute`() async {
     let held = Held(.serial)
     let operations = held.executeFirst(5)

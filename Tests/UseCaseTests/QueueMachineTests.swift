@@ -7,6 +7,7 @@ struct QueueMachineTests {
 
   static let policies = [
     Policy.unlimited, .serial, .limit(2), .dropWhileBusy, Policy(limit: 2, whenBusy: .drop),
+    .limit(1, waiting: 1), .limit(2, waiting: 2), .throttle(.seconds(1)), .throttle(.seconds(2)),
     .keepLatest, Policy(limit: 2, whenBusy: .keepLatest),
     .cancelPrevious, Policy(limit: 2, whenBusy: .cancelPrevious),
     .cancelPrevious(debounce: .seconds(1)),
@@ -53,7 +54,9 @@ struct QueueMachineTests {
   /// superseded, `D` was dropped. Calls that were superseded while they waited are written `s`.
   static let fiveCalls: [(policy: Policy, fates: String)] = [
     (.unlimited, "RRRRR"), (.serial, "RWWWW"), (.limit(2), "RRWWW"), (.dropWhileBusy, "RDDDD"),
-    (Policy(limit: 2, whenBusy: .drop), "RRDDD"), (.keepLatest, "RsssW"),
+    (Policy(limit: 2, whenBusy: .drop), "RRDDD"), (.limit(1, waiting: 2), "RWWDD"),
+    (.limit(2, waiting: 1), "RRWDD"), (.throttle(.seconds(1)), "RsssW"),
+    (.keepLatest, "RsssW"),
     (Policy(limit: 2, whenBusy: .keepLatest), "RRssW"), (.cancelPrevious, "SSSSR"),
     (Policy(limit: 2, whenBusy: .cancelPrevious), "SSSRR"),
     (.cancelPreviousAndWait, "SsssW"),
@@ -66,7 +69,7 @@ struct QueueMachineTests {
     var machine = QueueMachine<Int, Never>(policy: policy)
     var result: [Character] = []
     for call in 0..<5 {
-      let admission = machine.admit(call, id: .init(number: UInt64(call + 1)))
+      let admission = machine.admit(call, id: .init(number: UInt64(call + 1)), at: .zero).admission
       for old in admission.superseded.all { result[old] = result[old] == "W" ? "s" : "S" }
       switch admission.entry {
       case .start: result.append("R")
@@ -88,6 +91,7 @@ struct QueueMachineTests {
   struct Named {
     var machine: QueueMachine<Character, Int>
     var tickets: [Character: QueueTicket] = [:]
+    var now = Duration.zero
 
     /// Submits all of these.
     init(_ policy: Policy, _ names: String = "") {
@@ -100,7 +104,8 @@ struct QueueMachineTests {
     mutating func submit(_ names: String) -> String {
       var started = ""
       for name in names {
-        let admission = machine.admit(name, id: .init(number: UInt64(tickets.count + 1)))
+        let id = UseCaseOperationID(number: UInt64(tickets.count + 1))
+        let admission = machine.admit(name, id: id, at: now).admission
         tickets[name] = admission.ticket
         if admission.entry == .start { started.append(name) }
       }
@@ -109,15 +114,24 @@ struct QueueMachineTests {
 
     /// Returns those who start now.
     mutating func finish(_ name: Character, as kind: Verdict.Kind = .success) -> String {
-      tickets[name].map { String(machine.giveBack($0, as: kind)?.started.all ?? []) } ?? "?"
+      change(name) { $0.giveBack($1, as: kind) }
     }
 
     mutating func cancel(_ name: Character) -> String {
-      tickets[name].map { String(machine.cancel($0)?.started.all ?? []) } ?? "?"
+      change(name) { $0.cancel($1) }
     }
 
     mutating func ready(_ name: Character) -> String {
-      tickets[name].map { String(machine.ready($0)?.started.all ?? []) } ?? "?"
+      change(name) { $0.ready($1) }
+    }
+
+    private mutating func change(
+      _ name: Character,
+      _ event: (inout QueueMachine<Character, Int>, QueueTicket)
+        -> QueueMachine<Character, Int>.Release?
+    ) -> String {
+      guard let ticket = tickets[name] else { return "?" }
+      return String(machine.change(at: now) { event(&$0, ticket) }?.started.all ?? [])
     }
   }
 
@@ -182,8 +196,38 @@ struct QueueMachineTests {
     #expect(queue.ready("a") == "")
     #expect(queue.ready("b") == "b")
     #expect(queue.ready("b") == "")
-    #expect(queue.machine.admit("c", id: .init(number: 9)).superseded.all == ["b"])
+    #expect(
+      queue.machine.admit("c", id: .init(number: 9), at: .zero).admission.superseded.all == ["b"])
     #expect(queue.machine.activity == UseCaseActivity(running: 1, waiting: 1, cancelled: 1))
+  }
+
+  @Test func `the interval is counted from the last start, not from a cancelled wait`() {
+    var queue = Named(.throttle(.seconds(10)), "ab")
+    #expect(queue.finish("a") == "")
+    queue.now = .seconds(4)
+    #expect(queue.cancel("b") == "")
+    queue.submit("c")
+    queue.now = .seconds(10)
+    #expect(queue.ready("c") == "c")
+    #expect(queue.finish("c") == "")
+    queue.now = .seconds(19)
+    #expect(queue.submit("d") == "")
+    queue.now = .seconds(20)
+    #expect(queue.submit("e") == "e")
+    #expect(queue.ready("d") == "")
+    #expect(queue.machine.activity == UseCaseActivity(running: 1, succeeded: 2, cancelled: 2))
+  }
+
+  @Test func `a late look at the clock does not shorten the interval`() {
+    var queue = Named(.throttle(.seconds(10)), "ab")
+    queue.now = .seconds(10)
+    #expect(queue.ready("b") == "")
+    // The thread that gives the slot back has read the clock before it got the lock.
+    queue.now = .seconds(3)
+    #expect(queue.finish("a") == "b")
+    #expect(queue.finish("b") == "")
+    queue.now = .seconds(19)
+    #expect(queue.submit("c") == "")
   }
 
   @Test func `who is ready while the queue is suspended starts when it resumes`() {

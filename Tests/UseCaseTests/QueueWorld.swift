@@ -10,6 +10,8 @@ struct QueueWorld: ActedWorld {
   indirect enum Act: Hashable {
     /// `execute`, several times on one thread.
     case submit([Int]), decide(Int, UseCaseQueue.Policy.Decision.Entry, then: [Act])
+    /// A second passes.
+    case tick
     case ready(Int), start(Int), park(Int), await(Int), settle(Int), leave(Int), finish(Int)
     case giveBack(Int)
     case grant([Int], then: [Act]), end([Int], UseCaseCancellation, then: [Act])
@@ -28,6 +30,9 @@ struct QueueWorld: ActedWorld {
   private var returned: Set<Int> = []
   private var dropped = 0
   private var isIdle = false
+  private var now = Duration.zero
+  private var endsOfPauses: [Int: Duration] = [:]
+  private var lastStart: Duration?
 
   init(_ policy: UseCaseQueue.Policy, operations count: Int) {
     operations = Array(repeating: OperationParts(isObserved: false), count: count)
@@ -47,7 +52,8 @@ struct QueueWorld: ActedWorld {
   static func == (lhs: Self, rhs: Self) -> Bool {
     lhs.operations == rhs.operations && lhs.tickets == rhs.tickets && lhs.bodies == rhs.bodies
       && lhs.decided == rhs.decided && lhs.started == rhs.started && lhs.resumed == rhs.resumed
-      && lhs.returned == rhs.returned
+      && lhs.returned == rhs.returned && lhs.now == rhs.now && lhs.lastStart == rhs.lastStart
+      && lhs.endsOfPauses == rhs.endsOfPauses
       && lhs.isIdle == rhs.isIdle && lhs.description == rhs.description
   }
 
@@ -84,8 +90,13 @@ struct QueueWorld: ActedWorld {
     switch act {
     case .submit(let ids):
       let id = UseCaseOperationID(number: UInt64(tickets.count + 1))
-      let admission = change { $0.admit(ids[0], id: id) }
+      let (admission, endOfPause) = change { [now] queue in
+        queue.policy.pause == nil
+          ? (queue.admit(ids[0], id: id), nil) : queue.admit(ids[0], id: id, at: now)
+      }
       tickets[ids[0]] = admission.ticket
+      endsOfPauses[ids[0]] = endOfPause
+      if admission.entry == .start { try noteStart() }
       let rest = ids.count > 1 ? [Act.submit(Array(ids.dropFirst()))] : []
       return end(
         admission.superseded.all, .superseded,
@@ -101,13 +112,20 @@ struct QueueWorld: ActedWorld {
       decided.insert(id)
       switch decision {
       case .start: return next + [.start(id)]
-      case .wait: return next + [queue.policy.debounce == nil ? .park(id) : .ready(id)]
+      case .wait: return next + [endsOfPauses[id] == nil ? .park(id) : .ready(id)]
       case .drop:
         dropped += 1
         return next
       }
     case .ready(let id):
-      return release(change(id) { $0.ready($1) }, then: [.park(id)])
+      // The end of a sleep shows how late it is. Who has left is woken up early.
+      if let end = endsOfPauses[id], let ticket = tickets[id], queue.holds(ticket) {
+        now = max(now, end)
+      }
+      return try release(change(id) { $0.ready($1) }, then: [.park(id)])
+    case .tick:
+      now += .seconds(1)
+      return []
     case .start(let id), .await(let id):
       resumed.remove(id)
       return try start(id)
@@ -125,7 +143,7 @@ struct QueueWorld: ActedWorld {
       return [.finish(id)]
     case .finish(let id):
       let verdict = operations[id].machine.verdict ?? .success
-      return release(change(id) { $0.giveBack($1, as: verdict.kind) }, then: [.giveBack(id)])
+      return try release(change(id) { $0.giveBack($1, as: verdict.kind) }, then: [.giveBack(id)])
     case .giveBack(let id):
       let isNew = returned.insert(id).inserted
       try demand(isNew, "it returns once")
@@ -151,17 +169,17 @@ struct QueueWorld: ActedWorld {
       return [.cancel(ids[0], waiters: waiters, then: rest)]
     case .cancel(let id, let waiters, let next):
       resumed.formUnion(waiters)
-      return release(change(id) { $0.cancel($1) }, then: next)
+      return try release(change(id) { $0.cancel($1) }, then: next)
     case .requested(let id):
       return [.end([id], .requested, then: [])]
     case .cancelAll:
       let (ids, released) = change { $0.cancelAll() }
-      return end(ids, .requested, then: release(released, then: []))
+      return end(ids, .requested, then: try release(released, then: []))
     case .suspend:
       change { $0.suspend() }
       return [.resume]
     case .resume:
-      return release(change { $0.resume() }, then: [])
+      return try release(change { [now] in $0.change(at: now) { $0.resume() } }, then: [])
     case .awaitIdle:
       isIdle = change { $0.wait(0) } != nil
       return [.idle]
@@ -186,11 +204,19 @@ struct QueueWorld: ActedWorld {
     ids.isEmpty ? next : [.end(ids, reason, then: next)]
   }
 
-  private mutating func release(_ release: Queue.Release?, then next: [Act]) -> [Act] {
+  private mutating func release(_ release: Queue.Release?, then next: [Act]) throws -> [Act] {
     guard let release else { return next }
     if !release.idle.all.isEmpty { isIdle = true }
     let started = release.started.all
+    if !started.isEmpty { try noteStart() }
     return started.isEmpty ? next : [.grant(started, then: next)]
+  }
+
+  private mutating func noteStart() throws {
+    if case .sinceLastStart(let interval) = queue.policy.pause, let lastStart {
+      try demand(now >= lastStart + interval, "at least \(interval) lie between two starts")
+    }
+    lastStart = now
   }
 
   private mutating func change<Result>(_ body: (inout Queue) -> Result) -> Result {
@@ -201,7 +227,9 @@ struct QueueWorld: ActedWorld {
   private mutating func change(
     _ id: Int, _ body: (inout Queue, QueueTicket) -> Queue.Release?
   ) -> Queue.Release? {
-    tickets[id].flatMap { ticket in change { body(&$0, ticket) } }
+    tickets[id].flatMap { ticket in
+      change { [now] queue in queue.change(at: now) { body(&$0, ticket) } }
+    }
   }
 
   /// Calls the machine of an operation, and looks at what must always be so.

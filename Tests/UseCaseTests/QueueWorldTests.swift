@@ -14,8 +14,8 @@ struct QueueWorldTests {
   }
 
   private static let busy = [
-    UseCaseQueue.Policy.serial, .dropWhileBusy, .keepLatest, .cancelPrevious,
-    .cancelPreviousAndWait,
+    UseCaseQueue.Policy.serial, .dropWhileBusy, .limit(1, waiting: 1), .keepLatest,
+    .cancelPrevious, .cancelPreviousAndWait, .throttle(.seconds(1)),
   ]
 
   @Test(arguments: busy)
@@ -41,6 +41,19 @@ struct QueueWorldTests {
   @Test(arguments: busy + [.limit(2)])
   func `the queue is suspended and resumed`(policy: UseCaseQueue.Policy) throws {
     try explore(policy, .suspend, .submit([0, 1]))
+  }
+
+  @Test(arguments: [UseCaseQueue.Policy.throttle(.seconds(1)), .limit(1, waiting: 1)])
+  func `three are executed on two threads`(policy: UseCaseQueue.Policy) throws {
+    try explore(policy, .submit([0, 1]), .submit([2]))
+  }
+
+  @Test func `a second passes while a throttled one waits, is cancelled or superseded`() throws {
+    let throttle = UseCaseQueue.Policy.throttle(.seconds(1))
+    try explore(throttle, .submit([0, 1]), .requested(1), .tick)
+    try explore(throttle, .submit([0, 1]), .cancelAll, .tick)
+    try explore(throttle, .submit([0, 1]), .suspend, .tick)
+    try explore(throttle, .submit([0, 1, 2]), .tick)
   }
 
   @Test func `somebody waits until the queue is idle`() throws {

@@ -67,7 +67,7 @@ struct RaceTests {
     .init(limit: 3, whenBusy: .cancelPrevious), .cancelPreviousAndWait,
     .init(limit: 3, whenBusy: .cancelPreviousAndWait), .dropWhileBusy,
     .init(limit: 3, whenBusy: .drop), .keepLatest, .init(limit: 3, whenBusy: .keepLatest),
-    .cancelPrevious(debounce: .zero),
+    .cancelPrevious(debounce: .zero), .throttle(.microseconds(50)), .limit(3, waiting: 5),
   ])
   func `a thousand executes from eight tasks keep the limit, and each ends once`(
     policy: UseCaseQueue.Policy
@@ -99,7 +99,8 @@ struct RaceTests {
       .serial: 1, .limit(3): 3, .cancelPreviousAndWait: 1,
       .init(limit: 3, whenBusy: .cancelPreviousAndWait): 3, .dropWhileBusy: 1,
       .init(limit: 3, whenBusy: .drop): 3, .keepLatest: 1,
-      .init(limit: 3, whenBusy: .keepLatest): 3,
+      .init(limit: 3, whenBusy: .keepLatest): 3, .throttle(.microseconds(50)): 1,
+      .limit(3, waiting: 5): 3,
     ]
     #expect(crowd.peak <= limits[policy, default: .max])
     #expect(crowd.now == 0)
@@ -115,7 +116,10 @@ struct RaceTests {
   }
 
   @Test func `in races of suspend, resume and cancelAll nothing is lost`() async {
-    for policy in [UseCaseQueue.Policy.serial, .limit(3), .keepLatest, .cancelPreviousAndWait] {
+    for policy in [
+      UseCaseQueue.Policy.serial, .limit(3), .limit(3, waiting: 5), .keepLatest,
+      .throttle(.microseconds(50)), .cancelPreviousAndWait,
+    ] {
       let queue = UseCaseQueue(policy)
       let useCase = AnyUseCase(queue: queue) { (number: Int) in
         if number.isMultiple(of: 2) { await Task.yield() }

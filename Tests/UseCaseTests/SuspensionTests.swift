@@ -25,7 +25,9 @@ struct SuspensionTests {
     (.cancelPreviousAndWait, "SSSSW", "SSSSR"),
     (.dropWhileBusy, "WDDDD", "RDDDD"),
     (.init(limit: 2, whenBusy: .drop), "WWDDD", "RRDDD"),
+    (.limit(2, waiting: 1), "WWWDD", "RRWDD"),
     (.keepLatest, "SSSSW", "SSSSR"),
+    (.throttle(.seconds(1)), "SSSSW", "SSSSR"),
     (.init(limit: 2, whenBusy: .keepLatest), "SSSSW", "SSSSR"),
   ])
   func `a policy holds while suspended, and resume starts what may start`(

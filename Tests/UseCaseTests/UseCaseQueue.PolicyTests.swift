@@ -8,23 +8,23 @@ struct PolicyTests {
   /// One line of the table: the state of the queue, and the fates of the incoming operation and of the others.
   struct Line: CustomTestStringConvertible, Sendable {
     let policy: Policy
-    let (holding, live, waiting, isSuspended): (Int, Int, Int, Bool)
+    let (holding, live, waiting, isHeldBack): (Int, Int, Int, Bool)
     let decision: Policy.Decision
 
     init(
-      _ policy: Policy, _ holding: Int, _ live: Int, _ waiting: Int, suspended: Bool = false,
+      _ policy: Policy, _ holding: Int, _ live: Int, _ waiting: Int, heldBack: Bool = false,
       _ entry: Policy.Decision.Entry, live supersededLive: Int = 0,
       waiting supersededWaiting: Int = 0
     ) {
       self.policy = policy
-      (self.holding, self.live, self.waiting, isSuspended) = (holding, live, waiting, suspended)
+      (self.holding, self.live, self.waiting, isHeldBack) = (holding, live, waiting, heldBack)
       decision = Policy.Decision(
         entry: entry, supersededLive: supersededLive, supersededWaiting: supersededWaiting)
     }
 
     var testDescription: String {
       "\(policy.whenBusy), limit \(policy.limit), \(holding) hold, \(live) live, \(waiting) wait"
-        + (isSuspended ? ", suspended" : "")
+        + (isHeldBack ? ", held back" : "")
     }
   }
 
@@ -32,18 +32,20 @@ struct PolicyTests {
   static let pairAndWait = Policy(limit: 2, whenBusy: .cancelPreviousAndWait)
   static let dropPair = Policy(limit: 2, whenBusy: .drop)
   static let latestPair = Policy(limit: 2, whenBusy: .keepLatest)
+  static let line = Policy.limit(2, waiting: 3)
+  static let throttled = Policy.throttle(.seconds(1))
   static let debounced = Policy.cancelPrevious(debounce: .seconds(1))
 
   static let table = [
     Line(.unlimited, 0, 0, 0, .start),
     Line(.unlimited, 1_000_000, 1_000_000, 0, .start),
-    Line(.unlimited, 3, 3, 4, suspended: true, .wait),
+    Line(.unlimited, 3, 3, 4, heldBack: true, .wait),
 
     Line(.serial, 0, 0, 0, .start),
     Line(.serial, 1, 1, 0, .wait),
     Line(.serial, 1, 0, 0, .wait),
     Line(.serial, 1, 1, 7, .wait),
-    Line(.serial, 0, 0, 0, suspended: true, .wait),
+    Line(.serial, 0, 0, 0, heldBack: true, .wait),
     Line(.limit(3), 2, 2, 0, .start),
     Line(.limit(3), 3, 0, 0, .wait),
 
@@ -51,26 +53,26 @@ struct PolicyTests {
     Line(.cancelPrevious, 1, 1, 0, .start, live: 1),
     Line(.cancelPrevious, 1, 0, 0, .start),
     Line(.cancelPrevious, 5, 1, 0, .start, live: 1),
-    Line(.cancelPrevious, 0, 0, 0, suspended: true, .wait),
-    Line(.cancelPrevious, 1, 1, 0, suspended: true, .wait, live: 1),
-    Line(.cancelPrevious, 1, 0, 1, suspended: true, .wait, waiting: 1),
+    Line(.cancelPrevious, 0, 0, 0, heldBack: true, .wait),
+    Line(.cancelPrevious, 1, 1, 0, heldBack: true, .wait, live: 1),
+    Line(.cancelPrevious, 1, 0, 1, heldBack: true, .wait, waiting: 1),
     Line(pair, 1, 1, 0, .start),
     Line(pair, 2, 2, 0, .start, live: 1),
     Line(pair, 2, 1, 0, .start),
-    Line(pair, 1, 1, 0, suspended: true, .wait),
-    Line(pair, 1, 1, 1, suspended: true, .wait, live: 1),
-    Line(pair, 1, 0, 2, suspended: true, .wait, waiting: 1),
+    Line(pair, 1, 1, 0, heldBack: true, .wait),
+    Line(pair, 1, 1, 1, heldBack: true, .wait, live: 1),
+    Line(pair, 1, 0, 2, heldBack: true, .wait, waiting: 1),
 
-    Line(debounced, 0, 0, 0, .wait),
-    Line(debounced, 0, 0, 1, .wait, waiting: 1),
-    Line(debounced, 1, 1, 0, .wait, live: 1),
-    Line(debounced, 1, 0, 1, .wait, waiting: 1),
+    Line(debounced, 0, 0, 0, heldBack: true, .wait),
+    Line(debounced, 0, 0, 1, heldBack: true, .wait, waiting: 1),
+    Line(debounced, 1, 1, 0, heldBack: true, .wait, live: 1),
+    Line(debounced, 1, 0, 1, heldBack: true, .wait, waiting: 1),
 
     Line(.cancelPreviousAndWait, 0, 0, 0, .start),
     Line(.cancelPreviousAndWait, 1, 1, 0, .wait, live: 1),
     Line(.cancelPreviousAndWait, 1, 0, 0, .wait),
     Line(.cancelPreviousAndWait, 1, 0, 1, .wait, waiting: 1),
-    Line(.cancelPreviousAndWait, 0, 0, 1, suspended: true, .wait, waiting: 1),
+    Line(.cancelPreviousAndWait, 0, 0, 1, heldBack: true, .wait, waiting: 1),
     Line(pairAndWait, 1, 1, 0, .start),
     Line(pairAndWait, 2, 2, 0, .wait, live: 1),
     Line(pairAndWait, 2, 1, 0, .wait),
@@ -80,19 +82,37 @@ struct PolicyTests {
     Line(.dropWhileBusy, 0, 0, 0, .start),
     Line(.dropWhileBusy, 1, 1, 0, .drop),
     Line(.dropWhileBusy, 1, 0, 0, .drop),
-    Line(.dropWhileBusy, 0, 0, 0, suspended: true, .wait),
-    Line(.dropWhileBusy, 0, 0, 1, suspended: true, .drop),
+    Line(.dropWhileBusy, 0, 0, 0, heldBack: true, .wait),
+    Line(.dropWhileBusy, 0, 0, 1, heldBack: true, .drop),
     Line(dropPair, 1, 1, 0, .start),
     Line(dropPair, 2, 1, 0, .drop),
-    Line(dropPair, 1, 1, 0, suspended: true, .wait),
-    Line(dropPair, 1, 1, 1, suspended: true, .drop),
+    Line(dropPair, 1, 1, 0, heldBack: true, .wait),
+    Line(dropPair, 1, 1, 1, heldBack: true, .drop),
+
+    Line(line, 1, 1, 0, .start),
+    Line(line, 2, 2, 0, .wait),
+    Line(line, 2, 0, 2, .wait),
+    Line(line, 2, 2, 3, .drop),
+    Line(line, 0, 0, 4, heldBack: true, .wait),
+    Line(line, 0, 0, 5, heldBack: true, .drop),
+    Line(line, 1, 1, 3, heldBack: true, .wait),
+    Line(line, 1, 1, 4, heldBack: true, .drop),
+    Line(.limit(.max, waiting: .max), 1_000_000, 0, 0, .start),
+    Line(.limit(1, waiting: .max), 1, 1, 1_000_000, .wait),
+
+    Line(throttled, 0, 0, 0, .start),
+    Line(throttled, 0, 0, 0, heldBack: true, .wait),
+    Line(throttled, 0, 0, 1, heldBack: true, .wait, waiting: 1),
+    // The pause is over, and the one that waits has not heard of it yet.
+    Line(throttled, 0, 0, 1, .start, waiting: 1),
+    Line(throttled, 1, 0, 1, .wait, waiting: 1),
 
     Line(.keepLatest, 0, 0, 0, .start),
     Line(.keepLatest, 1, 1, 0, .wait),
     Line(.keepLatest, 1, 0, 0, .wait),
     Line(.keepLatest, 1, 1, 1, .wait, waiting: 1),
-    Line(.keepLatest, 0, 0, 0, suspended: true, .wait),
-    Line(.keepLatest, 0, 0, 1, suspended: true, .wait, waiting: 1),
+    Line(.keepLatest, 0, 0, 0, heldBack: true, .wait),
+    Line(.keepLatest, 0, 0, 1, heldBack: true, .wait, waiting: 1),
     Line(latestPair, 1, 1, 0, .start),
     Line(latestPair, 2, 2, 0, .wait),
     Line(latestPair, 2, 2, 1, .wait, waiting: 1),
@@ -102,13 +122,13 @@ struct PolicyTests {
   func `the state of the queue decides the fate of an incoming operation`(line: Line) {
     let decision = line.policy.decision(
       holding: line.holding, live: line.live, waiting: line.waiting,
-      isSuspended: line.isSuspended)
+      isHeldBack: line.isHeldBack)
     #expect(decision == line.decision)
   }
 
   @Test func `who waits may start when there is a slot`() {
     for policy in [
-      Policy.serial, .cancelPreviousAndWait, .dropWhileBusy, .keepLatest,
+      Policy.serial, .cancelPreviousAndWait, .dropWhileBusy, .keepLatest, Self.throttled,
     ] {
       #expect(policy.mayStart(holding: 0))
       #expect(!policy.mayStart(holding: 1))
@@ -129,8 +149,36 @@ struct PolicyTests {
     #expect(Policy.keepLatest != .dropWhileBusy)
     #expect(Policy.cancelPrevious == Policy(limit: 1, whenBusy: .cancelPrevious))
     #expect(Self.debounced != .cancelPrevious)
-    #expect(Self.debounced.debounce == .seconds(1))
-    #expect(Policy.cancelPrevious(debounce: .zero).debounce == .zero)
+    #expect(Self.debounced == .cancelPrevious(debounce: .seconds(1)))
+    #expect(Self.throttled != .throttle(.seconds(2)))
+    #expect(Self.throttled != .keepLatest)
+    #expect(Self.line != .limit(2))
+    #expect(Self.line != .limit(2, waiting: 2))
+  }
+
+  @Test func `a policy that is a special case of another is that one`() {
+    #expect(Policy.throttle(.zero) == .keepLatest)
+    #expect(Policy.limit(1, waiting: 0) == .dropWhileBusy)
+    #expect(Policy.limit(3, waiting: 0) == Policy(limit: 3, whenBusy: .drop))
+  }
+
+  @Test func `a pause is counted from now, or ends with the next start`() {
+    let (one, two) = (Duration.seconds(1), Duration.seconds(2))
+    #expect(Policy.keepLatest.endOfPause(at: one, nextStart: two) == nil)
+    #expect(Self.debounced.endOfPause(at: one, nextStart: .zero) == two)
+    #expect(Policy.cancelPrevious(debounce: .zero).endOfPause(at: one, nextStart: .zero) == one)
+    #expect(Self.throttled.endOfPause(at: one, nextStart: two) == two)
+    #expect(Self.throttled.endOfPause(at: two, nextStart: two) == nil)
+  }
+
+  @Test func `no pause is longer than clocks can sleep`() {
+    let longest = Duration(attoseconds: .max)
+    for policy in [Policy.throttle(longest), .cancelPrevious(debounce: longest)] {
+      var machine = QueueMachine<Int, Never>(policy: policy)
+      _ = machine.admit(1, id: .init(number: 1), at: .seconds(1))
+      let end = machine.admit(2, id: .init(number: 2), at: .seconds(1)).endOfPause
+      #expect(end == .seconds(1 + 100 * 365 * 86_400))
+    }
   }
 
   @Test func `a limit is at least 1`() async {

@@ -7,8 +7,8 @@ struct Benchmarks {
   /// Bytes are counted by walking through all free pieces of memory, so they come first, when there
   /// are few. The last scenario leaves gigabytes in pieces, which slows down what comes after.
   static let scenarios: [Scenario] = [
-    .memory, .burst, .roundTrip, .serial, .limit, .storm, .keepLatest, .drop, .nested, .mainActor,
-    .handlers, .history, .million, .waiting,
+    .memory, .burst, .roundTrip, .serial, .limit, .storm, .keepLatest, .throttle, .drop, .lanes,
+    .shared, .nested, .mainActor, .handlers, .history, .million, .waiting,
   ]
 
   // Synchronous: the measured work has the threads of the concurrency runtime for itself, and the

@@ -23,6 +23,12 @@ struct Path: Sendable {
       let useCase = Twice()
       for number in 0..<count { useCase.execute(number).then { client.take($0) } }
     },
+    Path(name: "lane") { count, client in
+      let useCase = TwiceOnLanes()
+      let held = (0..<8).map { useCase.lanes[$0] }
+      for number in 0..<count { useCase.execute(number).then { client.take($0) } }
+      withExtendedLifetime(held) {}
+    },
     Path(name: "taskValue") { count, client in
       for number in 0..<count { client.take(await Task { twice(number) }.value) }
     },

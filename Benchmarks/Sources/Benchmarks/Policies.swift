@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Synchronization
 import UseCase
 
 extension Scenario {
@@ -72,6 +73,33 @@ extension Scenario {
 
   /// One runs all the while; of the others only the newest ever runs.
   static let keepLatest = flood("keepLatest: flood", .keepLatest)
+
+  private final class Pace: Sendable {
+    let lastStart = Mutex(ContinuousClock.now - .milliseconds(1))
+  }
+
+  /// Each cancels the one that waits for a millisecond to pass since the last start.
+  static let throttle = Scenario(
+    name: "throttle: flood",
+    contestants: [
+      Contestant("Task.sleep by hand", isBare: true, count: 5_000) { count, client in
+        let pace = Pace()
+        var last: Task<Void, Never>?
+        for number in 0..<count {
+          last?.cancel()
+          let start = pace.lastStart.withLock { $0 } + .milliseconds(1)
+          last = Task {
+            guard (try? await Task.sleep(until: start)) != nil else { return client.take(0) }
+            pace.lastStart.withLock { $0 = .now }
+            client.take(twice(number))
+          }
+        }
+      },
+      Contestant("UseCase", count: 5_000) { count, client in
+        let useCase = Twice(queue: UseCaseQueue(.throttle(.milliseconds(1))))
+        for number in 0..<count { useCase.execute(number).finally { client.take(number) } }
+      },
+    ])
 
   /// One runs all the while; the others are refused.
   static let drop = flood("dropWhileBusy: flood", .dropWhileBusy)

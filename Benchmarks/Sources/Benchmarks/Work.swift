@@ -13,6 +13,13 @@ struct Twice: UseCase {
   func main(_ number: Int) async throws -> Int { twice(number) }
 }
 
+struct TwiceOnLanes: UseCase {
+  let lanes = UseCaseLanes<Int>(.unlimited)
+
+  func queue(for number: Int) -> UseCaseQueue { lanes[7] }
+  func main(_ number: Int) async throws -> Int { twice(number) }
+}
+
 struct Undoable: UndoableUseCase {
   func main(_ number: Int) async throws -> Int { twice(number) }
   func undo(_ number: Int, _ response: Int) async throws {}

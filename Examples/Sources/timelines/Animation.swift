@@ -1,7 +1,8 @@
 /// Shows a run as it happened: an element appears at its tick, and a bar grows while it lasts.
 ///
 /// It moves only for readers who have not asked for less motion. All others, and those whose
-/// software knows nothing of it, see the complete picture. It plays a few times and comes to rest.
+/// software knows nothing of it, see the complete picture. It begins and ends with that, and plays a
+/// few times.
 struct Animation {
   /// When the run is over.
   let end: Int
@@ -9,8 +10,11 @@ struct Animation {
   /// How long a tick takes to watch: much longer than in the run.
   private static let millisecondsPerTick = 110
 
-  /// How long the complete picture stands before the run begins again.
+  /// How long the complete picture stands before the run begins.
   private static let ticksAtRest = 30
+
+  /// How long it stands at the end, before the next play or for good.
+  private static let ticksAtEnd = 4
 
   private static let plays = 3
 
@@ -32,13 +36,13 @@ struct Animation {
   }
 
   var style: String {
-    let seconds = Double((end + Self.ticksAtRest) * Self.millisecondsPerTick) / 1_000
+    let seconds = Double(ticks * Self.millisecondsPerTick) / 1_000
     let rules =
       appearances.sorted().map { tick in
         """
         .at\(tick) { animation-name: at\(tick); }
-        @keyframes at\(tick) { 0%, \(share(tick)) { opacity: 0; } \
-        \(share(tick + 1)), 100% { opacity: 1; } }
+        @keyframes at\(tick) { 0%, \(atRest) { opacity: 1; } \
+        \(share(0)), \(share(tick)) { opacity: 0; } \(share(tick + 1)), 100% { opacity: 1; } }
         """
       }
       + growths.sorted { ($0.lowerBound, $0.upperBound) < ($1.lowerBound, $1.upperBound) }
@@ -46,7 +50,8 @@ struct Animation {
         let name = "over\(ticks.lowerBound)-\(ticks.upperBound)"
         return """
           .\(name) { animation-name: \(name); }
-          @keyframes \(name) { 0%, \(share(ticks.lowerBound)) { transform: scaleX(0); } \
+          @keyframes \(name) { 0%, \(atRest) { transform: scaleX(1); } \
+          \(share(0)), \(share(ticks.lowerBound)) { transform: scaleX(0); } \
           \(share(ticks.upperBound)), 100% { transform: scaleX(1); } }
           """
       }
@@ -60,7 +65,11 @@ struct Animation {
       """
   }
 
+  private var ticks: Int { Self.ticksAtRest + end + Self.ticksAtEnd }
+
+  private var atRest: String { share(-1) }
+
   private func share(_ tick: Int) -> String {
-    "\((100 * Double(tick) / Double(end + Self.ticksAtRest)).short)%"
+    "\((100 * Double(Self.ticksAtRest + tick) / Double(ticks)).short)%"
   }
 }

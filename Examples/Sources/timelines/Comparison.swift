@@ -14,7 +14,7 @@ struct Comparison {
   private static let gap = 22.0
 
   private static let title = Phrase(
-    "The same keystrokes, another policy", "Las mismas teclas con otra política")
+    "The same keystrokes, another policy", "Las mismas pulsaciones con otra política")
 
   private var end: Int { timelines.map(\.end).max() ?? 0 }
   private var room: Double { SVG.width - 2 * Self.margin }

@@ -14,60 +14,68 @@ struct Drawing: Equatable, Sendable {
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
-  // A picture stands beside the pages that show it: only then its name alone, as a link, is right
-  // in the documentation and on a code host.
-  private static let pages = "Sources/UseCase/UseCase.docc/"
-  private static let historyPages = "Sources/UseCaseHistory/UseCaseHistory.docc/"
-
-  private static func folders(of pages: String, _ language: Language) -> [String] {
-    switch language {
-    case .english: [pages, pages + "Articles/"]
-    case .spanish: [pages + "Articles/"]
-    }
-  }
+  private static let pages = "Sources/UseCase/UseCase.docc/Articles/"
+  private static let historyPages = "Sources/UseCaseHistory/UseCaseHistory.docc/Articles/"
+  private static let testingPages = "Sources/UseCaseTesting/UseCaseTesting.docc/"
 
   static func all() async -> [Drawing] {
     var drawings: [Drawing] = []
     func add(
-      _ name: String, to folders: (Language) -> [String], text: (Language) -> String = { _ in "" },
+      _ name: String, to folder: String = pages, text: (Language) -> String = { _ in "" },
       svg: (Language) -> String
     ) {
       for language in Language.allCases {
-        for (index, folder) in folders(language).enumerated() {
-          drawings.append(
-            Drawing(
-              path: "\(folder)\(name)\(language.suffix).svg", language: language,
-              svg: svg(language), text: index == 0 ? text(language) : ""))
-        }
+        drawings.append(
+          Drawing(
+            path: "\(folder)\(name)\(language.suffix).svg", language: language,
+            svg: svg(language), text: text(language)))
       }
     }
 
     for scenario in Scenario.all {
       let timeline = await scenario.run()
-      add("timeline-\(scenario.name)", to: { _ in [pages + "Articles/"] }) {
+      add("timeline-\(scenario.name)") {
         timeline.text(in: $0)
       } svg: {
         timeline.svg(in: $0)
       }
     }
     let search = await Scenario.searchAsYouType.run()
-    add("search-as-you-type", to: { folders(of: pages, $0) }) {
+    add("search-as-you-type") {
       search.svg(in: $0, isAnimated: true)
     }
     var compared: [Timeline] = []
     for scenario in Scenario.compared { compared.append(await scenario.run()) }
     for (name, columns) in [("policies", 1), ("policies-wide", 2)] {
-      add(name, to: { _ in [pages + "Articles/"] }) {
+      add(name) {
         Comparison(timelines: compared, language: $0, columns: columns).svg
       }
     }
     let pool = await UndoPool.run()
-    add(UndoPool.name, to: { folders(of: historyPages, $0) }) {
+    add(UndoPool.name, to: historyPages) {
       pool.text(in: $0)
     } svg: {
       pool.svg(in: $0)
     }
-    return drawings
+    let debounce = await Scenario.debounce.run()
+    return drawings + [
+      card("card-use-case", in: pages, cut(search.svg(in: .english), from: 82)),
+      card("card-history", in: historyPages, cut(pool.svg(in: .english), from: 54)),
+      card("card-testing", in: testingPages, cut(debounce.svg(in: .english), from: 82)),
+    ]
+  }
+
+  private static func card(_ name: String, in folder: String, _ svg: String) -> Drawing {
+    Drawing(path: "\(folder)\(name).svg", language: .english, svg: svg, text: "")
+  }
+
+  /// The part of a picture that fits into a card, which cuts a little off its sides.
+  private static func cut(_ svg: String, from top: Int) -> String {
+    let size = /width="(\d+)" height="[\d.]+" viewBox="[^"]*"/
+    return svg.replacing(size, maxReplacements: 1) { match in
+      let (width, height) = (match.1, 268)
+      return "width=\"\(width)\" height=\"\(height)\" viewBox=\"0 \(top) \(width) \(height)\""
+    }
   }
 
   private var url: URL { Self.root.appending(path: path) }

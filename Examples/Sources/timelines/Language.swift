@@ -45,12 +45,12 @@ struct Phrase: Equatable, Sendable {
 /// The words that more than one picture says.
 enum Words {
   static let keystrokes = Phrase(
-    "each keystroke calls `execute`", "cada tecla llama a `execute`")
+    "each keystroke calls `execute`", "cada pulsación llama a `execute`")
   static let shown = Phrase("`then` shows", "`then` muestra")
-  static let runs = Phrase("runs", "corre")
+  static let runs = Phrase("runs", "se ejecuta")
   static let waits = Phrase("waits for a slot", "espera un hueco")
   static let pauses = Phrase("pauses first", "hace una pausa")
-  static let unwinds = Phrase("cancelled, not back yet", "cancelada, aún no ha vuelto")
+  static let unwinds = Phrase("cancelled, not back yet", "cancelada, sin terminar")
   static let supersedes = Phrase("supersedes", "sustituye a otra")
   static let suspended = Phrase("suspended", "suspendida")
 }

@@ -2,8 +2,8 @@ import UseCase
 
 extension Scenario {
   static let all = [
-    unlimited, serial, limit, cancelPrevious, cancelPreviousAndWait, debounce, dropWhileBusy,
-    keepLatest, suspension,
+    unlimited, serial, limit, limitWaiting, cancelPrevious, cancelPreviousAndWait, debounce,
+    dropWhileBusy, keepLatest, throttle, suspension,
   ]
 
   /// Those that stand side by side under the same keystrokes.
@@ -17,8 +17,8 @@ extension Scenario {
       code: ".unlimited",
       sentence: Phrase(
         "All run at once. A slow answer may come last.",
-        "Corren todas. La más lenta puede llegar la última."),
-      gist: Phrase("all run at once", "corren todas a la vez")),
+        "Se ejecutan todas. La lenta puede llegar la última."),
+      gist: Phrase("all run at once", "todas a la vez")),
     policy: .unlimited)
 
   static let serial = Scenario(
@@ -27,7 +27,7 @@ extension Scenario {
       code: ".serial",
       sentence: Phrase(
         "One runs at a time, first come, first served.",
-        "Corre una cada vez, por orden de llegada."),
+        "Se ejecuta una cada vez, por orden de llegada."),
       gist: Phrase("one at a time, in order", "de una en una, por orden")),
     policy: .serial)
 
@@ -37,9 +37,19 @@ extension Scenario {
       code: ".limit(2)",
       sentence: Phrase(
         "Two run at a time, the others wait their turn.",
-        "Corren dos a la vez y las demás esperan su turno."),
+        "Se ejecutan dos a la vez y las demás esperan."),
       gist: Phrase("two at a time", "de dos en dos")),
     policy: .limit(2))
+
+  static let limitWaiting = Scenario(
+    name: "limit-waiting",
+    caption: Caption(
+      code: ".limit(1, waiting: 1)",
+      sentence: Phrase(
+        "One runs, one waits, and other calls are dropped.",
+        "Se ejecuta una, espera otra y el resto se descarta."),
+      gist: Phrase("a line with an end", "una fila con final")),
+    policy: .limit(1, waiting: 1))
 
   static let cancelPrevious = Scenario(
     name: "cancel-previous",
@@ -47,7 +57,7 @@ extension Scenario {
       code: ".cancelPrevious",
       sentence: Phrase(
         "Each call cancels the one before it and runs at once.",
-        "Cada llamada cancela la anterior y corre en el acto."),
+        "Cada llamada cancela la anterior y empieza ya."),
       gist: Phrase("only the newest survives", "solo queda la última")),
     policy: .cancelPrevious)
 
@@ -57,7 +67,7 @@ extension Scenario {
       code: ".cancelPreviousAndWait",
       sentence: Phrase(
         "The newest runs once the cancelled body has returned.",
-        "La última corre cuando ha vuelto el cuerpo cancelado."),
+        "La última empieza al terminar el cuerpo cancelado."),
       gist: Phrase("newest, never two bodies", "la última, sin solaparse")),
     policy: .cancelPreviousAndWait)
 
@@ -67,9 +77,9 @@ extension Scenario {
       code: ".cancelPrevious(debounce: .milliseconds(300))",
       sentence: Phrase(
         "The newest runs after 300 ms without another call.",
-        "La última corre tras 300 ms sin otra llamada."),
+        "La última empieza tras 300 ms sin otra llamada."),
       gist: Phrase("the newest, after a pause", "la última, tras una pausa")),
-    policy: .cancelPrevious(debounce: .milliseconds(300)), hasDebounce: true)
+    policy: .cancelPrevious(debounce: .milliseconds(300)), hasPause: true)
 
   static let dropWhileBusy = Scenario(
     name: "drop-while-busy",
@@ -77,8 +87,8 @@ extension Scenario {
       code: ".dropWhileBusy",
       sentence: Phrase(
         "While one runs, every other call is dropped.",
-        "Mientras corre una, se descartan las demás."),
-      gist: Phrase("no others while one runs", "ninguna más mientras corre una")),
+        "Mientras se ejecuta una, se descartan las demás."),
+      gist: Phrase("no others while one runs", "mientras hay una, ninguna más")),
     policy: .dropWhileBusy)
 
   static let keepLatest = Scenario(
@@ -87,9 +97,19 @@ extension Scenario {
       code: ".keepLatest",
       sentence: Phrase(
         "One runs, and only the newest of the others waits.",
-        "Corre una y de las demás solo espera la última."),
+        "Se ejecuta una y de las demás solo espera la última."),
       gist: Phrase("only the newest may wait", "solo espera la última")),
     policy: .keepLatest)
+
+  static let throttle = Scenario(
+    name: "throttle",
+    caption: Caption(
+      code: ".throttle(.milliseconds(700))",
+      sentence: Phrase(
+        "The newest runs, 700 ms after the last start.",
+        "La última empieza 700 ms tras el último inicio."),
+      gist: Phrase("the newest, at intervals", "la última, a intervalos")),
+    policy: .throttle(.milliseconds(700)), hasPause: true)
 
   static let suspension = Scenario(
     name: "suspension",
@@ -97,7 +117,7 @@ extension Scenario {
       code: "suspend() … resume()",
       sentence: Phrase(
         "Running operations go on, and no other one starts.",
-        "Lo que corre sigue, y no empieza ninguna más."),
+        "Las que se ejecutan siguen, y no empieza otra."),
       gist: Phrase("nothing starts", "no empieza ninguna"),
       calls: Phrase("uploads on .limit(2)", "subidas en .limit(2)")),
     policy: .limit(2),
@@ -117,7 +137,7 @@ extension Scenario {
       code: "UseCaseQueue(.cancelPrevious)",
       sentence: Phrase(
         "Keep typing: a stale result never reaches the screen.",
-        "Teclea: lo caducado nunca llega a la pantalla."),
+        "Teclea: lo obsoleto nunca llega a la pantalla."),
       gist: cancelPrevious.caption.gist),
     policy: .cancelPrevious)
 }

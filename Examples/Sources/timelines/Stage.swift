@@ -58,9 +58,9 @@ final class Stage: Clock, Sendable {
 
   private let state: Mutex<State>
 
-  /// Creates a world at the time zero. With a debounce, operations sleep while they wait.
-  init(hasDebounce: Bool) {
-    state = Mutex(State(sleepsWhileWaiting: hasDebounce))
+  /// Creates a world at the time zero. With a pause, operations sleep while they wait.
+  init(hasPause: Bool) {
+    state = Mutex(State(sleepsWhileWaiting: hasPause))
   }
 
   var now: Instant { state.withLock { $0.now } }

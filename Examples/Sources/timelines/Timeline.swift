@@ -30,7 +30,7 @@ struct Timeline: Equatable, Sendable {
     /// The lane of the incoming operation that superseded it.
     var superseder: Int?
 
-    /// Whether it waits for a debounce instead of a slot.
+    /// Whether it waits for the end of a pause instead of a slot.
     var pauses = false
   }
 

@@ -49,6 +49,31 @@ struct UseCasesTests {
     #expect(try await list.value.map(\.text) == ["b"])
   }
 
+  @Test func `of each note the first and the newest text are saved, two notes side by side`()
+    async throws
+  {
+    let ids = try await make("a", "b")
+    server.hold()
+    let type = notes.type.execute(.init(ids: ids, text: "xyz"))
+    // Both lanes ask for the note that they will save.
+    await server.arrived(4)
+    server.release()
+    #expect(try await type.value.map(\.count) == [2, 2])
+    #expect(server.texts == ["xyz", "xyz"])
+  }
+
+  @Test func `rows of one note share one load, and its failure`() async throws {
+    let ids = try await make("a", "b")
+    server.hold()
+    let rows = notes.rows.execute([ids[0], ids[1], ids[0], ids[0]])
+    await server.arrived(4)
+    server.release()
+    #expect(try await rows.value.map(\.text) == ["a", "b", "a", "a"])
+    #expect(notes.rows.load.queue.activity.executed == 2)
+    server.fail(with: .busy)
+    await #expect(throws: NotesError.busy) { try await notes.rows.execute([ids[0], ids[0]]).value }
+  }
+
   @Test func `whatever is done is undone and redone on the server`() async throws {
     let ids = try await make("a", "b")
     _ = try await notes.edit.execute(.init(id: ids[0], text: "c")).value

@@ -135,14 +135,18 @@ struct PictureTests {
     }
   }
 
-  @Test func `the animation comes to rest, and is complete then`() async {
+  @Test func `the animation begins and ends with the complete picture`() async {
     let picture = Picture(await Scenario.searchAsYouType.run().svg(in: .english, isAnimated: true))
     let frames = picture.style.split(separator: "\n").filter { $0.hasPrefix("@keyframes") }
     let moving = Set(picture.all("moves").compactMap { $0.styles.last })
     #expect(frames.count == moving.count && frames.count > 10)
     for name in moving { #expect(frames.contains { $0.hasPrefix("@keyframes \(name) ") }) }
+    let rest = frames.first?.split(separator: " ")[4] ?? ""
     for frame in frames {
-      #expect(frame.hasSuffix("100% { opacity: 1; } }") || frame.hasSuffix("scaleX(1); } }"))
+      let isComplete = ["opacity: 1;", "transform: scaleX(1);"].contains { complete in
+        frame.contains("{ 0%, \(rest) { \(complete) }") && frame.hasSuffix("100% { \(complete) } }")
+      }
+      #expect(isComplete)
     }
     #expect(picture.style.contains("s linear 3 both;"))
   }

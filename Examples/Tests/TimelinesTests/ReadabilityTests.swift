@@ -99,23 +99,4 @@ struct ReadabilityTests {
       #expect(labels[0] == labels[1], "\(drawing.path)")
     }
   }
-
-  @Test func `a picture that a page shows stands where the page says`() throws {
-    let root = URL.repository
-    let paths = try FileManager.default.subpathsOfDirectory(atPath: root.path)
-    let pages = paths.filter {
-      ($0.hasPrefix("Sources/") || !$0.contains("/")) && $0.hasSuffix(".md")
-    }
-    var pictures = 0
-    for page in pages {
-      let url = root.appending(path: page)
-      let text = try String(contentsOf: url, encoding: .utf8)
-      for link in text.matches(of: #/(?:\]\(|src(?:set)?=")([^)" ]+\.svg)[)"]/#) {
-        let picture = url.deletingLastPathComponent().appending(path: String(link.output.1))
-        #expect(FileManager.default.fileExists(atPath: picture.path), "\(page): \(link.output.1)")
-        pictures += 1
-      }
-    }
-    #expect(pictures > 0)
-  }
 }

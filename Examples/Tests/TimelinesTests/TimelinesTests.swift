@@ -92,6 +92,30 @@ struct TimelinesTests {
       ])
   }
 
+  @Test func `a line with an end drops who finds it full`() async {
+    #expect(
+      await drawn(.limitWaiting) == [
+        "s     >=================+ succeeded",
+        "sw            >.........=================+ succeeded",
+        "swi                   >v dropped",
+        "swif                          >..........===========================+ succeeded",
+        "swift                                 >v dropped",
+        "then shows: s sw swif",
+      ])
+  }
+
+  @Test func `the newest starts when the interval since the last start is over`() async {
+    #expect(
+      await drawn(.throttle) == [
+        "s     >=================+ succeeded",
+        "sw            >::::::::x superseded < swi",
+        "swi                   >::::::::x superseded < swif",
+        "swif                          >::::===========================+ succeeded",
+        "swift                                 >::::::::::::::::::::::::=================+ succeeded",
+        "then shows: s swif swift",
+      ])
+  }
+
   @Test func `a suspended queue starts nothing until it resumes`() async {
     #expect(
       await drawn(.suspension).dropFirst(3) == [

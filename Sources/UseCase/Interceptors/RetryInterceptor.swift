@@ -6,7 +6,8 @@ import UseCaseInternals
 /// ```swift
 /// let queue = UseCaseQueue(
 ///   interceptors: [
-///     RetryInterceptor(attempts: 3, delay: .exponential(.milliseconds(200), cap: .seconds(5)))
+///     RetryInterceptor(
+///       attempts: 3, delay: .exponential(.seconds(1), cap: .seconds(5)))
 ///   ])
 /// ```
 ///
@@ -110,8 +111,8 @@ extension RetryInterceptor {
       }
     }
 
-    /// The same, each time shorter by a random part, so that many who failed together do not come
-    /// back together.
+    /// Adds jitter: subtracts a random fraction of each delay, so that clients that failed together
+    /// don't retry in lockstep.
     ///
     /// - Parameters:
     ///   - fraction: How much shorter at the most, from 0 to 1. Anything else is a programmer error

@@ -50,7 +50,7 @@ public struct UseCaseNext<Request: Sendable, Response: Sendable>: Sendable {
   }
 }
 
-/// The operation that an interceptor stands around.
+/// The operation whose body an interceptor wraps.
 public struct UseCaseExecution: Sendable {
   /// The operation.
   public let id: UseCaseOperationID

@@ -46,7 +46,7 @@ public final class UseCaseModel<Base: UseCase> {
     self.useCase = useCase
   }
 
-  /// Executes the request, and shows here what becomes of it.
+  /// Executes the request, and shows its outcome in this model.
   ///
   /// - Parameter request: The input of the use case.
   /// - Returns: The operation, for more handlers.
@@ -56,7 +56,7 @@ public final class UseCaseModel<Base: UseCase> {
     follow(useCase.execute(request))
   }
 
-  /// Cancels what runs or waits. Nothing of it is shown any more.
+  /// Cancels all operations that run or wait. The model shows nothing of them afterwards.
   ///
   /// - Complexity: O(*n*) in the number of operations.
   public func cancel() {
@@ -95,7 +95,7 @@ public final class UseCaseModel<Base: UseCase> {
 }
 
 extension UseCaseModel where Base.Request == Void {
-  /// Executes the use case, and shows here what becomes of it.
+  /// Executes the use case, and shows its outcome in this model.
   ///
   /// - Returns: The operation, for more handlers.
   /// - Complexity: That of the `execute` of the use case.
@@ -132,7 +132,7 @@ public final class ReportingUseCaseModel<Base: ReportingUseCase> {
     model = UseCaseModel(useCase)
   }
 
-  /// Executes the request, and shows here what it reports and what becomes of it.
+  /// Executes the request, and shows its updates and its outcome in this model.
   ///
   /// - Parameter request: The input of the use case.
   /// - Returns: The operation, for more handlers.
@@ -152,14 +152,14 @@ public final class ReportingUseCaseModel<Base: ReportingUseCase> {
     return model.follow(operation)
   }
 
-  /// Cancels what runs or waits. Nothing of it is shown any more.
+  /// Cancels all operations that run or wait. The model shows nothing of them afterwards.
   ///
   /// - Complexity: O(*n*) in the number of operations.
   public func cancel() { model.cancel() }
 }
 
 extension ReportingUseCaseModel where Base.Request == Void {
-  /// Executes the use case, and shows here what it reports and what becomes of it.
+  /// Executes the use case, and shows its updates and its outcome in this model.
   ///
   /// - Returns: The operation, for more handlers.
   /// - Complexity: That of the `execute` of the use case.

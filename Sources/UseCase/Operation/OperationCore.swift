@@ -44,8 +44,13 @@ struct OperationCore: ~Copyable, Sendable {
 
   @usableFromInline
   init(queue: UseCaseQueue, useCaseType: any Any.Type, isCall: Bool) {
+    let caller = isCall ? Slot.holder().map { CallerLink($0) } : nil
+    self.init(queue: queue, useCaseType: useCaseType, isCall: isCall, caller: caller)
+  }
+
+  init(queue: UseCaseQueue, useCaseType: any Any.Type, isCall: Bool, caller: CallerLink?) {
     self.useCaseType = useCaseType
-    caller = isCall ? Slot.holder().map(CallerLink.init) : nil
+    self.caller = caller
     isGuest = isCall && Slot.enter(ObjectIdentifier(queue))
     isObserved = queue.isObserved
     parent = isObserved || !queue.isPlain ? Slot.holder()?.ticket.id : nil
@@ -81,11 +86,10 @@ extension OperationCore {
   @usableFromInline
   func submit(_ member: any QueueMember) -> TaskPlan {
     if isGuest { return enterAsGuest() }
-    if queue.policy.debounce == nil { return plan(for: queue.admit(member)) }
-    // The debounce is counted from before the operations that give way have to hear of it.
-    let sleep = queue.sleep()
-    _ = plan(for: queue.admit(member))
-    return .sleep(sleep)
+    if queue.policy.pause == nil { return plan(for: queue.admit(member)) }
+    let (entry, sleep) = queue.admitWithPause(member)
+    let plan = plan(for: entry)
+    return sleep.map(TaskPlan.sleep) ?? plan
   }
 
   private func enterAsGuest() -> TaskPlan {
@@ -114,13 +118,6 @@ extension OperationCore {
   @usableFromInline
   func spawn(_ job: consuming Task<Void, any Error>) {
     withMachine { $0.spawn(job) }?.cancel()
-  }
-
-  /// Returns when the debounce is over.
-  @usableFromInline
-  nonisolated(nonsending) func sleep(_ debounce: @Sendable () async -> Void) async {
-    await debounce()
-    queue.ready(ticket)
   }
 
   /// Returns when there is a slot, or an outcome without one.
@@ -176,7 +173,7 @@ enum TaskPlan {
   case run
   /// A task that waits for the slot, and then runs the body.
   case wait
-  /// A task that sleeps for the debounce, waits for the slot, and then runs the body.
+  /// A task that sleeps until the pause is over, waits for the slot, and then runs the body.
   case sleep(@Sendable () async -> Void)
   /// None: the operation was dropped.
   case nothing
@@ -210,7 +207,7 @@ extension OperationCore {
     // It is told after the queue: whoever hears of it finds that it has left.
     let (end, event) = withMachine { machine in
       let end = machine.endEarly(
-        verdict, sleeps: queue.policy.debounce != nil, tellsFailure: tellsFailure)
+        verdict, sleeps: queue.policy.pause != nil, tellsFailure: tellsFailure)
       return (end, machine.beginTelling())
     }
     guard let end else { return }
@@ -226,8 +223,24 @@ extension OperationCore {
 
 extension OperationCore {
   /// Whether to await the value here can never end.
-  @usableFromInline var isDeadlock: Bool {
-    queue.policy.isSerial && state == .waiting && queue.isHeldHere
+  var isDeadlock: Bool {
+    queue.policy.isSerial
+      ? state == .waiting && queue.isHeldHere : queue.keeper?.waitsForCodeHere(ticket.id) ?? false
+  }
+
+  /// Whether to await the value here can never end. Then a call fails.
+  @usableFromInline
+  func endIfDeadlock(isCall: Bool) -> Bool {
+    // Most queues are neither, and pay for no more than this.
+    guard queue.policy.isSerial || queue.keeper != nil, isDeadlock else { return false }
+    if isCall { endEarly(.failure(UseCaseDeadlock())) }
+    return true
+  }
+
+  /// Waits for the outcome, and for the slot to be free unless the outcome came early.
+  nonisolated(nonsending) func settled() async {
+    let wait = nextWait()
+    _ = await withUnsafeContinuation { self.await($0, wait) }
   }
 
   @usableFromInline

@@ -64,7 +64,7 @@ extension UseCaseOperation {
     attach(.cancellation(handler))
   }
 
-  /// Runs `handler` whatever becomes of the operation.
+  /// Runs `handler` after every outcome.
   ///
   /// - Parameter handler: Runs exactly once, on the isolation that it was written in.
   /// - Returns: The operation itself.

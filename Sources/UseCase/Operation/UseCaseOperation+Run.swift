@@ -8,7 +8,7 @@ extension UseCaseOperation {
   ) {
     self.useCase = useCase
     let plan = core.submit(self)
-    if core.queue.isFollowed { react() }
+    if core.queue.isFollowed { announce(priority: priority, isCall: isCall) }
     if isCall || !Slot.isHeld {
       spawn(plan, priority: priority)
     } else {
@@ -16,13 +16,21 @@ extension UseCaseOperation {
     }
   }
 
-  /// Announces the operation to the reactions of its queue.
+  /// Announces the operation to the reactions and to the keeper of its queue.
   @usableFromInline @inline(never)
-  func react() {
-    guard let reactions = core.queue.reactions else { return }
-    reactions.react(
-      to: self, of: (useCase as? any AskingUseCase)?.baseType ?? core.useCaseType)
+  func announce(priority: TaskPriority?, isCall: Bool) {
+    if let reactions = core.queue.reactions {
+      reactions.react(to: self, of: asking?.baseType ?? core.useCaseType)
+    }
+    if let keeper = core.queue.keeper,
+      keeper.submitted(self, priority: priority, isCall: isCall)
+    {
+      core.queue.resume()
+    }
   }
+
+  /// The use case, if it says more of itself, as long as no other thread sees the operation.
+  var asking: (any AskingUseCase)? { useCase as? any AskingUseCase }
 
   /// Lets go of the use case. A keeper may be asking it for a title, so it takes the lock.
   @inlinable @inline(never)
@@ -52,8 +60,8 @@ extension UseCaseOperation {
           await core.awaitSlot()
           await run()
         })
-    case .sleep(let debounce):
-      spawnSleeper(debounce, priority: priority)
+    case .sleep(let pause):
+      spawnSleeper(pause, priority: priority)
     case .nothing:
       useCase = nil
     }
@@ -62,10 +70,10 @@ extension UseCaseOperation {
   /// Not inlined, so that `spawn` is small enough for the compiler to inline it into the client,
   /// where the priority is known to be nil.
   @inlinable @inline(never)
-  func spawnSleeper(_ debounce: @escaping @Sendable () async -> Void, priority: TaskPriority?) {
+  func spawnSleeper(_ pause: @escaping @Sendable () async -> Void, priority: TaskPriority?) {
     core.spawn(
       Task<Void, any Error>(priority: priority) {
-        await core.sleep(debounce)
+        await pause()
         await runInTurn()
       })
   }

@@ -11,7 +11,7 @@
 /// that it was written in: on the main actor when attached from there, on an actor when attached
 /// in one and using it, else on no actor. When they run, the slot of the operation is free.
 ///
-/// Letting go of an operation does not cancel it.
+/// Releasing an operation doesn't cancel it.
 public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Sendable, Identifiable {
   @usableFromInline let core: OperationCore
 
@@ -35,6 +35,17 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   @inlinable
   init(_ request: Request, queue: UseCaseQueue, useCaseType: any Any.Type, isCall: Bool) {
     core = OperationCore(queue: queue, useCaseType: useCaseType, isCall: isCall)
+    self.request = request
+  }
+
+  /// Creates the operation that `riders` share.
+  init(
+    _ request: Request, queue: UseCaseQueue, useCaseType: any Any.Type, isCall: Bool,
+    riders: @escaping @Sendable () -> [any QueueMember]
+  ) {
+    core = OperationCore(
+      queue: queue, useCaseType: useCaseType, isCall: isCall,
+      caller: CallerLink(isCall ? Slot.holder() : nil, riders: riders))
     self.request = request
   }
 
@@ -66,7 +77,7 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   /// The value; `isCall` cancels the operation with the task that awaits it.
   @inlinable @inline(__always)
   nonisolated(nonsending) func value(isCall: Bool) async throws -> Response {
-    if core.isDeadlock { throw UseCaseDeadlock() }
+    if core.endIfDeadlock(isCall: isCall) { throw UseCaseDeadlock() }
     let wait = core.nextWait()
     let isSettled = await withTaskCancellationHandler {
       await withUnsafeContinuation { core.await($0, wait) }

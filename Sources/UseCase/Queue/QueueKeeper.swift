@@ -14,6 +14,40 @@ package protocol QueueKeeper: AnyObject, Sendable {
 
   /// The lock of the queue is released after one of the above: the time to wake readers.
   func unlocked()
+
+  /// The task of an operation is about to be made, on the thread that executes, outside of the lock.
+  ///
+  /// - Parameters:
+  ///   - operation: An operation that was admitted, or that is a guest.
+  ///   - priority: The priority of the body, nil for that of the running code.
+  ///   - isCall: Whether it is executed by the call form.
+  /// - Returns: Whether the queue is to be resumed.
+  func submitted(
+    _ operation: any AdmittedOperation, priority: TaskPriority?, isCall: Bool
+  ) -> Bool
+
+  /// An operation has an outcome before its body has returned. It is called outside of the lock, on
+  /// the thread that gives the outcome.
+  func cancelled(_ id: UseCaseOperationID)
+
+  /// Whether an operation waits for the running code, and so must not be awaited by it.
+  func waitsForCodeHere(_ id: UseCaseOperationID) -> Bool
+}
+
+extension QueueKeeper {
+  package func admitted(_ operation: any AdmittedOperation) {}
+  package func started(_ id: UseCaseOperationID) {}
+  package func left(_ id: UseCaseOperationID) {}
+  package func unlocked() {}
+
+  package func submitted(
+    _ operation: any AdmittedOperation, priority: TaskPriority?, isCall: Bool
+  ) -> Bool {
+    false
+  }
+
+  package func cancelled(_ id: UseCaseOperationID) {}
+  package func waitsForCodeHere(_ id: UseCaseOperationID) -> Bool { false }
 }
 
 /// An operation as the keeper of its queue sees it.
@@ -33,6 +67,9 @@ package protocol AskingUseCase: Sendable {
   /// The type to which reactions react: of an erased use case, that of its base.
   var baseType: any Any.Type { get }
 
+  /// The use case that does the work, when this one only stands before it.
+  var innermost: any AskingUseCase { get }
+
   /// Returns what a user calls the request, nil if that is known only by the base of the use case.
   func title(for request: Any) -> String?
 }
@@ -40,4 +77,10 @@ package protocol AskingUseCase: Sendable {
 extension AskingUseCase {
   @usableFromInline
   package var baseType: any Any.Type { Self.self }
+
+  @usableFromInline
+  package var innermost: any AskingUseCase { self }
+
+  @usableFromInline
+  package func title(for request: Any) -> String? { nil }
 }

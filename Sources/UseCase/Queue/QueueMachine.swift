@@ -87,6 +87,8 @@ struct QueueMachine<Member: Sendable, Waiter: Sendable>: Sendable {
   private var unwinding = Line()
   private var (succeeded, failed, cancelled) = (0, 0, 0)
   private var waiters = Few<Waiter>.none
+  /// The earliest time of the next start, where the policy keeps an interval between two.
+  private var nextStart = Duration.zero
 
   init(policy: UseCaseQueue.Policy) {
     self.policy = policy
@@ -100,10 +102,14 @@ struct QueueMachine<Member: Sendable, Waiter: Sendable>: Sendable {
       succeeded: succeeded, failed: failed, cancelled: cancelled)
   }
 
-  /// Admits `member`. `id` is higher than that of any member admitted before.
-  @inline(__always) mutating func admit(_ member: Member, id: UseCaseOperationID) -> Admission {
+  /// Admits `member`. `id` is higher than that of any member admitted before. If there is a pause,
+  /// the member waits until `ready`.
+  @inline(__always) mutating func admit(
+    _ member: Member, id: UseCaseOperationID, hasPause: Bool = false
+  ) -> Admission {
     let decision = policy.decision(
-      holding: holding, live: live.count, waiting: waiting.count, isSuspended: isSuspended)
+      holding: holding, live: live.count, waiting: waiting.count,
+      isHeldBack: isSuspended || hasPause)
     var superseded = Few<Member>.none
     for _ in 0..<decision.supersededLive {
       if let seat = live.first.index { superseded.append(unwind(seat)) }
@@ -117,13 +123,36 @@ struct QueueMachine<Member: Sendable, Waiter: Sendable>: Sendable {
       seat = take(Seat(member, id: id, stage: .live))
       live.append(seat, in: &seats)
     case .wait:
-      seat = take(Seat(member, id: id, stage: .waiting(isReady: policy.debounce == nil)))
+      seat = take(Seat(member, id: id, stage: .waiting(isReady: !hasPause)))
       waiting.append(seat, in: &seats)
     case .drop:
       cancelled += 1
     }
     return Admission(
       ticket: QueueTicket(seat: Int32(seat), id: id), entry: decision.entry, superseded: superseded)
+  }
+
+  /// Admits `member` where the policy has a pause, and returns when that ends.
+  mutating func admit(
+    _ member: Member, id: UseCaseOperationID, at now: Duration
+  ) -> (admission: Admission, endOfPause: Duration?) {
+    let endOfPause = policy.endOfPause(at: now, nextStart: nextStart)
+    let admission = admit(member, id: id, hasPause: endOfPause != nil)
+    if admission.entry == .start { noteStart(at: now) }
+    return (admission, endOfPause)
+  }
+
+  /// Runs any other event where the policy has a pause.
+  mutating func change(at now: Duration, _ event: (inout Self) -> Release?) -> Release? {
+    let release = event(&self)
+    if let release, !release.started.isEmpty { noteStart(at: now) }
+    return release
+  }
+
+  private mutating func noteStart(at now: Duration) {
+    guard case .sinceLastStart(let interval) = policy.pause else { return }
+    // No start is earlier, even if its thread has read the clock long before it got the lock.
+    nextStart = max(now, nextStart) + interval
   }
 
   /// The member has an outcome before its body has returned. If it waits it leaves, else it unwinds.
@@ -139,7 +168,7 @@ struct QueueMachine<Member: Sendable, Waiter: Sendable>: Sendable {
     return nil
   }
 
-  /// The debounce of the member is over.
+  /// The pause of the member is over.
   mutating func ready(_ ticket: QueueTicket) -> Release? {
     guard let seat = seat(of: ticket), case .waiting = seats[seat].stage else { return nil }
     seats[seat].stage = .waiting(isReady: true)

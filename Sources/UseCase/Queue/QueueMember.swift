@@ -52,8 +52,12 @@ struct QueueTicket: Hashable, Sendable {
 final class CallerLink: Sendable {
   private let caller: Lock<(any QueueMember)?>
 
-  init(_ caller: any QueueMember) {
+  /// Returns the members that wait for this one because they share it.
+  let riders: (@Sendable () -> [any QueueMember])?
+
+  init(_ caller: (any QueueMember)?, riders: (@Sendable () -> [any QueueMember])? = nil) {
     self.caller = Lock(caller)
+    self.riders = riders
   }
 
   /// The nearest caller that code runs in.

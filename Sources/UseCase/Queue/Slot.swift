@@ -37,6 +37,19 @@ enum Slot {
     return nil
   }
 
+  /// Whether an operation waits for the running code: it runs there, in a call from there, or in a
+  /// run that is shared from there.
+  static func isAwaited(by operation: UseCaseOperationID) -> Bool {
+    var (found, next) = (Set<UseCaseOperationID>(), [innermost])
+    while let member = next.popLast() {
+      guard let member, found.insert(member.ticket.id).inserted else { continue }
+      if member.ticket.id == operation { return true }
+      next.append(member.caller?.holder)
+      next += member.caller?.riders?() ?? []
+    }
+    return false
+  }
+
   /// Enters the slot of this queue that the running code holds, as a guest.
   ///
   /// - Returns: False if the running code holds none.

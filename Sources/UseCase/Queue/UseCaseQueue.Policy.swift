@@ -1,7 +1,10 @@
+import UseCaseInternals
+
 extension UseCaseQueue {
   /// A limit on concurrent operations, and a rule for operations that arrive at that limit.
   ///
-  /// The policies are those of ember-concurrency, with a debounce and with one that never overlaps:
+  /// The policies are those of ember-concurrency, with a debounce, a throttle, a line with an end, and
+  /// one that never overlaps:
   ///
   /// | policy | an incoming operation that finds the queue busy |
   /// |---|---|
@@ -11,7 +14,9 @@ extension UseCaseQueue {
   /// | ``cancelPrevious(debounce:)`` | supersedes the previous one and starts after a pause |
   /// | ``cancelPreviousAndWait`` | supersedes the oldest and starts when its body has returned |
   /// | ``dropWhileBusy`` | is dropped |
+  /// | ``limit(_:waiting:)`` | waits, or is dropped if that many wait already |
   /// | ``keepLatest`` | takes the only place to wait in, and supersedes the one waiting there |
+  /// | ``throttle(_:)`` | does the same, also if the last start is too recent |
   public struct Policy: Hashable, Sendable {
     /// The rule for an incoming operation that finds all slots taken.
     public enum WhenBusy: Hashable, Sendable {
@@ -34,9 +39,17 @@ extension UseCaseQueue {
       case keepLatest
     }
 
+    /// The time that has to pass before an operation starts.
+    enum Pause: Hashable, Sendable {
+      case sinceExecute(Duration)
+      case sinceLastStart(Duration)
+    }
+
     let limit: Int
     let whenBusy: WhenBusy
-    let debounce: Duration?
+    /// How many may run and wait before `drop` drops.
+    let places: Int
+    let pause: Pause?
 
     /// Creates a policy.
     ///
@@ -45,10 +58,10 @@ extension UseCaseQueue {
     ///     programmer error and traps.
     ///   - whenBusy: The rule for an incoming operation when that many run.
     public init(limit: Int, whenBusy: WhenBusy) {
-      self.init(limit: limit, whenBusy: whenBusy, debounce: nil)
+      self.init(limit: limit, whenBusy: whenBusy, waiting: 0)
     }
 
-    private init(limit: Int, whenBusy: WhenBusy, debounce: Duration?) {
+    private init(limit: Int, whenBusy: WhenBusy, waiting: Int = 0, pause: Pause? = nil) {
       guard limit >= 1 else {
         fatalError(
           "A queue lets at least 1 operation run, and its limit is \(limit). To let none start, "
@@ -56,7 +69,8 @@ extension UseCaseQueue {
       }
       self.limit = limit
       self.whenBusy = whenBusy
-      self.debounce = debounce
+      places = limit + min(waiting, .max - limit)
+      self.pause = pause
     }
 
     /// Everything runs at once.
@@ -85,6 +99,30 @@ extension UseCaseQueue {
       Policy(limit: limit, whenBusy: .wait)
     }
 
+    /// At most `limit` run at a time, at most `waiting` wait: first in, first out. The others are
+    /// dropped. For a line that must not grow.
+    ///
+    /// ```swift
+    /// let uploads = UseCaseQueue(.limit(2, waiting: 100))
+    /// ```
+    ///
+    /// An operation that finds the line full is ``UseCaseCancellation/dropped`` before `execute`
+    /// returns. While the queue is suspended, as many wait as otherwise run and wait.
+    /// `limit(1, waiting: 0)` is ``dropWhileBusy``.
+    ///
+    /// - Parameters:
+    ///   - limit: At least 1; anything less is a programmer error and traps.
+    ///   - waiting: Zero or more, or it traps.
+    /// - Returns: The policy.
+    public static func limit(_ limit: Int, waiting: Int) -> Policy {
+      guard waiting >= 0 else {
+        fatalError(
+          "A line has no room for \(waiting) operations. Let zero or more wait: with zero, an "
+            + "operation that finds the queue busy is dropped.")
+      }
+      return Policy(limit: limit, whenBusy: .drop, waiting: waiting)
+    }
+
     /// The newest runs, after `debounce` without a newer one; the one before it is cancelled at
     /// once.
     ///
@@ -95,7 +133,33 @@ extension UseCaseQueue {
       guard debounce >= .zero else {
         fatalError("A debounce of \(debounce) ends before it begins. Give one of zero or more.")
       }
-      return Policy(limit: 1, whenBusy: .cancelPrevious, debounce: debounce)
+      return Policy(
+        limit: 1, whenBusy: .cancelPrevious, pause: .sinceExecute(min(debounce, .century)))
+    }
+
+    /// One runs at a time, at least `interval` lies between two starts, and only the newest waits.
+    /// For work that follows what changes all the time: a preview, a position, a progress.
+    ///
+    /// ```swift
+    /// let preview = UseCaseQueue(.throttle(.milliseconds(100)))
+    /// ```
+    ///
+    /// It is ``keepLatest`` with a pause. The first operation starts at once; the newest one starts
+    /// when the interval is over and the body before it has returned. So the last one of a burst
+    /// always runs. An operation starts when it gets its slot: one that is cancelled or superseded
+    /// while it waits has not started. Combine's `throttle(for:scheduler:latest:)` does this with
+    /// `latest: true`, except that bodies never overlap here.
+    ///
+    /// - Parameter interval: Measured on the queue's clock, from one start to the next. Zero or more,
+    ///   or it traps; zero is ``keepLatest``.
+    /// - Returns: The policy.
+    public static func throttle(_ interval: Duration) -> Policy {
+      guard interval >= .zero else {
+        fatalError("No interval between two starts is \(interval). Give one of zero or more.")
+      }
+      return Policy(
+        limit: 1, whenBusy: .keepLatest,
+        pause: interval == .zero ? nil : .sinceLastStart(min(interval, .century)))
     }
   }
 }
@@ -118,26 +182,34 @@ extension UseCaseQueue.Policy {
   ///   - holding: How many operations hold a slot, also those that unwind after a cancellation.
   ///   - live: How many of these have no outcome yet.
   ///   - waiting: How many wait.
-  ///   - isSuspended: Whether nothing may start.
+  ///   - isHeldBack: Whether it may not start now: the queue is suspended, or a pause is not over.
   /// - Returns: The fate of the incoming operation.
-  func decision(holding: Int, live: Int, waiting: Int, isSuspended: Bool) -> Decision {
-    let hasRoom = !isSuspended && holding < limit
+  func decision(holding: Int, live: Int, waiting: Int, isHeldBack: Bool) -> Decision {
+    let hasSlot = !isHeldBack && holding < limit
     switch whenBusy {
     case .wait:
-      return Decision(entry: hasRoom ? .start : .wait)
+      return Decision(entry: hasSlot ? .start : .wait)
     case .cancelPrevious, .cancelPreviousAndWait:
       let excess = max(0, live + waiting - limit + 1)
-      let overlaps = whenBusy == .cancelPrevious && !isSuspended && debounce == nil
+      let overlaps = whenBusy == .cancelPrevious && !isHeldBack
       return Decision(
-        entry: hasRoom && debounce == nil || overlaps ? .start : .wait,
+        entry: hasSlot || overlaps ? .start : .wait,
         supersededLive: min(excess, live),
         supersededWaiting: max(0, excess - live))
     case .drop:
-      guard holding + waiting < limit else { return Decision(entry: .drop) }
-      return Decision(entry: hasRoom ? .start : .wait)
+      guard holding + waiting < places else { return Decision(entry: .drop) }
+      return Decision(entry: hasSlot ? .start : .wait)
     case .keepLatest:
-      return hasRoom
-        ? Decision(entry: .start) : Decision(entry: .wait, supersededWaiting: waiting)
+      return Decision(entry: hasSlot ? .start : .wait, supersededWaiting: waiting)
+    }
+  }
+
+  /// Returns the end of the pause of an operation that is executed now, nil if it has none.
+  func endOfPause(at now: Duration, nextStart: Duration) -> Duration? {
+    switch pause {
+    case nil: nil
+    case .sinceExecute(let debounce): now + debounce
+    case .sinceLastStart: now < nextStart ? nextStart : nil
     }
   }
 

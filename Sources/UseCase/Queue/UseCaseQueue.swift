@@ -23,6 +23,8 @@ public final class UseCaseQueue: Sendable {
   public let policy: Policy
 
   let clock: any Clock<Duration>
+  /// Measures the pause of the policy, if it has one.
+  let stopwatch: Stopwatch?
   let interceptors: [any UseCaseInterceptor]
   let observer: (@Sendable (UseCaseEvent) -> Void)?
   let isObserved: Bool
@@ -30,8 +32,12 @@ public final class UseCaseQueue: Sendable {
   @usableFromInline let isPlain: Bool
   let keeper: (any QueueKeeper)?
   let reactions: UseCaseReactions?
+  /// Goes with the queue, and takes the key of the queue with it.
+  private let lane: LaneEnd?
   /// Whether operations are announced to a keeper or to reactions before their bodies begin.
   @usableFromInline let isFollowed: Bool
+  /// Whether nobody follows the slots, and nothing is measured.
+  private let isDirect: Bool
   private let changes = ChangeSignal()
   private let machine: Lock<Machine>
 
@@ -39,13 +45,13 @@ public final class UseCaseQueue: Sendable {
   ///
   /// - Parameters:
   ///   - policy: How many operations run at a time, and what happens to the others.
-  ///   - clock: Measures debounce and timeouts. Give your own in a test.
+  ///   - clock: Measures debounce, throttle and timeouts. Give your own in a test.
   ///   - interceptors: Wrapped around every body of the queue, the first outermost.
-  ///   - reactions: Attach handlers to the operations of the queue, whoever executes them.
-  ///   - observer: Receives every event, on no particular isolation and outside of any lock. The
-  ///     events of one operation arrive in order. An event that `execute` or `cancel()` decides
-  ///     arrives on the caller's thread before the call returns, unless another thread is just
-  ///     telling an earlier event of the same operation: then that thread goes on with it.
+  ///   - reactions: Attach handlers to the operations of the queue, whichever code executes them.
+  ///   - observer: Receives every event, on any thread and outside of any lock. The events of one
+  ///     operation arrive in order. An event that `execute` or `cancel()` decides arrives on the
+  ///     caller's thread before the call returns. The exception: while another thread delivers an
+  ///     earlier event of the operation, that thread delivers this one, too.
   public convenience init(
     _ policy: Policy = .unlimited, clock: any Clock<Duration> = ContinuousClock(),
     interceptors: [any UseCaseInterceptor] = [], reactions: UseCaseReactions? = nil,
@@ -53,29 +59,37 @@ public final class UseCaseQueue: Sendable {
   ) {
     self.init(
       policy, clock: clock, interceptors: interceptors, reactions: reactions, observer: observer,
-      keeper: nil)
+      lane: nil)
   }
 
-  /// Creates a serial queue that `keeper` follows. The queue keeps it.
-  package convenience init(keeper: any QueueKeeper, clock: any Clock<Duration>) {
+  /// Creates a queue that `keeper` follows. The queue keeps it.
+  package convenience init(
+    _ policy: Policy = .serial, keeper: any QueueKeeper,
+    clock: any Clock<Duration> = ContinuousClock()
+  ) {
     self.init(
-      .serial, clock: clock, interceptors: [], reactions: nil, observer: nil, keeper: keeper)
+      policy, clock: clock, interceptors: [], reactions: nil, observer: nil, lane: nil,
+      keeper: keeper)
   }
 
-  private init(
+  /// Creates a queue that keeps `lane` and `keeper`.
+  init(
     _ policy: Policy, clock: any Clock<Duration>, interceptors: [any UseCaseInterceptor],
     reactions: UseCaseReactions?, observer: (@Sendable (UseCaseEvent) -> Void)?,
-    keeper: (any QueueKeeper)?
+    lane: LaneEnd?, keeper: (any QueueKeeper)? = nil
   ) {
     self.policy = policy
     self.clock = clock
+    stopwatch = policy.pause.map { _ in Stopwatch(clock) }
     self.interceptors = interceptors
     self.observer = observer
     self.keeper = keeper
+    self.lane = lane
     self.reactions = reactions
     isFollowed = keeper != nil || reactions != nil
     isObserved = observer != nil
     isPlain = interceptors.isEmpty
+    isDirect = keeper == nil && policy.pause == nil
     machine = Lock(Machine(policy: policy))
   }
 
@@ -125,7 +139,10 @@ public final class UseCaseQueue: Sendable {
     }
     keeper?.unlocked()
     changes.poke()
-    for member in members { member.cancelFromQueue(.requested) }
+    for member in members {
+      member.cancelFromQueue(.requested)
+      keeper?.cancelled(member.ticket.id)
+    }
     act(on: release)
   }
 
@@ -156,9 +173,9 @@ extension UseCaseQueue {
   /// Whether an operation that fails has to find out whether somebody handles it.
   static var tellsFailures: Bool { hasFailureHook.load(ordering: .relaxed) }
 
-  /// Is told of each operation that has failed and ended while nobody listened: no `catch` that
-  /// matched, no `finally` with the outcome, no task that awaited `value` or `ended()`, no model.
-  /// `common` and a `finally` without the outcome do not count.
+  /// Receives each failure that nothing handles: no `catch` that matches, no `finally` with the
+  /// outcome, no task that awaits `value` or `ended()`, no model. `common`, and a
+  /// `finally` without the outcome, don't count.
   ///
   /// ```swift
   /// UseCaseQueue.unhandledFailure = { failure in log.error("\(failure)") }
@@ -194,6 +211,33 @@ extension UseCaseQueue {
       member.ticket = admission.ticket
       return admission
     }
+    return entry(admission)
+  }
+
+  /// Does the same where the policy has a pause, and returns the sleep until that is over, nil if
+  /// there is none now.
+  func admitWithPause(
+    _ member: any QueueMember
+  ) -> (Policy.Decision.Entry, sleep: (@Sendable () async -> Void)?) {
+    guard let stopwatch else { preconditionFailure("A policy with a pause has a stopwatch.") }
+    // The pause is counted from before the operations that give way have to hear of it.
+    let now = stopwatch.elapsed()
+    let (admission, endOfPause) = machine.withLock { machine in
+      let admitted = machine.admit(member, id: .next(), at: now)
+      member.ticket = admitted.admission.ticket
+      return admitted
+    }
+    let sleep = endOfPause.map { [ticket = admission.ticket] end in
+      { @Sendable [self] in
+        try? await stopwatch.sleep(end)
+        act(on: decide { $0.ready(ticket) })
+      }
+    }
+    return (entry(admission), sleep)
+  }
+
+  @inline(__always)
+  private func entry(_ admission: consuming Machine.Admission) -> Policy.Decision.Entry {
     changes.poke()
     admission.superseded.forEach { $0.cancelFromQueue(.superseded) }
     return admission.entry
@@ -216,26 +260,16 @@ extension UseCaseQueue {
     return admission.entry
   }
 
-  /// Returns a sleep of the debounce, counted from now.
-  func sleep() -> @Sendable () async -> Void {
-    let sleep = clock.sleeper(for: policy.debounce ?? .zero)
-    return { try? await sleep() }
-  }
-
-  /// The debounce of the member is over.
-  func ready(_ ticket: QueueTicket) {
-    act(on: decide { $0.ready(ticket) })
-  }
-
   /// The member has an outcome before its body has returned.
   func cancel(_ ticket: QueueTicket) {
     act(on: decide(leaving: ticket) { $0.cancel(ticket) })
+    keeper?.cancelled(ticket.id)
   }
 
   /// The member gives its slot back.
   @inline(__always)
   func giveBack(_ ticket: QueueTicket, as kind: Verdict.Kind) {
-    if keeper == nil {
+    if isDirect {
       let release = machine.withLock { $0.giveBack(ticket, as: kind) }
       changes.poke()
       act(on: release)
@@ -249,6 +283,10 @@ extension UseCaseQueue {
     leaving ticket: QueueTicket? = nil, _ event: (inout Machine) -> Machine.Release?
   ) -> Machine.Release? {
     defer { changes.poke() }
+    if let stopwatch {
+      let now = stopwatch.elapsed()
+      return machine.withLock { $0.change(at: now, event) }
+    }
     guard let keeper else { return machine.withLock { event(&$0) } }
     let release = machine.withLock { machine in
       let wasThere = ticket.map { machine.holds($0) } ?? false

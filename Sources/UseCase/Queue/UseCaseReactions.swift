@@ -1,6 +1,6 @@
 import UseCaseInternals
 
-/// Handlers for every operation of a use case, whoever executes it.
+/// Handlers for every operation of a use case, whichever code executes it.
 ///
 /// ```swift
 /// let reactions = UseCaseReactions()

@@ -21,7 +21,9 @@ public struct UseCaseOperationID: Hashable, Comparable, Sendable, CustomStringCo
   ///   - lhs: The identity of an operation.
   ///   - rhs: The identity of another.
   /// - Returns: Whether `lhs` is the older one.
-  public static func < (lhs: Self, rhs: Self) -> Bool { lhs.number < rhs.number }
+  public static func < (lhs: UseCaseOperationID, rhs: UseCaseOperationID) -> Bool {
+    lhs.number < rhs.number
+  }
 
   /// The number of the operation, such as `#7`.
   public var description: String { "#\(number)" }

@@ -1,4 +1,4 @@
-/// The result of an operation. There is exactly one, and the first one stays.
+/// The result of an operation. Each operation has exactly one, and the first one stays.
 ///
 /// ```swift
 /// switch await search.execute("swift").ended() {

@@ -2,7 +2,8 @@
 ///
 /// ```swift
 /// download.execute(url)
-///   .catch(UseCaseTimeout.self) { print($0) }  // It took longer than 5 seconds.
+///   // It took longer than 5 seconds.
+///   .catch(UseCaseTimeout.self) { print($0) }
 /// ```
 public struct UseCaseTimeout: Error, Hashable, CustomStringConvertible {
   /// The timeout of a use case whose bodies may take as long as they like.

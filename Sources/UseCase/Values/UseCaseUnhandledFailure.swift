@@ -1,4 +1,4 @@
-/// A failure that nobody has handled, as ``UseCaseQueue/unhandledFailure`` is told of it.
+/// A failure that nobody has handled, as ``UseCaseQueue/unhandledFailure`` receives it.
 public struct UseCaseUnhandledFailure: Sendable, CustomStringConvertible {
   /// The operation.
   public let id: UseCaseOperationID

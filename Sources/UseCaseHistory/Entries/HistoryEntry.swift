@@ -31,7 +31,7 @@ public struct HistoryEntry: Identifiable, Hashable, Sendable {
     ///   - lhs: The identity of an entry.
     ///   - rhs: The identity of another.
     /// - Returns: Whether `lhs` is the older one.
-    public static func < (lhs: Self, rhs: Self) -> Bool { lhs.number < rhs.number }
+    public static func < (lhs: ID, rhs: ID) -> Bool { lhs.number < rhs.number }
   }
 
   /// Its identity, for ``UseCaseHistory/move(to:)``.

@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// let state = history.state
-/// print(state.canUndo ? "Undo \(state.undoTitle ?? "")" : "Nothing to undo")  // Undo Rename
+/// print(state.canUndo, state.undoTitle ?? "")  // true Rename
 /// ```
 public struct HistoryState: Hashable, Sendable {
   /// Whether ``UseCaseHistory/undo()`` called now would have a target.

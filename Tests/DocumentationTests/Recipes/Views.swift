@@ -1,3 +1,4 @@
+import Observation
 import TestSupport
 import Testing
 import UseCase
@@ -55,6 +56,40 @@ final class NotesModel {
   init(notes: Notes) {
     search = UseCaseModel(SearchNotes(notes: notes))
     imports = ReportingUseCaseModel(ImportNotes(notes: notes))
+  }
+}
+
+enum PreviewSearch {
+  static let titles = AnyUseCase<String, [String]> { _ in ["milk", "mint"] }
+  static let failure = AnyUseCase<String, [String]> { _ in
+    throw UseCaseTimeout(duration: .seconds(5))
+  }
+  static let loading = AnyUseCase<String, [String]> { _ in
+    try await Task.sleep(for: .seconds(3600))
+    return []
+  }
+}
+
+@MainActor @Observable
+final class DraftModel {
+  private(set) var message = ""
+  private(set) var isSaving = false
+  private let save: any UseCase<String, Int>
+  private let scope = UseCaseScope()
+
+  init(save: any UseCase<String, Int>) { self.save = save }
+
+  func type(_ text: String) {
+    save.execute(text)
+      .then { [weak self] version in self?.message = "Saved version \(version)" }
+      .catch { [weak self] error in self?.message = "Not saved: \(error)" }
+      .store(in: scope)
+  }
+
+  func follow() async {
+    for await activity in save.queue.activities() {
+      isSaving = !activity.isIdle
+    }
   }
 }
 
@@ -163,14 +198,51 @@ struct ViewsTests {
   }
 
   @Test func `a bar goes on when another import is dropped`() async {
-    let model = NotesModel(notes: notes)
-    let first = model.imports.execute(["tea"])
-    let second = model.imports.execute(["jam"])
-    #expect(second.outcome != nil && model.imports.isRunning)
+    let importNotes = ImportNotes(notes: notes)
+    let imports = ReportingUseCaseModel(importNotes)
+    importNotes.queue.suspend()
+    let first = imports.execute(["tea"])
+    let second = imports.execute(["jam"])
+    #expect(second.outcome != nil && imports.isRunning)
     await second.ended()
+    importNotes.queue.resume()
     await first.ended()
-    #expect(model.imports.update == 1 && !model.imports.isRunning)
+    #expect(imports.update == 1 && !imports.isRunning)
     #expect(await notes.titles.contains("tea"))
+  }
+
+  @Test func `previews show titles, an error and an indicator`() async {
+    let titles = UseCaseModel(PreviewSearch.titles)
+    await titles.execute("mi").ended()
+    #expect(titles.value == ["milk", "mint"])
+    let failure = UseCaseModel(PreviewSearch.failure)
+    await failure.execute("mi").ended()
+    #expect(failure.error.map { "\($0)" } == "It took longer than 5 seconds.")
+    let loading = UseCaseModel(PreviewSearch.loading)
+    let operation = loading.execute("mi")
+    #expect(loading.isRunning)
+    operation.cancel()
+    await operation.ended()
+  }
+
+  @Test func `a draft says when it is saved, and cancels its saving when it goes away`() async {
+    let save = ControlledUseCase<String, Int>(queue: UseCaseQueue(.keepLatest))
+    var draft: DraftModel? = DraftModel(save: save)
+    let following = Task { [draft] in await draft?.follow() }
+    draft?.type("Dear")
+    let first = await save.next()
+    while draft?.isSaving != true { await Task.yield() }
+    first.succeed(1)
+    while draft?.isSaving != false { await Task.yield() }
+    while draft?.message.isEmpty ?? true { await Task.yield() }
+    #expect(draft?.message == "Saved version 1")
+    following.cancel()
+    await following.value
+    draft?.type("Dear Ada")
+    let second = await save.next()
+    draft = nil
+    await second.cancelled()
+    await save.queue.idle()
   }
 
   @Test func `an undo that fails tells why`() async throws {

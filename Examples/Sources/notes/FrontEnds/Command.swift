@@ -8,6 +8,8 @@ enum Command: Hashable, Sendable {
   case edit(String, String)
   case remove(String)
   case restore(String)
+  case type([String], String)
+  case rows([String])
   case importFile(String)
   case logIn(String)
   case undo, redo, history, forget
@@ -32,6 +34,11 @@ enum Command: Hashable, Sendable {
     case "edit": self = .edit(first, try Self.some(text, name, "ID TEXT"))
     case "remove": self = .remove(try Self.only(first, text, name, "ID"))
     case "restore": self = .restore(try Self.only(first, text, name, "ID"))
+    case "type":
+      let ids = first.split(separator: ",").map(String.init)
+      self = .type(ids, try Self.some(text, name, "ID,ID… TEXT"))
+    case "rows":
+      self = .rows(try Self.some(rest, name, "ID ID…").split(separator: " ").map(String.init))
     case "import": self = .importFile(try Self.some(rest, name, "FILE"))
     case "login": self = .logIn(try Self.some(rest, name, "TOKEN"))
     case "latency": self = .latency(try number(rest, name))

@@ -68,6 +68,21 @@ final class Session {
         })
     case .restore(let id):
       await restore(id)
+    case .type(let ids, let text):
+      let type = notes.type.execute(TypeText.Request(ids: ids, text: text))
+      await run(
+        type.then { saved in
+          for saved in saved { self.tell("Saved \(saved.count) of \(text.count)", saved.note) }
+        })
+    case .rows(let ids):
+      let loads = notes.rows.load.queue
+      let before = loads.activity.executed
+      let rows = notes.rows.execute(ids)
+      await run(
+        rows.then { rows in
+          let count = loads.activity.executed - before
+          self.output.show(rows.map { Words.line($0) } + ["Rows: \(rows.count), loads: \(count)"])
+        })
     case .importFile(let path):
       await importFile(path)
     case .logIn(let token):

@@ -13,6 +13,8 @@ struct Notes: Sendable {
   let edit: RecordedUseCase<EditNote>
   let remove: RecordedUseCase<RemoveNote>
   let importNotes: ImportNotes
+  let type: TypeText
+  let rows: LoadRows
   let logIn: LogIn
 
   init(
@@ -26,6 +28,8 @@ struct Notes: Sendable {
     edit = EditNote(notebook: notebook).recorded(in: history)
     remove = RemoveNote(notebook: notebook).recorded(in: history)
     importNotes = ImportNotes(newNote: new, history: history)
+    type = TypeText(notebook: notebook, autosave: AutosaveNote(notebook: notebook))
+    rows = LoadRows(notebook: notebook, load: LoadNote(notebook: notebook).shared())
     logIn = LogIn(credentials: credentials, listNotes: list)
   }
 }

@@ -1,0 +1,77 @@
+/// Decides who rides one shared run, and when the run is cancelled.
+///
+///     fresh → starting → riding → left
+///
+/// A rider is an operation that shares the run. It boards when it is admitted, and leaves when it is
+/// cancelled or its body has returned, once. The first one starts the run; whoever boards meanwhile
+/// rides along. When the last one has left, the run is of no use to anybody.
+///
+/// The machine decides, and its owner acts once the lock is released.
+struct RunMachine<Run: Sendable, Rider: Sendable>: Sendable {
+  private enum State {
+    /// Nobody has boarded. Next is `starting`.
+    case fresh
+    /// The first rider executes the run, and everybody may leave meanwhile. Next is `riding`, or `left`.
+    case starting
+    /// There is a run, and there are riders. Next is `left`.
+    case riding(Run)
+    /// All riders have left. Final.
+    case left
+  }
+
+  /// What a rider does that wants to board.
+  enum Boarding: Equatable {
+    /// It executes the run, and says so by `started`.
+    case start
+    /// It rides along.
+    case ride
+    /// It looks for another run: this one is over.
+    case tooLate
+  }
+
+  private var state = State.fresh
+  private var aboard: [UseCaseOperationID: Rider] = [:]
+
+  /// The riders, in the order in which they boarded.
+  var riders: [Rider] { aboard.sorted { $0.key < $1.key }.map(\.value) }
+
+  /// The run, as long as somebody rides it.
+  var run: Run? {
+    if case .riding(let run) = state { run } else { nil }
+  }
+
+  var hasLeft: Bool {
+    if case .left = state { true } else { false }
+  }
+
+  mutating func board(_ rider: Rider, id: UseCaseOperationID) -> Boarding {
+    switch state {
+    case .fresh:
+      state = .starting
+      aboard[id] = rider
+      return .start
+    case .starting, .riding:
+      aboard[id] = rider
+      return .ride
+    case .left: return .tooLate
+    }
+  }
+
+  /// The run is executed. Returns whether it is to be cancelled, because all riders have left.
+  mutating func started(_ run: Run) -> Bool {
+    guard case .starting = state else { preconditionFailure("A run is executed once.") }
+    state = aboard.isEmpty ? .left : .riding(run)
+    return aboard.isEmpty
+  }
+
+  /// A rider leaves, if it is aboard. Returns it, to be let go, and the run if it was the last one.
+  mutating func leave(_ id: UseCaseOperationID) -> (rider: Rider?, run: Run?) {
+    let rider = aboard.removeValue(forKey: id)
+    guard aboard.isEmpty, case .riding(let run) = state else { return (rider, nil) }
+    state = .left
+    return (rider, run)
+  }
+
+  /// Returns the run that this operation rides.
+  func run(of id: UseCaseOperationID) -> Run? { aboard[id] == nil ? nil : run }
+}

@@ -1,0 +1,184 @@
+import UseCaseInternals
+
+/// A use case whose executions of equal requests share one run. Make it with
+/// ``UseCase/UseCase/shared()``.
+public struct SharedUseCase<Base: UseCase>: UseCase where Base.Request: Hashable {
+  fileprivate let base: Base
+  private let runs = KeyedQueues<Base.Request>()
+
+  fileprivate init(_ base: Base) {
+    self.base = base
+  }
+
+  /// The queue of the base, on which the runs are executed.
+  public var queue: UseCaseQueue { base.queue }
+
+  /// The riders of the run of this request. The base is asked for its queue once for each run.
+  ///
+  /// - Parameter request: The input of the execution.
+  /// - Returns: A queue in which an operation waits and runs as the run does.
+  public func queue(for request: Base.Request) -> UseCaseQueue {
+    while true {
+      let riders = runs.queue(for: request) { end in
+        let riders = UseCaseQueue(.unlimited, keeper: SharedRun<Base>(end))
+        riders.suspend()
+        return riders
+      }
+      guard let run = riders.keeper as? SharedRun<Base>, run.isOver else { return riders }
+      run.closeDoors()
+    }
+  }
+
+  /// Waits for the outcome of the run.
+  ///
+  /// - Parameter request: The input of the use case.
+  /// - Returns: The response of the run.
+  /// - Throws: The failure of the run, or `CancellationError` if it is cancelled.
+  /// - Complexity: That of the base.
+  public func main(_ request: Base.Request) async throws -> Base.Response {
+    guard let rider = Slot.innermost as? UseCaseOperation<Base.Request, Base.Response>,
+      let shared = rider.core.queue.keeper as? SharedRun<Base>,
+      let run = shared.run(of: rider.id)
+    else { return try await self(request) }
+    defer { shared.cancelled(rider.id) }
+    do {
+      return try await run.value
+    } catch {
+      if case .cancelled(let reason)? = run.outcome { run.core.noteInCaller(reason) }
+      throw error
+    }
+  }
+}
+
+extension SharedUseCase: AskingUseCase {}
+
+extension UseCase where Request: Hashable {
+  /// Returns a use case whose executions of equal requests share one run: one download for ten rows.
+  ///
+  /// ```swift
+  /// let loadAvatar = LoadAvatar(server: server).shared()
+  /// for row in rows {
+  ///   loadAvatar.execute(row.user).then { avatar in row.show(avatar) }.store(in: row.scope)
+  /// }
+  /// ```
+  ///
+  /// An execution that finds a run of an equal request rides along; one that comes when the run has
+  /// its outcome starts another one. Each has an operation, handlers and a `cancel()` of its own. The
+  /// run is executed on the queue of the base, as an operation of it, with the priority and the
+  /// task-local values of its first rider. Everybody gets its outcome: the response, the failure, or
+  /// the cancellation with its reason. A rider that is cancelled leaves the others alone; when the last
+  /// one has left, the run is cancelled.
+  ///
+  /// The timeout is that of the run. A run reports its updates to nobody. A body that awaits
+  /// its own run gets ``UseCaseDeadlock``.
+  ///
+  /// Copies of the returned value share their runs; two calls of this do not. The idea is that of
+  /// `singleflight` in Go.
+  ///
+  /// - Returns: The use case: keep it.
+  public func shared() -> SharedUseCase<Self> { SharedUseCase(self) }
+}
+
+/// One run, and who rides it. It is the keeper of the queue of its riders, which is suspended until
+/// the run starts: so they wait as long as it waits.
+private final class SharedRun<Base: UseCase>: QueueKeeper where Base.Request: Hashable {
+  typealias Operation = UseCaseOperation<Base.Request, Base.Response>
+
+  private let machine = Lock(RunMachine<Operation, Operation>())
+  private let end: LaneEnd
+
+  init(_ end: LaneEnd) {
+    self.end = end
+  }
+
+  /// Whether an execution that comes now starts another run.
+  var isOver: Bool {
+    let (run, hasLeft) = machine.withLock { ($0.run, $0.hasLeft) }
+    return hasLeft || run?.core.verdict != nil
+  }
+
+  /// Lets later executions look for another run.
+  func closeDoors() { end.remove() }
+
+  func run(of rider: UseCaseOperationID) -> Operation? { machine.withLock { $0.run(of: rider) } }
+
+  func submitted(
+    _ operation: any AdmittedOperation, priority: TaskPriority?, isCall: Bool
+  ) -> Bool {
+    // The body of a client's wrapper asks again, and rides then.
+    guard let rider = operation as? Operation,
+      let base = (rider.asking?.innermost as? SharedUseCase<Base>)?.base
+    else { return true }
+    switch machine.withLock({ $0.board(rider, id: rider.id) }) {
+    case .start: start(base, for: rider, priority: priority, isCall: isCall)
+    case .ride: break
+    case .tooLate: return true
+    }
+    // Whoever has found the queue may have cancelled what is in it.
+    if rider.core.verdict != nil { cancelled(rider.id) }
+    return false
+  }
+
+  /// Executes the run, on the thread of its first rider.
+  private func start(_ base: Base, for rider: Operation, priority: TaskPriority?, isCall: Bool) {
+    let body = RunBody(base: base, riders: rider.core.queue)
+    let run = Operation(
+      rider.request, queue: base.queue(for: rider.request), useCaseType: Base.self, isCall: isCall
+    ) { [weak self] in self?.machine.withLock { $0.riders } ?? [] }
+    run.submit(body, priority: priority, isCall: isCall)
+    if machine.withLock({ $0.started(run) }) {
+      closeDoors()
+      run.cancel()
+    }
+    switch run.state {
+    case .running: rider.core.queue.resume()
+    case .finished: tellRiders(of: run)
+    case .waiting:
+      Task {
+        await run.core.settled()
+        self.tellRiders(of: run)
+      }
+    }
+  }
+
+  /// Tells riders that wait of a run that will not start.
+  private func tellRiders(of run: Operation) {
+    guard case .cancelled(let reason)? = run.outcome else { return }
+    for rider in machine.withLock({ $0.riders }) { rider.cancel(reason) }
+  }
+
+  /// A rider leaves.
+  func cancelled(_ rider: UseCaseOperationID) {
+    let left = machine.withLock { $0.leave(rider) }
+    guard let run = left.run else { return }
+    closeDoors()
+    if run.core.verdict == nil { run.cancel() }
+  }
+
+  func waitsForCodeHere(_ rider: UseCaseOperationID) -> Bool {
+    guard let run = run(of: rider) else { return false }
+    return Slot.isAwaited(by: run.id) || run.core.isDeadlock
+  }
+}
+
+/// The use case that a run runs: the base, once the riders have heard that it begins.
+private struct RunBody<Base: UseCase>: UseCase, AskingUseCase {
+  let base: Base
+  let riders: UseCaseQueue
+
+  var queue: UseCaseQueue { base.queue }
+  var timeout: Duration { base.timeout }
+  var baseType: any Any.Type { (base as? any AskingUseCase)?.baseType ?? Base.self }
+  var innermost: any AskingUseCase { (base as? any AskingUseCase)?.innermost ?? self }
+
+  func queue(for request: Base.Request) -> UseCaseQueue { base.queue(for: request) }
+
+  func title(for request: Any) -> String? {
+    (base as? any AskingUseCase)?.title(for: request)
+  }
+
+  func main(_ request: Base.Request) async throws -> Base.Response {
+    riders.resume()
+    return try await base.main(request)
+  }
+}

@@ -1,0 +1,3 @@
+mkdir Books
+cd Books
+swift package init --type library --name Books

@@ -1,0 +1,9 @@
+import UseCase
+
+struct Search: UseCase {
+  let askServer: @Sendable (String) async throws -> [String]
+
+  func main(_ text: String) async throws -> [String] {
+    try await askServer(text)
+  }
+}

@@ -1,0 +1,11 @@
+import UseCase
+
+struct Search: UseCase {
+  let askServer: @Sendable (String) async throws -> [String]
+  let queue = UseCaseQueue(.cancelPrevious)
+  let timeout = Duration.seconds(5)
+
+  func main(_ text: String) async throws -> [String] {
+    try await askServer(text)
+  }
+}

@@ -1,0 +1,18 @@
+import Observation
+import UseCase
+
+@MainActor @Observable
+final class SearchModel {
+  private let search: any UseCase<String, [String]>
+  private(set) var titles: [String] = []
+
+  init(search: any UseCase<String, [String]>) {
+    self.search = search
+  }
+
+  @discardableResult
+  func type(_ text: String) -> UseCaseOperation<String, [String]> {
+    search.execute(text)
+      .then { titles in self.titles = titles }
+  }
+}

@@ -1,0 +1,20 @@
+import Testing
+import UseCase
+import UseCaseTesting
+
+@testable import Books
+
+@MainActor
+struct SearchModelTests {
+  let search = ControlledUseCase<String, [String]>(queue: UseCaseQueue(.cancelPrevious))
+
+  @Test func `only the newest search is shown`() async {
+    let model = SearchModel(search: search)
+    model.type("e")
+    let stale = await search.next()
+
+    model.type("em")
+    await stale.cancelled()
+    #expect(model.isSearching)
+  }
+}

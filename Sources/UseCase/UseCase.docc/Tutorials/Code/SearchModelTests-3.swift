@@ -1,0 +1,25 @@
+import Testing
+import UseCase
+import UseCaseTesting
+
+@testable import Books
+
+@MainActor
+struct SearchModelTests {
+  let search = ControlledUseCase<String, [String]>(queue: UseCaseQueue(.cancelPrevious))
+
+  @Test func `only the newest search is shown`() async {
+    let model = SearchModel(search: search)
+    model.type("e")
+    let stale = await search.next()
+
+    let newest = model.type("em")
+    await stale.cancelled()
+    #expect(model.isSearching)
+
+    await search.next().succeed(["Emma"])
+    await newest.ended()
+    #expect(model.titles == ["Emma"])
+    #expect(!model.isSearching)
+  }
+}

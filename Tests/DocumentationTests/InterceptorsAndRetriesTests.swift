@@ -1,0 +1,159 @@
+import TestSupport
+import Testing
+import UseCase
+
+/// The code of “Interceptors and retries”.
+@Suite(.mustEnd)
+struct InterceptorsAndRetriesTests {
+  struct Offline: Error {}
+  struct Unauthorized: Error {}
+
+  struct Timing: UseCaseInterceptor {
+    let clock = ContinuousClock()
+    let report: @Sendable (String) -> Void
+
+    func intercept<Request: Sendable, Response: Sendable>(
+      _ request: Request, of execution: UseCaseExecution,
+      next: UseCaseNext<Request, Response>
+    ) async throws -> Response {
+      let start = clock.now
+      defer { report("\(execution.useCase) took \(clock.now - start)") }
+      return try await next(request)
+    }
+  }
+
+  actor Cache: UseCaseInterceptor {
+    private struct Key: Hashable {
+      let useCase: String
+      let request: AnyHashable
+    }
+
+    private var responses: [Key: any Sendable] = [:]
+
+    func intercept<Request: Sendable, Response: Sendable>(
+      _ request: Request, of execution: UseCaseExecution,
+      next: UseCaseNext<Request, Response>
+    ) async throws -> Response {
+      guard let hashable = request as? AnyHashable else {
+        return try await next(request)
+      }
+      let key = Key(useCase: execution.useCase, request: hashable)
+      if let response = responses[key] as? Response { return response }
+      let response = try await next(request)
+      responses[key] = response
+      return response
+    }
+  }
+
+  actor Session {
+    private(set) var token: String
+
+    init(token: String) { self.token = token }
+
+    func setToken(_ token: String) { self.token = token }
+  }
+
+  struct RenewToken: UseCase {
+    let session: Session
+    let logIn: @Sendable () async throws -> String
+    let queue = UseCaseQueue(.serial)
+
+    func main(_ expired: String) async throws {
+      guard await session.token == expired else { return }
+      await session.setToken(try await logIn())
+    }
+  }
+
+  struct Authenticated: UseCaseInterceptor {
+    let session: Session
+    let renewToken: RenewToken
+
+    func intercept<Request: Sendable, Response: Sendable>(
+      _ request: Request, of execution: UseCaseExecution,
+      next: UseCaseNext<Request, Response>
+    ) async throws -> Response {
+      let token = await session.token
+      do {
+        return try await next(request)
+      } catch is Unauthorized {
+        try await renewToken(token)
+        return try await next(request)
+      }
+    }
+  }
+
+  @Test func `the first interceptor is the outermost`() async throws {
+    let (runs, reports) = (Watched(0), Log<String>())
+    @Sendable func report(_ line: String) { reports.append(line) }
+    let queue = UseCaseQueue(
+      interceptors: [Timing(report: report), RetryInterceptor(attempts: 3)])
+    let search = AnyUseCase<Int, Int>(queue: queue) { number in
+      if runs.update({
+        $0 += 1; return $0
+      }) < 3 {
+        throw Offline()
+      }
+      return number
+    }
+    #expect(try await search(7) == 7)
+    #expect(runs.value == 3 && reports.count == 1)
+    #expect(reports.elements[0].hasPrefix("AnyUseCase<Int, Int> took "))
+  }
+
+  @Test func `the delays double, each shortened by up to a half`() async throws {
+    let (clock, runs) = (ManualClock(), Log<Duration>())
+    let retries = RetryInterceptor(
+      attempts: 4,
+      delay: .exponential(.milliseconds(200), cap: .seconds(5))
+        .jittered(by: 0.5, using: SystemRandomNumberGenerator()),
+      when: { error in error is Offline })
+    let queue = UseCaseQueue(clock: clock, interceptors: [retries])
+    let search = AnyUseCase<Int, Int>(queue: queue) { _ in
+      runs.append(clock.now.offset)
+      throw Offline()
+    }
+    let operation = search.execute(1)
+    for delay in [200, 400, 800] {
+      await clock.sleeping()
+      // A half of it is never enough, and all of it always is.
+      await clock.advance(by: .milliseconds(delay) / 2 - .nanoseconds(1))
+      #expect(clock.sleepers == 1)
+      await clock.advance(by: .milliseconds(delay) / 2 + .nanoseconds(1))
+    }
+    await operation.ended()
+    #expect(runs.count == 4)
+  }
+
+  @Test func `a cached response runs no body`() async throws {
+    let bodies = Watched(0)
+    let queue = UseCaseQueue(interceptors: [Cache()])
+    let double = AnyUseCase<Int, Int>(queue: queue) { number in
+      bodies.update { $0 += 1 }
+      return 2 * number
+    }
+    for number in [3, 3, 4] { #expect(try await double(number) == 2 * number) }
+    #expect(bodies.value == 2)
+  }
+
+  @Test func `requests that fail together renew the token once`() async throws {
+    let (session, logIns, arrivals) = (Session(token: "old"), Watched(0), Watched(0))
+    let renewToken = RenewToken(session: session) {
+      "new \(logIns.update { $0 += 1; return $0 })"
+    }
+    let queue = UseCaseQueue(
+      interceptors: [Authenticated(session: session, renewToken: renewToken)])
+    let load = AnyUseCase<Int, String>(queue: queue) { page in
+      let token = await session.token
+      // All of them are on their way before the first is refused.
+      arrivals.update { $0 += 1 }
+      await arrivals.wait { $0 >= 3 }
+      guard token == "new 1" else { throw Unauthorized() }
+      return "page \(page)"
+    }
+    let pages = (1...3).map { load.execute($0) }
+    for (index, page) in pages.enumerated() {
+      #expect(try await page.value == "page \(index + 1)")
+    }
+    #expect(logIns.value == 1)
+  }
+}

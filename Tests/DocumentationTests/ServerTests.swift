@@ -1,0 +1,133 @@
+import TestSupport
+import Testing
+import UseCase
+
+/// The code of “On a server”.
+@Suite(.mustEnd)
+struct ServerTests {
+  struct Broken: Error {}
+
+  struct Response: Equatable {
+    let status: Int
+    var body = ""
+  }
+
+  struct Database: Sendable {
+    let query: ControlledUseCase<String, [String]>
+
+    func orders(of customer: String) async throws -> [String] { try await query(customer) }
+  }
+
+  struct FindOrders: UseCase {
+    let database: Database
+    let queue = UseCaseQueue(.limit(8))
+    let timeout = Duration.seconds(2)
+
+    func main(_ customer: String) async throws -> [String] {
+      try await database.orders(of: customer)
+    }
+  }
+
+  struct Answer: UseCase {
+    let findOrders: any UseCase<String, [String]>
+    let queue = UseCaseQueue(.limit(64, waiting: 64))
+    let timeout = Duration.seconds(5)
+
+    func main(_ customer: String) async throws -> String {
+      let orders = try await findOrders(customer)
+      return orders.joined(separator: "\n")
+    }
+  }
+
+  struct Server: Sendable {
+    let answer: Answer
+    let clock: any Clock<Duration>
+    let errors = Log<String>()
+
+    init(_ findOrders: any UseCase<String, [String]>, clock: any Clock<Duration> = ManualClock()) {
+      answer = Answer(findOrders: findOrders)
+      self.clock = clock
+    }
+
+    func log(_ error: any Error) { errors.append("\(error)") }
+
+    func respond(to customer: String) async -> Response {
+      do {
+        return Response(status: 200, body: try await answer(customer))
+      } catch is UseCaseTimeout {
+        return Response(status: 504)
+      } catch is CancellationError where !Task.isCancelled {
+        return Response(status: 503)  // dropped, or the server is shutting down
+      } catch is CancellationError {
+        return Response(status: 499)  // the client has gone
+      } catch {
+        log(error)
+        return Response(status: 500)
+      }
+    }
+
+    func shutDown(within grace: Duration) async {
+      let deadline = Task {
+        try await clock.sleep(for: grace)
+        answer.queue.cancelAll()
+      }
+      await answer.queue.idle()
+      deadline.cancel()
+    }
+  }
+
+  private let query = ControlledUseCase<String, [String]>()
+
+  @Test func `a request is answered through the line of the database`() async {
+    let server = Server(FindOrders(database: Database(query: query)))
+    async let response = server.respond(to: "ada")
+    await query.next().succeed(["tea", "jam"])
+    #expect(await response == Response(status: 200, body: "tea\njam"))
+  }
+
+  @Test func `an error and a timeout have a status`() async {
+    let broken = Server(AnyUseCase { _ in throw Broken() })
+    #expect(await broken.respond(to: "ada") == Response(status: 500))
+    #expect(broken.errors.elements == ["Broken()"])
+    let late = Server(AnyUseCase { _ in throw UseCaseTimeout(duration: .seconds(2)) })
+    #expect(await late.respond(to: "ada") == Response(status: 504))
+  }
+
+  @Test func `64 requests run, 64 wait, and one more is dropped`() async {
+    let server = Server(query)
+    await withTaskGroup(of: Response.self) { group in
+      for _ in 1...128 { group.addTask { await server.respond(to: "ada") } }
+      while server.answer.queue.activity.executed < 128 { await Task.yield() }
+      #expect(server.answer.queue.activity.waiting == 64)
+      #expect(await server.respond(to: "ada") == Response(status: 503))
+      for _ in 1...128 { await query.next().succeed([]) }
+      for await response in group { #expect(response.status == 200) }
+    }
+  }
+
+  @Test func `a client that has gone takes its query with it`() async {
+    let findOrders = FindOrders(database: Database(query: query))
+    let server = Server(findOrders)
+    let connection = Task { await server.respond(to: "ada") }
+    let call = await query.next()
+    connection.cancel()
+    await call.cancelled()
+    #expect(await connection.value == Response(status: 499))
+    await findOrders.queue.idle()
+  }
+
+  @Test func `a shutdown waits, and cancels what takes too long`() async {
+    let clock = ManualClock()
+    let server = Server(query, clock: clock)
+    async let quick = server.respond(to: "ada")
+    async let slow = server.respond(to: "bob")
+    let calls = await [query.next(), query.next()]
+    async let end: Void = server.shutDown(within: .seconds(10))
+    for call in calls where call.request == "ada" { call.succeed(["tea"]) }
+    #expect(await quick.status == 200)
+    await clock.sleeping()
+    await clock.advance(by: .seconds(10))
+    #expect(await slow == Response(status: 503))
+    await end
+  }
+}

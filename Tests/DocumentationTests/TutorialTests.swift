@@ -1,0 +1,128 @@
+import Observation
+import TestSupport
+import Testing
+import UseCase
+import UseCaseHistory
+import UseCaseTesting
+
+/// The code of the tutorial as it is at its end.
+@Suite(.mustEnd)
+struct TutorialTests {
+  struct Search: UseCase {
+    let askServer: @Sendable (String) async throws -> [String]
+    let queue = UseCaseQueue(.cancelPrevious)
+    let timeout = Duration.seconds(5)
+
+    func main(_ text: String) async throws -> [String] {
+      try await askServer(text)
+    }
+  }
+
+  actor ReadingList {
+    private(set) var titles: [String] = []
+
+    func add(_ title: String) -> Int {
+      titles.append(title)
+      return titles.count - 1
+    }
+
+    func remove(at position: Int) {
+      titles.remove(at: position)
+    }
+  }
+
+  struct AddBook: UndoableUseCase {
+    let list: ReadingList
+
+    func main(_ title: String) async throws -> Int {
+      await list.add(title)
+    }
+
+    func undo(_ title: String, _ position: Int) async throws {
+      await list.remove(at: position)
+    }
+
+    func title(for title: String) -> String { "Add “\(title)”" }
+  }
+
+  @MainActor @Observable
+  final class SearchModel {
+    private let search: any UseCase<String, [String]>
+    private let addBook: RecordedUseCase<AddBook>
+    private let history = UseCaseHistory()
+    private(set) var titles: [String] = []
+    private(set) var message = ""
+    private(set) var isSearching = false
+
+    init(search: any UseCase<String, [String]>, list: ReadingList = ReadingList()) {
+      self.search = search
+      addBook = AddBook(list: list).recorded(in: history)
+    }
+
+    @discardableResult
+    func type(_ text: String) -> UseCaseOperation<String, [String]> {
+      defer { isSearching = search.queue.isBusy }
+      return search.execute(text)
+        .then { titles in self.titles = titles }
+        .catch { error in self.message = "\(error)" }
+        .finally { self.isSearching = self.search.queue.isBusy }
+    }
+
+    @discardableResult
+    func add(_ title: String) -> UseCaseOperation<String, Int> {
+      addBook.execute(title)
+        .catch { error in self.message = "\(error)" }
+    }
+
+    @discardableResult
+    func undo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
+      history.undo()
+        .then { entry in
+          if let entry { self.message = "Undone: \(entry.title)" }
+        }
+        .catch { error in self.message = "Not undone: \(error)" }
+    }
+  }
+
+  @MainActor
+  struct SearchModelTests {
+    let search = ControlledUseCase<String, [String]>(queue: UseCaseQueue(.cancelPrevious))
+
+    @Test func `only the newest search is shown`() async {
+      let model = SearchModel(search: search)
+      model.type("e")
+      let stale = await search.next()
+
+      let newest = model.type("em")
+      await stale.cancelled()
+      #expect(model.isSearching)
+
+      await search.next().succeed(["Emma"])
+      await newest.ended()
+      #expect(model.titles == ["Emma"])
+      #expect(!model.isSearching)
+    }
+
+    @Test func `a failure is shown in a sentence`() async {
+      let model = SearchModel(search: search)
+      let operation = model.type("e")
+      await search.next().fail(UseCaseTimeout(duration: .seconds(5)))
+      await operation.ended()
+      #expect(model.message == "It took longer than 5 seconds.")
+    }
+  }
+
+  @MainActor
+  struct UndoTests {
+    @Test func `undo removes the newest book`() async {
+      let list = ReadingList()
+      let model = SearchModel(search: Search { text in [text] }, list: list)
+      model.add("Emma")
+      model.add("Evelina")
+      await model.undo().ended()
+
+      #expect(await list.titles == ["Emma"])
+      #expect(model.message == "Undone: Add “Evelina”")
+    }
+  }
+}

@@ -1,0 +1,212 @@
+import Foundation
+import TestSupport
+import Testing
+import UseCase
+
+/// The code and the figures of “Why not just Task?”, and of its Spanish version.
+@Suite(.mustEnd) @MainActor
+struct WhyNotJustTaskTests {
+  struct Offline: Error {}
+
+  /// Answers in spite of a cancellation, in the order that the test wants.
+  final class Server: Sendable {
+    private let gates = ["s": Gate(), "sw": Gate()]
+
+    func ask(_ text: String) async throws -> [String] {
+      await gates[text]?.passIgnoringCancellation()
+      return [text]
+    }
+
+    func answer(_ text: String) { gates[text]?.open() }
+  }
+
+  @Test func `neither screen shows a stale result, or stops the spinner of the newer search`() async
+  {
+    let servers = (Server(), Server())
+    let bare = BareScreen(askServer: servers.0.ask)
+    let screen = Screen(
+      search: AnyUseCase(queue: UseCaseQueue(.cancelPrevious), main: servers.1.ask))
+    for text in ["s", "sw"] {
+      bare.type(text)
+      screen.type(text)
+    }
+    let (stale, newest) = (bare.searches[0], bare.searches[1])
+    servers.0.answer("s")
+    servers.1.answer("s")
+    await stale.value
+    while screen.search.queue.activity.running > 1 { await Task.yield() }
+    #expect(bare.titles.isEmpty && bare.isSpinning)
+    #expect(screen.titles.isEmpty && screen.isSpinning)
+    servers.0.answer("sw")
+    servers.1.answer("sw")
+    await newest.value
+    while screen.isSpinning { await Task.yield() }
+    #expect(bare.titles == ["sw"] && !bare.isSpinning)
+    #expect(screen.titles == ["sw"])
+  }
+
+  @Test func `both screens show an error`() async {
+    let bare = BareScreen { _ in throw Offline() }
+    bare.type("s")
+    await bare.searches[0].value
+    let screen = Screen(search: AnyUseCase(queue: UseCaseQueue()) { _ in throw Offline() })
+    screen.type("s")
+    while screen.isSpinning { await Task.yield() }
+    #expect(bare.message == "Offline()" && screen.message == "Offline()" && !bare.isSpinning)
+  }
+
+  @Test func `two increments of an actor overlap, and on a serial queue they do not`() async throws
+  {
+    let (gate, stored) = (Gate(), Log<Int>())
+    let overlapping = Counter { number in
+      stored.append(number)
+      await gate.passIgnoringCancellation()
+    }
+    let tasks = [
+      Task { try await overlapping.increment() }, Task { try await overlapping.increment() },
+    ]
+    await stored.elements(atLeast: 2)
+    gate.open()
+    for task in tasks { try await task.value }
+    #expect(stored.elements == [1, 1])
+
+    let counter = Counter { _ in await Task.yield() }
+    let increment = AnyUseCase<Void, Void>(queue: UseCaseQueue(.serial)) {
+      try await counter.increment()
+    }
+    increment.execute()
+    try await increment.execute().value
+    #expect(await counter.value == 2)
+  }
+
+  @Test func `a task may lose its error without a warning`() async {
+    let draft = "Dear"
+    let hasRun = Gate()
+    @Sendable func save(_ text: String) async throws {
+      hasRun.open()
+      throw Offline()
+    }
+    Task { try await save(draft) }
+    await hasRun.passIgnoringCancellation()
+  }
+
+  private static let root = URL(filePath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  @Test(arguments: [
+    ("`execute` with a `then`", "burst: execute + then", "UseCase"),
+    ("the same, with the handler on the main actor", "to the main actor", "UseCase"),
+    ("`execute`, then awaiting `value`", "round trip: execute + value", "UseCase"),
+    ("the call form in a body", "call form in a body", "UseCase"),
+    (
+      "a call that `.dropWhileBusy` drops, where the bare task runs", "dropWhileBusy: flood",
+      "UseCase"
+    ),
+    ("the memory of a waiting operation with a `then`", "memory", "UseCase, waiting with a then"),
+    (
+      "10,000 handlers on one operation, against 10,000 closures in one task",
+      "handlers of an operation", "UseCase, 10,000"
+    ),
+  ])
+  func `each figure lies in the range that was measured`(
+    row: String, scenario: String, contestant: String
+  ) throws {
+    let figure = try #require(
+      figures(of: "WhyNotJustTask").first { $0.row == row }?.figure)
+    var current = ""
+    var range: ClosedRange<Double>?
+    for cells in try cells(of: "Benchmarks/RESULTS.md") where cells.count > 3 {
+      if !cells[0].isEmpty { current = cells[0] }
+      guard current == scenario, cells[1] == contestant else { continue }
+      let ends = cells[3].components(separatedBy: " – ").compactMap { Double($0) }
+      if ends.count == 2 { range = ends[0]...ends[1] }
+    }
+    // The figure is rounded to a tenth.
+    let measured = try #require(range)
+    #expect(figure > measured.lowerBound - 0.05 && figure < measured.upperBound + 0.05)
+  }
+
+  @Test func `the Spanish version has the same figures`() throws {
+    let (english, spanish) = try (figures(of: "WhyNotJustTask"), figures(of: "PorQueNoSoloTask"))
+    #expect(english.count == 7 && english.map(\.figure) == spanish.map(\.figure))
+  }
+
+  private func figures(of article: String) throws -> [(row: String, figure: Double)] {
+    try cells(of: "Sources/UseCase/UseCase.docc/Articles/\(article).md").compactMap { cells in
+      Double(cells[1]).map { (cells[0], $0) }
+    }
+  }
+
+  /// The cells of the rows of tables in a page.
+  private func cells(of page: String) throws -> [[String]] {
+    try String(contentsOf: Self.root.appending(path: page), encoding: .utf8)
+      .components(separatedBy: "\n").filter { $0.hasPrefix("|") }
+      .map { line in
+        line.split(separator: "|", omittingEmptySubsequences: false).dropFirst().dropLast()
+          .map { $0.trimmingCharacters(in: .whitespaces) }
+      }
+  }
+}
+
+@MainActor
+private final class BareScreen {
+  let askServer: @Sendable (String) async throws -> [String]
+  private(set) var titles: [String] = []
+  private(set) var message = ""
+  private(set) var isSpinning = false
+  private(set) var searches: [Task<Void, Never>] = []
+  private var search: Task<Void, Never>? {
+    didSet { if let search { searches.append(search) } }
+  }
+
+  init(askServer: @escaping @Sendable (String) async throws -> [String]) {
+    self.askServer = askServer
+  }
+
+  func type(_ text: String) {
+    search?.cancel()
+    isSpinning = true
+    search = Task {
+      do {
+        let titles = try await askServer(text)
+        guard !Task.isCancelled else { return }
+        self.titles = titles
+      } catch {
+        guard !Task.isCancelled else { return }
+        message = String(describing: error)
+      }
+      isSpinning = false
+    }
+  }
+}
+
+@MainActor
+private final class Screen {
+  let search: AnyUseCase<String, [String]>
+  private(set) var titles: [String] = []
+  private(set) var message = ""
+  private(set) var isSpinning = false
+
+  init(search: AnyUseCase<String, [String]>) { self.search = search }
+
+  func type(_ text: String) {
+    isSpinning = true
+    search.execute(text)
+      .then { titles in self.titles = titles }
+      .catch { error in self.message = String(describing: error) }
+      .finally { self.isSpinning = self.search.queue.isBusy }
+  }
+}
+
+private actor Counter {
+  private(set) var value = 0
+  let store: @Sendable (Int) async throws -> Void
+
+  init(store: @escaping @Sendable (Int) async throws -> Void) { self.store = store }
+
+  func increment() async throws {
+    let next = value + 1
+    try await store(next)  // another increment can begin here
+    value = next
+  }
+}
