@@ -138,7 +138,7 @@ struct HistoryMachineTests {
     if Int.random(in: 0..<5, using: &random) > 0 {
       while let leaf = plan.next() {
         switch Int.random(in: 0..<20, using: &random) {
-        case 0 where plan.lose(as: id(number + 900_000)): continue
+        case 0 where plan.lose(HistoryObsolete(), as: id(number + 900_000)): continue
         case 0...1: break
         default:
           plan.isRedo ? plan.redid(content(leaf.content.step ?? "", &random)) : plan.undid()

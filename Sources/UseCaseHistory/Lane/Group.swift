@@ -101,7 +101,7 @@ struct Group<Value: Sendable>: UseCase, AskingUseCase {
       }
       plan.close()
       let residue = HistoryLedger.Machine.Residue(
-        record: plan.obsolete.isEmpty ? plan.records[0] : nil, applied: plan.applied,
+        record: plan.isObsolete(0) ? nil : plan.records[0], applied: plan.applied,
         obsoleteParts: plan.obsoleteParts, nobody: .next())
       return (residue, failure)
     }.value

@@ -264,7 +264,7 @@ extension HistoryMachine {
     var drops: Drops = []
     pool.finish(&plan, into: &drops)
     if lane.endMove() { clear(into: &drops) }
-    lane.finish(asForecast: !plan.isIncomplete && drops.isEmpty && plan.obsolete.isEmpty)
+    lane.finish(asForecast: !plan.isIncomplete && drops.isEmpty && plan.obsolete == nil)
     compact()
     version += 1
     return drops

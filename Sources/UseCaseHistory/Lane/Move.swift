@@ -31,7 +31,7 @@ struct Move<Answer: MoveAnswer>: UseCase {
     case .refuse(let error): throw error
     case .compare: preconditionFailure("The records have been compared.")
     case .go(var plan):
-      let frame = core.frame(of: plan.next()?.id) { _ in .body }
+      let frame = core.frame(of: plan.nextStep()?.id) { _ in .body }
       var failure: (any Error)?
       do {
         try await HistoryFrame.local.withValue(.inside(frame)) {
@@ -56,7 +56,7 @@ struct Move<Answer: MoveAnswer>: UseCase {
 extension HistoryLedger {
   /// The turn of a move has come. What an undo of one entry has to know of the later ones, their use
   /// cases say, outside of the lock.
-  @inline(__always)
+  @inline(never)
   func begin(apart: Set<HistoryEntry.ID> = []) -> Machine.Beginning {
     switch change({ $0.begin(apart: apart) }) {
     case .nothing: .nothing
@@ -82,12 +82,10 @@ extension HistoryPlan<any HistoryStep> {
   /// Inlined, because each function that waits costs a frame on the stack of the task.
   @inline(__always)
   mutating func carryOut(in frame: HistoryFrame) async throws {
-    var obsolete: HistoryObsolete?
-    while let leaf = next() {
-      guard let step = leaf.content.step else { preconditionFailure("A leaf is a step.") }
+    while let (id, step) = nextStep() {
       do {
-        if leaf.id != frame.entrance.entry {
-          try await carryOut(step, in: frame.frame(of: leaf.id))
+        if id != frame.entrance.entry {
+          try await carryOut(step, in: frame.frame(of: id))
         } else if isRedo {
           redid(.init(try await step.redo()))
         } else {
@@ -95,11 +93,18 @@ extension HistoryPlan<any HistoryStep> {
           undid()
         }
       } catch let error as HistoryObsolete {
-        guard lose(as: .next()) else { throw error }
-        obsolete = obsolete ?? error
+        guard lose(error, as: .next()) else { throw error }
       }
     }
     if let obsolete, !hasResult { throw obsolete }
+  }
+
+  /// Not inlined, because a record takes room in the frame of the task.
+  @inline(never)
+  mutating func nextStep() -> (id: HistoryEntry.ID, step: any HistoryStep)? {
+    guard let leaf = next() else { return nil }
+    guard let step = leaf.content.step else { preconditionFailure("A leaf is a step.") }
+    return (leaf.id, step)
   }
 
   @inline(never)

@@ -20,19 +20,22 @@ struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
   private let appliedAtFirst: Int
   /// The leaves of the next record, if it is a group that has begun. Nil for a lost one.
   private var leaves: [Record?] = []
-  /// How many leaves of the next record are lost.
-  private var lost = 0
-  /// The name of the place that the next record is since it has lost leaves.
-  private var place: ID?
-
+  /// Few plans have any.
+  private var losses: [Loss] = []
   /// Records as they were before they lost parts.
   private var replaced: [Record] = []
 
-  /// The parts that can never be undone or redone, and have left their groups.
-  private(set) var obsoleteParts: [Record] = []
-  /// The indices of the records that can never be undone or redone. The last may be that of the next
-  /// record: then it is a single one, and the plan ends there.
-  private(set) var obsolete: [Int] = []
+  /// Something that can never be undone or redone.
+  private struct Loss: Sendable {
+    /// The index of its record.
+    let index: Int
+    /// A part that leaves its group; nil for a record that leaves. That may be the next record: then
+    /// it is a single one, and the plan ends there.
+    let part: Record?
+    /// The name of the place that the group is without the part.
+    let place: ID
+    let error: HistoryObsolete
+  }
 
   /// `applied` leaves of the first of the records are applied.
   init(isRedo: Bool, _ records: Few<Record>, applied: Int) {
@@ -49,10 +52,21 @@ struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
   var hasMoved: Bool { moved > 0 || applied != appliedAtFirst }
 
   /// Whether it has undone or redone a record.
-  var hasResult: Bool { moved > obsolete.count }
+  var hasResult: Bool { moved > losses.count { $0.part == nil } }
+
+  /// The parts that can never be undone or redone, and have left their groups.
+  var obsoleteParts: [Record] { losses.compactMap(\.part) }
 
   /// Whether groups have lost parts.
-  var hasLost: Bool { !obsoleteParts.isEmpty }
+  var hasLost: Bool { losses.contains { $0.part != nil } }
+
+  /// The first error of something that can never be undone or redone.
+  var obsolete: HistoryObsolete? { losses.first?.error }
+
+  /// Whether the record can never be undone or redone.
+  func isObsolete(_ index: Int) -> Bool {
+    losses.contains { $0.index == index && $0.part == nil }
+  }
 
   /// Returns the leaf to undo or redo next. Tell the plan what becomes of it.
   mutating func next() -> Record? {
@@ -81,35 +95,39 @@ struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
 
   /// The leaf can never be undone or redone, and what is left of its group is another `place`.
   /// Returns whether the plan goes on.
-  mutating func lose(as place: ID) -> Bool {
+  mutating func lose(_ error: HistoryObsolete, as place: ID) -> Bool {
     if leaves.isEmpty {
-      obsolete.append(moved)
+      losses.append(Loss(index: moved, part: nil, place: place, error: error))
       return false
     }
-    let index = isRedo ? applied : applied - 1
-    if let leaf = leaves[index].take() { obsoleteParts.append(leaf) }
-    lost += 1
-    self.place = place
+    let part = leaves[isRedo ? applied : applied - 1].take()
+    losses.append(Loss(index: moved, part: part, place: place, error: error))
     applied += isRedo ? 1 : -1
     if applied == (isRedo ? leaves.count : 0) { advance() }
     return true
   }
 
   private mutating func advance() {
-    if !update() { obsolete.append(moved) }
+    if !update(), let loss = losses.last {
+      losses.append(Loss(index: moved, part: nil, place: loss.place, error: loss.error))
+    }
     moved += 1
-    (leaves, lost, place) = ([], 0, nil)
+    leaves = []
     applied = isRedo || moved == records.count ? 0 : records[moved].size
   }
 
   /// The next record becomes what its leaves are now. Returns false if none is left.
   private mutating func update() -> Bool {
     guard !leaves.isEmpty, isRedo || lost > 0 else { return true }
+    let place = lost > 0 ? losses.last?.place : nil
     guard let record = records[moved].replacing(leaves, place: place.map { .of($0) })
     else { return false }
     records[moved] = record
     return true
   }
+
+  /// How many leaves the next record has lost.
+  private var lost: Int { losses.count { $0.index == moved && $0.part != nil } }
 
   /// No more is done. A group in which it has stopped becomes what it is now.
   mutating func close() {

@@ -356,15 +356,13 @@ extension HistoryPool {
   /// left in the plan as they were before: the last reference to a step is not to go under a lock.
   mutating func finish(_ plan: inout Plan, into drops: inout [Drop]) {
     defer { hand = .empty }
-    if !plan.obsoleteParts.isEmpty {
-      drops.append(Drop(HistoryStack(plan.obsoleteParts), .obsolete))
-    }
+    if plan.hasLost { drops.append(Drop(HistoryStack(plan.obsoleteParts), .obsolete)) }
     switch hand {
     case .empty: preconditionFailure("A move ends once.")
     case .cleared:
       // Nobody knows any more where a half-done move has led.
       if plan.hasMoved { sum += unknownPlace() }
-      let left = plan.records.indices.filter { $0 >= plan.moved || !plan.obsolete.contains($0) }
+      let left = plan.records.indices.filter { $0 >= plan.moved || !plan.isObsolete($0) }
       let records = left.map { plan.records[$0] }
       drops.append(Drop(HistoryStack(records), .cleared, isReversed: !plan.isRedo))
     case .holding(let held):
@@ -381,7 +379,7 @@ extension HistoryPool {
     let (record, isApplied, slot) = take(plan.isRedo, from: held)
     let old = isApplied ? record.place : nil
     let new = plan.exchange(record, at: index)
-    let isGone = plan.obsolete.contains(index)
+    let isGone = plan.isObsolete(index)
     if plan.isRedo {
       if let old { sum -= old }
       if !isGone { apply(new) }
@@ -417,7 +415,7 @@ extension HistoryPool {
   /// touches what it touches.
   private mutating func stop(in plan: inout Plan, from held: Held, into drops: inout [Drop]) {
     let (index, count, size) = (plan.moved, plan.applied, plan.records[plan.moved].size)
-    if plan.obsolete.contains(index) {
+    if plan.isObsolete(index) {
       let (record, isApplied, slot) = take(plan.isRedo, from: held)
       if isApplied { covered = max(covered, slot) }
       trimCovered()

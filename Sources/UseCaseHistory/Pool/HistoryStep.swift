@@ -32,7 +32,7 @@ extension HistoryRecord where Step == any HistoryStep {
 extension HistoryPlan<any HistoryStep> {
   /// The entries that have been undone or redone, in this order.
   var entries: [HistoryEntry] {
-    (0..<moved).filter { !obsolete.contains($0) }.map { entry(at: $0) }
+    (0..<moved).compactMap { isObsolete($0) ? nil : entry(at: $0) }
   }
 
   var entry: HistoryEntry? { hasResult ? entry(at: 0) : nil }
