@@ -47,6 +47,7 @@ struct Move<Answer: MoveAnswer>: UseCase {
         return machine.finish(&plan)
       }
       ledger.discard(drops, in: frame)
+      await ledger.journal?.flush()
       if let failure { throw failure }
       return Answer(plan)
     }
@@ -95,7 +96,9 @@ extension HistoryPlan<any HistoryStep> {
           undid()
         }
       } catch let error as HistoryObsolete {
-        guard lose(as: .next()) else { throw error }
+        let place = HistoryEntry.ID.next()
+        step.wasObsolete(place)
+        guard lose(as: place) else { throw error }
         obsolete = obsolete ?? error
       }
     }
