@@ -7,12 +7,14 @@ let package = Package(
   products: [
     .library(name: "UseCase", targets: ["UseCase"]),
     .library(name: "UseCaseHistory", targets: ["UseCaseHistory"]),
+    .library(name: "UseCaseJournal", targets: ["UseCaseJournal"]),
     .library(name: "UseCaseTesting", targets: ["UseCaseTesting"]),
   ],
   targets: [
     .target(name: "UseCaseInternals"),
     .target(name: "UseCase", dependencies: ["UseCaseInternals"]),
     .target(name: "UseCaseHistory", dependencies: ["UseCase", "UseCaseInternals"]),
+    .target(name: "UseCaseJournal", dependencies: ["UseCaseHistory", "UseCaseInternals"]),
     .target(name: "UseCaseTesting", dependencies: ["UseCase", "UseCaseInternals"]),
     .target(
       name: "TestSupport", dependencies: ["UseCaseInternals", "UseCaseTesting"],
@@ -22,10 +24,16 @@ let package = Package(
     .testTarget(
       name: "UseCaseTestingTests", dependencies: ["UseCase", "UseCaseTesting", "TestSupport"]),
     .testTarget(
-      name: "UseCaseHistoryTests", dependencies: ["UseCase", "UseCaseHistory", "TestSupport"]),
+      name: "UseCaseHistoryTests",
+      dependencies: ["UseCase", "UseCaseHistory", "UseCaseJournal", "TestSupport"]),
+    .testTarget(
+      name: "UseCaseJournalTests",
+      dependencies: ["UseCase", "UseCaseHistory", "UseCaseJournal", "TestSupport"]),
     .testTarget(
       name: "DocumentationTests",
-      dependencies: ["UseCase", "UseCaseHistory", "UseCaseTesting", "TestSupport"]),
+      dependencies: [
+        "UseCase", "UseCaseHistory", "UseCaseJournal", "UseCaseTesting", "TestSupport",
+      ]),
     .testTarget(name: "NetworkTests", dependencies: ["UseCase", "TestSupport"]),
   ],
   swiftLanguageModes: [.v6]

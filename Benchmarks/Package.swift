@@ -13,6 +13,7 @@ let package = Package(
         "CountingMalloc",
         .product(name: "UseCase", package: "UseCase"),
         .product(name: "UseCaseHistory", package: "UseCase"),
+        .product(name: "UseCaseJournal", package: "UseCase"),
       ],
       swiftSettings: [
         .enableUpcomingFeature("ExistentialAny"),

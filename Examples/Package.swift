@@ -4,6 +4,7 @@ import PackageDescription
 let library: [Target.Dependency] = [
   .product(name: "UseCase", package: "UseCase"),
   .product(name: "UseCaseHistory", package: "UseCase"),
+  .product(name: "UseCaseJournal", package: "UseCase"),
 ]
 
 let package = Package(

@@ -44,6 +44,9 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
       defer { frame.end() }
       return try await HistoryFrame.local.withValue(.inside(frame)) { try await base.main(request) }
     case .recording(let frame):
+      if let journal = core.ledger.journal {
+        return try await answer(request, in: frame, writingTo: journal)
+      }
       var step: RecordedStep<Base>?
       defer { core.ledger.leave(frame, with: step) }
       // A closure that returned the response would be called by way of its type.
@@ -53,6 +56,49 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
       }
       guard let step else { fatalError("A body that has returned has made a step.") }
       return step.response
+    }
+  }
+}
+
+extension RecordedUseCase {
+  /// Writes ahead: the intent before the body, and the end before any handler.
+  @inline(never)
+  private func answer(
+    _ request: Base.Request, in frame: HistoryFrame, writingTo journal: JournalWriter
+  ) async throws -> Base.Response {
+    let id = frame.entrance.entry
+    let step: RecordedStep<Base>
+    let pair: HistoryPair
+    do {
+      pair = try self.pair(request, in: journal)
+      try await journal.begin(.began(id, in: frame.group, pair))
+      let response = try await HistoryFrame.local.withValue(.inside(frame)) {
+        try await base.main(request)
+      }
+      step = RecordedStep(base, identity, request, response)
+    } catch {
+      core.ledger.leave(frame, with: nil)
+      await journal.flush()
+      throw error
+    }
+    let response = journal.response(of: step, named: pair.name)
+    let answered = pair.answered(response, touching: step.footprint)
+    journal.put(.answered(id, response, isMarked: answered.isMarked))
+    let stored = StoredStep(id, answered, journal, made: step)
+    core.ledger.leave(frame, with: stored)
+    await journal.flush()
+    return step.response
+  }
+
+  /// Returns what is written of an execution before it begins.
+  private func pair(_ request: Base.Request, in journal: JournalWriter) throws -> HistoryPair {
+    guard let name = (Base.self as? any JournaledUseCase.Type)?.journalName,
+      let kind = journal.kinds[name], kind.type == Base.self
+    else { throw HistoryJournalError(.notJournaled("\(Base.self)")) }
+    do {
+      return HistoryPair(name: name, request: try kind.request(request, journal.journal.coder))
+    } catch {
+      throw HistoryJournalError(.cannotWrite, cause: error)
     }
   }
 }

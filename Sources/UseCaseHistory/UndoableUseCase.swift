@@ -88,6 +88,9 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   /// caused it has ended; by `clear()`, `forget(_:)` and `limit` of ``UseCaseHistory`` on the thread
   /// of the caller, before they return. A history that goes away calls it for none.
   ///
+  /// In a history with a journal it is called as soon as the journal knows that the pair has left: by
+  /// those three a moment later. If the process ends just then, the next one calls it again.
+  ///
   /// - Parameters:
   ///   - request: The request of the execution.
   ///   - response: The last response.

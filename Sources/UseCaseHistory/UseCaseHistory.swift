@@ -15,7 +15,7 @@ public import UseCase
 /// loses nothing: a failed action does not cost the undone entries, and a failed undo can be tried
 /// again.
 public final class UseCaseHistory: Sendable {
-  fileprivate let core: HistoryCore
+  let core: HistoryCore
   private var ledger: HistoryLedger { core.ledger }
 
   /// Creates an empty history, which is clean.
@@ -33,7 +33,11 @@ public final class UseCaseHistory: Sendable {
     core = HistoryCore(limit: limit, mergeWindow: mergeWindow, clock: clock)
   }
 
-  private static func check(_ limit: Int?) {
+  init(core: HistoryCore) {
+    self.core = core
+  }
+
+  static func check(_ limit: Int?) {
     guard limit ?? 0 >= 0 else {
       fatalError("A history keeps 0 entries or more: give a limit from 0 up, or nil.")
     }
@@ -183,6 +187,7 @@ extension UseCaseHistory {
     let history = ledger.history
     // A task that a body has left behind may find out only here that the body is over.
     ledger.discard(ledger.change { $0.clear(isInside: frame?.running(of: history) != nil) })
+    ledger.journal?.hurry()
   }
 
   /// Takes an entry out of the history, applied or undone: its effect stays as it is, and it can no
@@ -194,6 +199,7 @@ extension UseCaseHistory {
   /// - Complexity: As that of ``undo(_:)``.
   public func forget(_ entry: HistoryEntry.ID) {
     ledger.discard(ledger.change { $0.forget(entry) })
+    ledger.journal?.hurry()
   }
 
   /// Keeps the next execution from merging with what has been recorded.
@@ -201,11 +207,15 @@ extension UseCaseHistory {
     ledger.change { $0.window.close() }
   }
 
-  /// Returns when nothing runs and nothing waits on the lane, at once if that is so now. The
+  /// Returns when nothing runs and nothing waits on the lane, and its journal, if it has one, has been
+  /// written as far as it can be; at once if that is so now. The
   /// cancellation of the awaiting task changes nothing.
   ///
   /// Inside of what the history runs it would wait for ever.
-  public func idle() async { await core.lane.idle() }
+  public func idle() async {
+    await core.lane.idle()
+    await ledger.journal?.flush()
+  }
 }
 
 // MARK: - Reading
@@ -278,6 +288,7 @@ extension UseCaseHistory {
     set {
       Self.check(newValue)
       ledger.discard(ledger.change { $0.setLimit(newValue) })
+      ledger.journal?.hurry()
     }
   }
 
@@ -302,6 +313,7 @@ extension UseCaseHistory {
         "A save point belongs to the history that it was taken from: mark it as saved there.")
     }
     ledger.change { $0.markSaved(point.place) }
+    ledger.journal?.hurry()
   }
 }
 

@@ -8,7 +8,8 @@ struct Benchmarks {
   /// are few. The last scenario leaves gigabytes in pieces, which slows down what comes after.
   static let scenarios: [Scenario] = [
     .memory, .burst, .roundTrip, .serial, .limit, .storm, .keepLatest, .throttle, .drop, .lanes,
-    .shared, .nested, .mainActor, .handlers, .history, .million, .waiting,
+    .shared, .nested, .mainActor, .handlers, .history, .million, .journal,
+    .opening, .journalBytes, .waiting,
   ]
 
   // Synchronous: the measured work has the threads of the concurrency runtime for itself, and the

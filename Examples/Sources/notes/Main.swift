@@ -1,4 +1,6 @@
 import Foundation
+import UseCaseHistory
+import UseCaseJournal
 
 @main
 struct Main {
@@ -28,9 +30,7 @@ struct Main {
     let callServer = CallServer(
       server: server, credentials: credentials, timeout: arguments.timeout, trouble: trouble
     ) { error in tell("\(Words.failure(error)) Trying again.") }
-    let notes = Notes(
-      server: callServer, cache: NotesCache(path: arguments.cacheFile),
-      paper: Paper(seed: arguments.seed), credentials: credentials)
+    let notes = await notes(arguments, callServer, credentials, tell)
     let session = Session(notes, trouble: trouble, output: output)
 
     var isInterrupted = false
@@ -52,6 +52,24 @@ struct Main {
     }
     await server.close()
     return isInterrupted ? interrupted : code
+  }
+
+  /// The notes with the history of the file. While another one has that, the history is that of this
+  /// process.
+  private static func notes(
+    _ arguments: Arguments, _ server: CallServer, _ credentials: Credentials,
+    _ tell: (String) -> Void
+  ) async -> Notes {
+    let (cache, paper) = (NotesCache(path: arguments.cacheFile), Paper(seed: arguments.seed))
+    do {
+      let journal = try FileJournal(at: URL(filePath: arguments.historyFile))
+      return try await Notes.open(
+        journal, interrupted: arguments.keepsInterrupted ? .keep : .compensate,
+        server: server, cache: cache, paper: paper, credentials: credentials)
+    } catch {
+      tell("\(error) What is done now cannot be undone by the next one.")
+      return Notes(server: server, cache: cache, paper: paper, credentials: credentials)
+    }
   }
 
   private static let interrupted = 128 + SIGINT

@@ -17,7 +17,7 @@ struct UseCasesTests {
   private func make(_ texts: String...) async throws -> [Note.ID] {
     var ids: [Note.ID] = []
     for text in texts {
-      ids.append(try #require(try await notes.new.execute(text).value.after?.id))
+      ids.append(try #require(try await notes.new.execute(notes.paper.note(text)).value.after?.id))
     }
     return ids
   }
@@ -239,7 +239,7 @@ struct UseCasesTests {
 
   @Test func `a new note that is cancelled on its way can be undone`() async throws {
     server.hold(at: 1)
-    let new = notes.new.execute("a")
+    let new = notes.new.execute(notes.paper.note("a"))
     await server.arrived(1)
     new.cancel()
     server.release()

@@ -15,6 +15,9 @@ public struct UseCaseOperationID: Hashable, Comparable, Sendable, CustomStringCo
     Self(number: last.add(1, ordering: .relaxed).newValue)
   }
 
+  /// From now on identities are higher than this number.
+  package static func raise(above number: UInt64) { last.max(number, ordering: .relaxed) }
+
   /// Returns whether the first was executed before the second.
   ///
   /// - Parameters:

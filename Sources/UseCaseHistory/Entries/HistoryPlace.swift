@@ -9,7 +9,7 @@ struct HistoryPlace: Hashable, Sendable {
   /// Where all histories begin.
   static let beginning = Self()
 
-  private init(sum: UInt64 = 0) {
+  init(sum: UInt64 = 0) {
     self.sum = sum
   }
 

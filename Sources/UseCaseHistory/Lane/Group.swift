@@ -6,6 +6,8 @@ struct Group<Value: Sendable>: UseCase, AskingUseCase {
   let core: HistoryCore
   /// The number of a group in another. One on the lane is named by its operation.
   let nested: HistoryEntry.ID?
+  /// The parts that are there already, of a group that the end of a process has interrupted.
+  var interrupted: HistoryLedger.Machine.Groups.Closed?
   let body: @Sendable () async throws -> Value
 
   var queue: UseCaseQueue { core.lane }
@@ -19,16 +21,18 @@ struct Group<Value: Sendable>: UseCase, AskingUseCase {
     let (result, parts) = await HistoryFrame.local.withValue(.inside(frame)) {
       let result: Result<Value, any Error>
       do { result = .success(try await body()) } catch { result = .failure(error) }
-      return (result, await close(group))
+      return (result, await closed(group))
     }
     frame.end()
     switch result {
     case .success(let value):
       end(parts, in: frame)
+      await core.ledger.journal?.flush()
       return value
     case .failure(let error):
       let (residue, failure) = await rollBack(parts)
       end(parts, in: frame, rolledBack: residue)
+      await core.ledger.journal?.flush()
       let cause = cause(of: error, in: parts)
       guard let failure else { throw cause }
       throw HistoryGroupError(cause: cause, undoFailure: failure, residue: parts.id)
@@ -36,12 +40,19 @@ struct Group<Value: Sendable>: UseCase, AskingUseCase {
   }
 
   private func begin(_ title: String, _ frame: HistoryFrame) {
+    let bytes = core.ledger.journal?.bytes(of: title) ?? []
     core.ledger.change { machine in
-      if let nested { return machine.groups.begin(nested) }
+      if let nested {
+        let parent = machine.groups.parent(of: nested)
+        machine.note(.opened(nested, in: parent, title: bytes))
+        return machine.groups.begin(nested)
+      }
       let slot = frame.entrance.slot
       guard let entrance = machine.enter(in: slot, leftIn: nil, spare: .next()) else {
         preconditionFailure("A group begins when it holds the lane.")
       }
+      if interrupted != nil { return }
+      machine.note(.opened(entrance.entry, in: nil, title: bytes))
       machine.groups.open(entrance.entry, title)
     }
   }
@@ -57,7 +68,8 @@ struct Group<Value: Sendable>: UseCase, AskingUseCase {
     return nested.cause
   }
 
-  private func close(_ group: HistoryEntry.ID) async -> HistoryLedger.Machine.Groups.Closed {
+  private func closed(_ group: HistoryEntry.ID) async -> HistoryLedger.Machine.Groups.Closed {
+    if let interrupted { return interrupted }
     while true {
       if let parts = core.ledger.change({ $0.groups.close(group) }) { return parts }
       await withUnsafeContinuation { waiter in

@@ -8,8 +8,10 @@ final class HistoryCore: Sendable {
   /// The serial queue on which everything runs.
   let lane: UseCaseQueue
 
-  init(limit: Int?, mergeWindow: Duration, clock: any Clock<Duration>) {
-    ledger = HistoryLedger(limit: limit, mergeWindow: mergeWindow, clock: clock)
+  init(
+    limit: Int?, mergeWindow: Duration, clock: any Clock<Duration>, journal: JournalWriter? = nil
+  ) {
+    ledger = HistoryLedger(limit: limit, mergeWindow: mergeWindow, clock: clock, journal: journal)
     lane = UseCaseQueue(keeper: ledger, clock: clock)
   }
 

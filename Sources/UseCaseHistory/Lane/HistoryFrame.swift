@@ -44,6 +44,11 @@ final class HistoryFrame: Sendable {
     outer = here?.running { _ in true }
   }
 
+  /// The group of which the body becomes a part.
+  var group: ID? {
+    if case .part(let group) = role { group } else { nil }
+  }
+
   /// Returns a frame in this one for the undo or redo of another entry.
   func frame(of entry: ID) -> HistoryFrame {
     HistoryFrame(

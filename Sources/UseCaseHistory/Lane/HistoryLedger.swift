@@ -15,8 +15,11 @@ final class HistoryLedger: Sendable {
   private let machine: Lock<Machine>
   private let changes = ChangeSignal()
   private let elapsed: @Sendable () -> Duration
+  /// Writes down what the machine does. Nil in a history that ends with its process.
+  let journal: JournalWriter?
 
-  init(limit: Int?, mergeWindow: Duration, clock: any Clock<Duration>) {
+  init(limit: Int?, mergeWindow: Duration, clock: any Clock<Duration>, journal: JournalWriter?) {
+    self.journal = journal
     machine = Lock(Machine(limit: limit, mergeWindow: mergeWindow))
     // The clock that most histories have is compiled for itself.
     elapsed = (clock as? ContinuousClock)?.stopwatch() ?? clock.stopwatch()
@@ -29,12 +32,18 @@ final class HistoryLedger: Sendable {
   /// Changes the machine, and then wakes those who read its states.
   @discardableResult
   func change<Value: ~Copyable & Sendable>(_ body: (inout Machine) -> Value) -> Value {
-    let value = machine.withLock { body(&$0) }
+    let value = machine.withLock { machine in
+      let value = body(&machine)
+      // Under the lock: the journal tells in the same order.
+      if let journal, let facts = machine.takeFacts() { journal.put(facts) }
+      return value
+    }
     changes.poke()
     return value
   }
 
   func discard(_ drops: consuming Machine.Drops) {
+    if let journal { return journal.discard(drops) }
     for index in drops.indices {
       let reason = drops[index].reason
       drops[index].removeAll { $0.discard(reason) }
@@ -45,6 +54,7 @@ final class HistoryLedger: Sendable {
   /// `discard` starts finds that it is not inside of it.
   func discard(_ drops: consuming Machine.Drops, in frame: HistoryFrame) {
     if drops.isEmpty { return }
+    if let journal { return journal.discard(drops) }
     HistoryFrame.local.withValue(.inside(frame)) {
       // Handed over: a copy would be one of every entry.
       let all = drops
@@ -93,20 +103,26 @@ extension HistoryLedger {
   }
 
   var entries: [HistoryEntry] {
-    let (applied, undone, partial) = read { $0.contents }
-    var entries = applied.elements.map { $0.entry(applied: $0.size, title: \.title) }
+    let (contents, inDoubt) = read { ($0.contents, $0.doubtful) }
+    let (applied, undone, partial) = contents
+    var entries = applied.elements.map { $0.entry(applied: $0.size) }
     if let partial, let newest = applied.last {
-      entries[entries.count - 1] = newest.entry(applied: partial, title: \.title)
+      entries[entries.count - 1] = newest.entry(applied: partial)
     }
-    return entries + undone.elements.reversed().map { $0.entry(applied: 0, title: \.title) }
+    for record in inDoubt {
+      let place = entries.lastIndex { $0.id < record.id }.map { $0 + 1 } ?? 0
+      entries.insert(record.entry(applied: 1), at: place)
+    }
+    return entries + undone.elements.reversed().map { $0.entry(applied: 0) }
   }
 
   func entry(of execution: HistoryEntry.ID) -> HistoryEntry? {
-    read { $0.record(of: execution) }.map { $0.record.entry(applied: $0.applied, title: \.title) }
+    read { $0.record(of: execution) }.map { $0.record.entry(applied: $0.applied) }
   }
 
   func step(of entry: HistoryEntry.ID) -> (any HistoryStep)? {
-    read { $0.recordOrPart(entry) }?.content.step
+    let step = read { $0.recordOrPart(entry) }?.content.step
+    return (step as? StoredStep).map { try? $0.step } ?? step
   }
 
   func blockers(of entry: HistoryEntry.ID) -> [HistoryEntry.ID] {
@@ -127,6 +143,28 @@ extension HistoryLabel<any HistoryStep> {
   }
 }
 
+// MARK: - The journal
+
+extension HistoryLedger {
+  /// The whole history, nil while something runs or waits to be written.
+  var whole: HistoryFact.Whole? {
+    machine.withLock { machine in
+      guard let (pool, inDoubt) = machine.whole, let last = journal?.lastIfQuiet else { return nil }
+      return HistoryFact.Whole(pool: pool, inDoubt: inDoubt, last: last)
+    }
+  }
+
+  /// Has the journal written anew whenever it has become too long.
+  func keepJournalShort() {
+    guard let journal else { return }
+    // Weakly, both ways: the ledger has the journal.
+    journal.rewriteWhenTooLong { [weak self, weak journal] in
+      guard let journal else { return nil }
+      return self?.whole?.facts { journal.bytes(of: $0) }
+    }
+  }
+}
+
 // MARK: - Recording
 
 extension HistoryLedger {
@@ -137,7 +175,10 @@ extension HistoryLedger {
     switch (frame.role, step) {
     case (.part(let group), _):
       let part = step.map { Machine.Record(id: entrance.entry, content: .init($0)) }
-      change { $0.groups.closePart(part, in: group) }?.resume()
+      change { machine in
+        machine.note(part == nil ? .failed(entrance.entry) : .ended(entrance.entry, .part))
+        return machine.groups.closePart(part, in: group)
+      }?.resume()
     case (.body, let step?): record(step, in: frame)
     case (.body, nil): discard(change { $0.fail(entrance) }, in: frame)
     case (.group, _): preconditionFailure("A group ends by itself.")

@@ -14,12 +14,43 @@ struct HistoryMachine<Step: Sendable, Waiter: Sendable>: Sendable {
   private var lane = HistoryLane()
   var groups = Groups()
   var window: MergeWindow
+  /// Executions of which nobody knows whether they had an effect.
+  private var inDoubt: [Record] = []
+  /// What is to be written to a journal. Nil without one.
+  private var facts: [HistoryFact]?
   /// Grows with each change of what readers see.
   private(set) var version: UInt64 = 0
 
   init(limit: Int?, mergeWindow: Duration) {
     pool = HistoryPool(limit: limit)
     window = MergeWindow(length: mergeWindow)
+  }
+}
+
+// MARK: - The journal
+
+extension HistoryMachine {
+  /// From now on the machine says what it does.
+  mutating func open(_ pool: HistoryPool<Step>, inDoubt: [Record]) {
+    (self.pool, self.inDoubt) = (pool, inDoubt)
+    facts = []
+    version += 1
+  }
+
+  mutating func note(_ fact: @autoclosure () -> HistoryFact) {
+    if facts != nil { facts?.append(fact()) }
+  }
+
+  /// Returns what has been noted since it was asked for, nil if that is nothing.
+  mutating func takeFacts() -> [HistoryFact]? {
+    guard let noted = facts, !noted.isEmpty else { return nil }
+    facts = []
+    return noted
+  }
+
+  /// The whole history, nil while something holds the lane that may change it.
+  var whole: (pool: HistoryPool<Step>, inDoubt: [Record])? {
+    lane.isRunning ? nil : (pool, inDoubt)
   }
 }
 
@@ -76,16 +107,20 @@ extension HistoryMachine {
       keepLate(record, into: &drops)
       return drops
     }
-    switch window.isValid(ticket) && !lane.isCleared ? merging : .separate {
+    let isCleared = lane.isCleared
+    switch window.isValid(ticket) && !isCleared ? merging : .separate {
     case .separate:
+      note(.ended(record.id, isCleared ? .lost : .recorded))
       keep(record, asForecast: true, into: &drops)
       window.open(at: now)
     case .merged(let merged):
+      note(.ended(record.id, .merged))
       pool.merge(into: merged, record, into: &drops)
       if let earlier = pool.undoID { lane.become(earlier) }
       lane.finish(asForecast: false)
       window.open(at: now)
     case .annul:
+      note(.ended(record.id, .annulled))
       pool.annul(record, into: &drops)
       lane.finish(asForecast: false)
       window.close()
@@ -110,12 +145,15 @@ extension HistoryMachine {
     window.close()
     lane.forget()
     version += 1
-    if pool.isMoving { pool.lose(record, into: &drops) } else { pool.record(record, into: &drops) }
+    let isMoving = pool.isMoving
+    note(.ended(record.id, isMoving ? .lost : .recorded))
+    if isMoving { pool.lose(record, into: &drops) } else { pool.record(record, into: &drops) }
   }
 
   /// A body has thrown.
   mutating func fail(_ entrance: HistoryLane.Entrance) -> Drops {
     window.close()
+    note(.failed(entrance.entry))
     var drops: Drops = []
     guard endBody(in: entrance.slot, into: &drops) else { return [] }
     lane.finish(asForecast: false)
@@ -167,9 +205,16 @@ extension HistoryMachine {
     }
     var end = GroupEnd()
     if let parent = group.parent {
+      note(.closed(group.id, applied: residue?.applied, isLost: false))
       end.waiter = groups.closePart(kept, in: parent)
     } else {
-      endGroup(in: slot, as: kept, insteadOf: residue?.nobody, into: &end.drops)
+      window.close()
+      guard endBody(in: slot, into: &end.drops) else {
+        preconditionFailure("A group holds its slot.")
+      }
+      let isLost = lane.isCleared
+      note(.closed(group.id, applied: residue?.applied, isLost: isLost))
+      endGroup(as: kept, insteadOf: residue?.nobody, into: &end.drops)
     }
     if let rest { end.drops.insert(HistoryDrop(rest, .truncated), at: 0) }
     for part in residue?.obsoleteParts ?? [] { pool.lose(part, .obsolete, into: &end.drops) }
@@ -177,10 +222,8 @@ extension HistoryMachine {
   }
 
   private mutating func endGroup(
-    in slot: ID, as record: Record?, insteadOf nobody: ID?, into drops: inout Drops
+    as record: Record?, insteadOf nobody: ID?, into drops: inout Drops
   ) {
-    window.close()
-    guard endBody(in: slot, into: &drops) else { preconditionFailure("A group holds its slot.") }
     if let record {
       if let nobody { lane.become(nobody) }
       keep(record, asForecast: nobody == nil, into: &drops)
@@ -223,6 +266,7 @@ extension HistoryMachine {
     }
     guard distance != 0 else { return nothing() }
     window.close()
+    note(.moves(isRedo: distance > 0, count: abs(distance)))
     return .go(pool.begin(isRedo: distance > 0, count: abs(distance)))
   }
 
@@ -238,6 +282,7 @@ extension HistoryMachine {
         return .compare(record, to: rivals)
       }
       window.close()
+      note(.undoes(id))
       return .go(pool.begin(undoing: slot))
     }
   }
@@ -262,6 +307,7 @@ extension HistoryMachine {
   /// The undo, redo or move has come as far as it could, and the plan is closed.
   mutating func finish(_ plan: inout Plan) -> Drops {
     var drops: Drops = []
+    note(.moved)
     pool.finish(&plan, into: &drops)
     if lane.endMove() { clear(into: &drops) }
     lane.finish(asForecast: !plan.isIncomplete && drops.isEmpty && plan.obsolete == nil)
@@ -278,6 +324,7 @@ extension HistoryMachine {
 
   mutating func setLimit(_ limit: Int?) -> Drops {
     var drops: Drops = []
+    note(.limited(limit))
     pool.setLimit(limit, into: &drops)
     if pool.undoCount == 0 { window.close() }
     lane.forget()
@@ -287,6 +334,8 @@ extension HistoryMachine {
 
   mutating func forget(_ entry: ID) -> Drops {
     var drops: Drops = []
+    note(.forgot(entry))
+    inDoubt.removeAll { $0.id == entry }
     pool.forget(entry, into: &drops)
     window.close()
     lane.forget()
@@ -308,6 +357,8 @@ extension HistoryMachine {
   private mutating func clear(into drops: inout Drops) {
     window.close()
     version += 1
+    note(.cleared)
+    inDoubt = []
     pool.clear(into: &drops)
   }
 
@@ -318,6 +369,7 @@ extension HistoryMachine {
   }
 
   mutating func markSaved(_ place: HistoryPlace?) {
+    note(.saved(place))
     pool.markSaved(place)
     version += 1
   }
@@ -386,4 +438,7 @@ extension HistoryMachine {
   var contents: (applied: HistoryStack<Record>, undone: HistoryStack<Record>, partial: Int?) {
     pool.contents
   }
+
+  /// Executions of which nobody knows whether they had an effect.
+  var doubtful: [Record] { inDoubt }
 }

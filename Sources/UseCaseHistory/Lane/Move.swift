@@ -47,6 +47,7 @@ struct Move<Answer: MoveAnswer>: UseCase {
         return machine.finish(&plan)
       }
       ledger.discard(drops, in: frame)
+      await ledger.journal?.flush()
       if let failure { throw failure }
       return Answer(plan)
     }
@@ -93,7 +94,9 @@ extension HistoryPlan<any HistoryStep> {
           undid()
         }
       } catch let error as HistoryObsolete {
-        guard lose(error, as: .next()) else { throw error }
+        let place = HistoryEntry.ID.next()
+        step.wasObsolete(place)
+        guard lose(error, as: place) else { throw error }
       }
     }
     if let obsolete, !hasResult { throw obsolete }

@@ -44,6 +44,9 @@ struct OpenGroups<Step: Sendable, Waiter: Sendable>: Sendable {
     return true
   }
 
+  /// Returns the group in which this one is.
+  func parent(of group: ID) -> ID? { groups[group]?.parent }
+
   /// The body of a group in another begins.
   mutating func begin(_ group: ID) { groups[group]?.hasBegun = true }
 

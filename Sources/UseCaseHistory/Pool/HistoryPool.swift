@@ -433,3 +433,41 @@ extension HistoryPool {
     if size < record.size { covered = applied.slots.upperBound }
   }
 }
+
+// MARK: - Writing it down and making it again
+
+extension HistoryPool {
+  /// What a journal needs besides the records.
+  var marks: HistoryMarks {
+    let slots = applied.slots
+    let below = slots.lowerBound..<min(max(covered, slots.lowerBound), slots.upperBound)
+    return HistoryMarks(
+      sum: sum, lastNumber: lastNumber, covered: applied.records.live(in: below))
+  }
+
+  mutating func restore(_ marks: HistoryMarks) {
+    (sum, lastNumber, covered) = (marks.sum, marks.lastNumber, marks.covered)
+  }
+
+  var savedPlace: HistoryPlace? { saved }
+
+  /// Puts the record behind the newest applied one, or in front of the undone ones. The sum has it.
+  mutating func restore(_ record: Record, isApplied: Bool) {
+    if isApplied { applied.append(record) } else { undone.append(record) }
+  }
+
+  /// Returns false if the newest applied record has no such part.
+  mutating func restore(partial count: Int) -> Bool {
+    guard let newest = applied.last, count > 0, count < newest.size else { return false }
+    partial = count
+    return true
+  }
+}
+
+/// What a pool knows of places besides the saved one and those of its records.
+struct HistoryMarks: Equatable, Sendable {
+  let sum: HistoryPlace
+  let lastNumber: UInt64
+  /// How many of the oldest applied records are below an effect that has no entry any more.
+  let covered: Int
+}

@@ -117,23 +117,31 @@ struct HistoryRecord<Step: Sendable>: Sendable {
   }
 
   /// Returns what clients see of the record, of which `applied` steps are applied.
-  func entry(applied: Int, title: (Step) -> String) -> HistoryEntry {
+  func entry(
+    applied: Int, title: (Step) -> String,
+    standing: (Step) -> HistoryEntry.Standing = { _ in .normal }
+  ) -> HistoryEntry {
     switch content {
-    case .single(let step): return single(title(step), applied: applied)
-    case .marked(let marked): return single(title(marked.step), applied: applied)
+    case .single(let step): return single(title(step), standing(step), applied: applied)
+    case .marked(let marked):
+      return single(title(marked.step), standing(marked.step), applied: applied)
     case .group(let group):
       var left = applied
       let children = group.parts.map { part in
         defer { left = max(0, left - part.size) }
-        return part.entry(applied: left, title: title)
+        return part.entry(applied: left, title: title, standing: standing)
       }
       return HistoryEntry(
-        id: id, title: group.title, isApplied: applied > 0, children: children)
+        id: id, title: group.title, isApplied: applied > 0, children: children,
+        standing: .worst(of: children.map(\.standing)))
     }
   }
 
-  private func single(_ title: String, applied: Int) -> HistoryEntry {
-    HistoryEntry(id: id, title: title, isApplied: applied > 0, children: [])
+  private func single(
+    _ title: String, _ standing: HistoryEntry.Standing, applied: Int
+  ) -> HistoryEntry {
+    HistoryEntry(
+      id: id, title: title, isApplied: applied > 0, children: [], standing: standing)
   }
 }
 

@@ -5,11 +5,30 @@ import UseCaseInternals
 /// It never changes: a redo makes another one, with the new response.
 protocol HistoryStep: AnyObject, Sendable {
   var title: String { get }
+  /// Whether it can be undone and redone as it is.
+  var standing: HistoryEntry.Standing { get }
+  /// Its id in a journal.
+  var journaled: HistoryEntry.ID? { get }
   var footprint: HistoryFootprint { get }
   func undo() async throws
   func redo() async throws -> any HistoryStep
   func merging(_ later: any HistoryStep) -> HistoryMerging<any HistoryStep>
   func discard(_ reason: HistoryDiscardReason)
+  /// Its undo or redo has thrown `HistoryObsolete`. What is left of its group is another `place`.
+  func wasObsolete(_ place: HistoryEntry.ID)
+}
+
+extension HistoryRecord<any HistoryStep> {
+  /// Returns what clients see of the record, of which `applied` steps are applied.
+  func entry(applied: Int) -> HistoryEntry {
+    entry(applied: applied, title: { $0.title }, standing: { $0.standing })
+  }
+}
+
+extension HistoryStep {
+  var standing: HistoryEntry.Standing { .normal }
+  var journaled: HistoryEntry.ID? { nil }
+  func wasObsolete(_ place: HistoryEntry.ID) {}
 }
 
 extension HistoryRecord.Content where Step == any HistoryStep {
@@ -39,6 +58,6 @@ extension HistoryPlan<any HistoryStep> {
 
   private func entry(at index: Int) -> HistoryEntry {
     let record = records[index]
-    return record.entry(applied: isRedo ? record.size : 0) { $0.title }
+    return record.entry(applied: isRedo ? record.size : 0)
   }
 }

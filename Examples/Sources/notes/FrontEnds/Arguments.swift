@@ -8,6 +8,7 @@ struct Arguments: Equatable {
   var timeout = Duration.seconds(10)
   var trouble = Trouble.Settings()
   var seed: UInt64?
+  var keepsInterrupted = false
   /// Nil for commands that are typed.
   var command: Command?
 
@@ -31,6 +32,8 @@ struct Arguments: Equatable {
       case "--latency": trouble.latency = .milliseconds(try number(rest.popFirst(), option))
       case "--fail-next": trouble.failures = try number(rest.popFirst(), option)
       case "--offline": trouble.isOffline = true
+      case "--kill-at": trouble.killAt = try number(rest.popFirst(), option)
+      case "--keep": keepsInterrupted = true
       case "--seed": seed = UInt64(try number(rest.popFirst(), option))
       default: throw .usage("unknown option '\(option)'")
       }
@@ -45,9 +48,11 @@ struct Arguments: Equatable {
     return text
   }
 
+  var cacheFile: String { "\(file)\(serverName).cache" }
+  var historyFile: String { "\(file)\(serverName).history" }
+
   /// Notes of another server are other notes.
-  var cacheFile: String {
-    let name = server.map { ".\($0.host() ?? "")-\($0.port ?? 80)" } ?? ""
-    return "\(file)\(name).cache"
+  private var serverName: String {
+    server.map { ".\($0.host() ?? "")-\($0.port ?? 80)" } ?? ""
   }
 }

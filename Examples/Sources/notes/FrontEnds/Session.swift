@@ -56,7 +56,7 @@ final class Session {
     case .show(let id):
       await run(notes.show.execute(id).then { self.output.show(Words.note($0.note)) })
     case .new(let text):
-      await run(notes.new.execute(text).then { self.tell("Made", $0.after) })
+      await run(notes.new.execute(notes.paper.note(text)).then { self.tell("Made", $0.after) })
     case .edit(let id, let text):
       let edit = notes.edit.execute(EditNote.Request(id: id, text: text))
       await run(edit.then { self.tell("Changed", $0.after) })

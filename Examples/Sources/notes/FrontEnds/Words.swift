@@ -30,6 +30,11 @@ enum Words {
 
   static func entry(_ entry: HistoryEntry) -> String {
     let title = printable(entry.title, limit: 60)
+    switch entry.standing {
+    case .normal: break
+    case .inDoubt: return "\(title) (perhaps)"
+    case .unreadable: return "\(title) (of another version)"
+    }
     guard !entry.children.isEmpty else { return title }
     let applied = entry.children.count(where: \.isApplied)
     let count = entry.children.count
@@ -103,17 +108,20 @@ enum Words {
       fail N             let the next N requests fail; each is tried four times
       help, quit
 
-    Ctrl-C stops a command, and at the prompt it quits. The history ends with the program.
+    Ctrl-C stops a command, and at the prompt it quits. The history is there again the next time; an
+    import that was killed is taken back then.
 
       --server URL       use the server at this address. Without it, notes-server is started, for
                          as long as it is needed.
-      --file FILE        keep the notes in FILE (~/.notes-example if there is no other), and what
-                         is known of them in FILE.cache
+      --file FILE        keep the notes in FILE (~/.notes-example if there is no other), what is
+                         known of them in FILE.cache, and the history in FILE.history
+      --keep             keep what is there of an import that was killed, as a step
       --script FILE      read commands from FILE, and print each before what it does. It ends at
                          the first that fails, or does not fail though it begins with “!”.
       --timeout S        wait so many seconds for an answer, and not 10
       --latency MS, --fail-next N, --offline
                          begin as after `latency MS`, `fail N` or `offline`
+      --kill-at N        end as if killed before the Nth request
       --seed N           make the same ids and times each time
 
     It ends with 0; with 1 if a command has failed; with 2 if it was not understood; with 130 after

@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 import UseCase
 
@@ -8,6 +9,8 @@ final class Trouble: UseCaseInterceptor {
     /// How many of the next requests fail, as with a server that is too busy.
     var failures = 0
     var isOffline = false
+    /// The number of the request at which the process ends, as with `kill -9`. 0 for none.
+    var killAt = 0
   }
 
   private let state: Mutex<Settings>
@@ -25,6 +28,8 @@ final class Trouble: UseCaseInterceptor {
     next: UseCaseNext<Request, Response>
   ) async throws -> Response {
     let now = state.withLock { settings in
+      settings.killAt -= 1
+      if settings.killAt == 0 { kill(getpid(), SIGKILL) }
       defer { if !settings.isOffline { settings.failures = max(0, settings.failures - 1) } }
       return settings
     }

@@ -5,6 +5,7 @@ import UseCaseHistory
 
 /// Makes a note of each line.
 ///
+/// If the process ends meanwhile, the next one takes back what is there, or keeps it with `--keep`.
 /// If it is cancelled or fails, what has been imported stays, note by whole note, and is one entry
 /// of the history: who wants it away undoes it, and nobody has to import again what is there. A
 /// note that was on its way is waited for; only if its answer never came, because the server died,
@@ -27,6 +28,7 @@ struct ImportNotes: ReportingUseCase {
   }
 
   let newNote: RecordedUseCase<NewNote>
+  let paper: Paper
   let history: UseCaseHistory
   let queue = UseCaseQueue(.dropWhileBusy)
 
@@ -35,12 +37,12 @@ struct ImportNotes: ReportingUseCase {
   ) async throws -> Response {
     // The first note waits until a cancellation would be heard.
     let (isReady, ready) = AsyncStream.makeStream(of: Never.self)
-    let group = history.group("Import \(request.name)") { [newNote] in
+    let group = history.group("Import \(request.name)") { [newNote, paper] in
       for await _ in isReady {}
       var done = 0
       do {
         for text in request.texts {
-          _ = try await newNote(text)
+          _ = try await newNote(paper.note(text))
           done += 1
           report(Update(done: done, total: request.texts.count))
         }

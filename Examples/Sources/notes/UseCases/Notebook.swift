@@ -47,6 +47,15 @@ struct Notebook: Sendable {
     return note
   }
 
+  /// Returns the note, nil if there is none.
+  func find(_ id: Note.ID) async throws -> Note? {
+    do {
+      return try await get(id)
+    } catch NotesError.notFound {
+      return nil
+    }
+  }
+
   /// Makes the note `new` of `old`; nil is no note, before or after.
   ///
   /// What has been sent is not cancelled: otherwise nobody would know whether it was done, and it

@@ -4,8 +4,10 @@ import UseCase
 import UseCaseHistory
 
 /// Opens a note on the desk. To undo it opens the one that lay there before, as it is by then.
-struct ShowNote: UndoableUseCase {
-  struct Response: Sendable {
+struct ShowNote: JournaledUseCase {
+  static let journalName = "show"
+
+  struct Response: Codable, Sendable {
     let note: Note
     let before: Note.ID?
   }

@@ -1,0 +1,94 @@
+/// One thing that a journal knows. A record of a journal is a few of them.
+///
+/// What a history does goes through its pool, and so do the facts when it is opened again: the two pools
+/// come to the same, because they are told the same in the same order.
+enum HistoryFact: Equatable, Sendable {
+  typealias ID = HistoryEntry.ID
+
+  // MARK: Intents, each written before its body begins
+
+  /// An execution begins, in this group. The pair has no response.
+  case began(ID, in: ID?, HistoryPair)
+  case undoing(ID)
+  case redoing(ID)
+
+  // MARK: Ends of intents
+
+  /// It had no effect.
+  case failed(ID)
+  /// The execution has an effect. What becomes of it is said by `ended`.
+  case answered(ID, [UInt8]?, isMarked: Bool)
+  /// What the newest entry becomes, should this execution merge into it.
+  case combined(ID, HistoryPair)
+  case ended(ID, End)
+  case undone(ID)
+  case redone(ID, [UInt8]?, isMarked: Bool)
+  /// It can never be undone or redone. What is left of its group is another place.
+  case obsolete(ID, place: ID)
+
+  /// The fate of an execution that has an effect.
+  enum End: UInt8, Sendable {
+    case recorded, merged, annulled
+    /// The history was cleared meanwhile.
+    case lost
+    /// It is a part of its group.
+    case part
+  }
+
+  // MARK: Groups and moves
+
+  case opened(ID, in: ID?, title: [UInt8])
+  /// So many of its steps are still there, if it has been rolled back.
+  case closed(ID, applied: Int?, isLost: Bool)
+  /// An undo, a redo or a move takes so many entries into its hands.
+  case moves(isRedo: Bool, count: Int)
+  /// An undo takes this entry, wherever it is.
+  case undoes(ID)
+  case moved
+
+  // MARK: What is done at once
+
+  case limited(Int?)
+  case cleared
+  case forgot(ID)
+  case saved(HistoryPlace?)
+  /// `discard` has returned for these.
+  case discarded([ID])
+  /// `settle` does not know what has become of it.
+  case doubted(ID)
+
+  // MARK: The whole history, when the journal is written anew
+
+  /// The number of the last fact before, and the newest id.
+  case start(last: UInt64, newest: ID, HistoryMarks)
+  /// Puts an execution on a stack.
+  case leaf(ID, HistoryPair)
+  /// Makes the last of the stack a group.
+  case bundle(ID, title: [UInt8], HistoryPlace, count: Int)
+  /// Takes the last of the stack as the newest applied entry, or as the next to be redone.
+  case kept(isApplied: Bool)
+  /// So many steps of the newest applied entry are applied.
+  case partial(Int)
+  /// Takes the last of the stack as a part of an open group.
+  case adopted(by: ID)
+  /// Takes the last of the stack as one of which `discard` has not returned.
+  case dropped(HistoryDiscardReason)
+}
+
+/// A request and a response as a journal keeps them, and the name of the use case.
+struct HistoryPair: Equatable, Sendable {
+  let name: String
+  var request: [UInt8]
+  /// Nil before there is one, and if it could not be encoded.
+  var response: [UInt8]?
+  /// Whether it says what it touches. If not it touches everything, and nobody has to ask.
+  var isMarked = false
+
+  func answered(_ response: [UInt8]?, isMarked: Bool) -> Self {
+    Self(name: name, request: request, response: response, isMarked: isMarked)
+  }
+
+  func answered(_ response: [UInt8]?, touching footprint: HistoryFootprint) -> Self {
+    answered(response, isMarked: footprint != .everything)
+  }
+}

@@ -1,0 +1,124 @@
+/// The facts that are not written yet, and who waits for that.
+///
+/// One batch is written at a time. An intent that could not be written is withdrawn: whoever waits for it
+/// does not begin. All else stays, and is written before the next intent. A `Chore` is done when what
+/// was told before it is written.
+struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
+  typealias Numbered = (number: UInt64, fact: HistoryFact)
+
+  struct Batch: Sendable {
+    let facts: [Numbered]
+    let waiters: [Waiter]
+    let chores: [Chore]
+  }
+
+  private enum State {
+    /// Next is `writing`.
+    case idle
+    /// Next is `idle`.
+    case writing
+  }
+
+  private var state = State.idle
+  private var facts: [Numbered] = []
+  private var waiters: [Waiter] = []
+  private var chores: [Chore] = []
+  /// Whether the last attempt has failed and nobody has asked for another.
+  private var isStuck = false
+  /// The last fact of an attempt that has failed.
+  private var lost: UInt64 = 0
+  private var intents: Set<HistoryEntry.ID> = []
+  private var last: UInt64 = 0
+  /// Why the last attempt has failed.
+  private(set) var error: HistoryJournalError?
+
+  mutating func `continue`(after last: UInt64) { self.last = last }
+
+  /// Returns the number of the last fact.
+  @discardableResult
+  mutating func put(_ new: some Sequence<HistoryFact>) -> UInt64 {
+    for fact in new {
+      last += 1
+      facts.append((last, fact))
+      if let id = fact.intent { intents.insert(id) }
+      if let id = fact.end { intents.remove(id) }
+    }
+    return last
+  }
+
+  mutating func put(_ chore: Chore) { chores.append(chore) }
+
+  /// Something could not even be made into bytes. Returns the error before, which is not to go under
+  /// the lock.
+  mutating func note(_ error: HistoryJournalError?) -> HistoryJournalError? {
+    defer { self.error = error }
+    return self.error
+  }
+
+  /// Returns the waiter if its intent was withdrawn before it came.
+  mutating func wait(_ waiter: Waiter, for intent: UInt64?) -> Waiter? {
+    if let intent, intent <= lost { return waiter }
+    waiters.append(waiter)
+    return nil
+  }
+
+  /// Returns whether somebody has to write now.
+  mutating func begin() -> Bool {
+    guard case .idle = state, !(waiters.isEmpty && chores.isEmpty && facts.isEmpty) else {
+      return false
+    }
+    state = .writing
+    isStuck = false
+    return true
+  }
+
+  /// Returns what is to be written next, nil if that is all.
+  mutating func next() -> Batch? {
+    guard !waiters.isEmpty || (!isStuck && !(chores.isEmpty && facts.isEmpty)) else {
+      state = .idle
+      return nil
+    }
+    defer { (facts, waiters, chores) = ([], [], []) }
+    return Batch(facts: facts, waiters: waiters, chores: chores)
+  }
+
+  /// Returns the error that is none any more.
+  mutating func wrote(_ batch: Batch) -> HistoryJournalError? {
+    isStuck = false
+    return batch.facts.isEmpty ? nil : note(nil)
+  }
+
+  /// Returns the error before.
+  mutating func failed(
+    _ batch: Batch, _ error: HistoryJournalError
+  ) -> HistoryJournalError? {
+    isStuck = true
+    lost = max(lost, batch.facts.last?.number ?? 0)
+    facts = batch.facts.filter { $0.fact.intent == nil } + facts
+    chores = batch.chores + chores
+    return note(error)
+  }
+
+  /// The number of the last fact, if nothing waits to be written and no body runs.
+  var lastIfQuiet: UInt64? { facts.isEmpty && chores.isEmpty && intents.isEmpty ? last : nil }
+}
+
+extension HistoryFact {
+  /// What begins.
+  fileprivate var intent: ID? {
+    switch self {
+    case .began(let id, _, _), .undoing(let id), .redoing(let id): id
+    default: nil
+    }
+  }
+
+  /// What is over.
+  fileprivate var end: ID? {
+    switch self {
+    case .failed(let id), .ended(let id, _), .undone(let id), .redone(let id, _, _),
+      .obsolete(let id, _):
+      id
+    default: nil
+    }
+  }
+}

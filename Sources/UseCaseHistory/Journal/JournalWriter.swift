@@ -1,0 +1,214 @@
+import Synchronization
+import UseCaseInternals
+
+/// Writes the facts of a history to its journal, in order, in tasks of its own: the cancellation of
+/// who waits for it changes nothing.
+final class JournalWriter: Sendable {
+  typealias ID = HistoryEntry.ID
+  typealias Waiter = UnsafeContinuation<HistoryJournalError?, Never>
+  /// Discards, and returns for which it is done.
+  typealias Chore = @Sendable () -> [ID]
+
+  let journal: any HistoryJournal
+  let kinds: [String: any JournalKind]
+  /// About how many bytes of a journal the executions take that are alive.
+  let live = Atomic(0)
+
+  private struct Sizes {
+    /// The bytes of the journal.
+    var all = 0
+    /// Those of a journal just written anew that no execution takes.
+    var rest = 0
+  }
+
+  private let queue: Lock<JournalQueue<Waiter, Chore>>
+  private let sizes = Lock(Sizes())
+  /// What has left while nobody could read it, and is still to be discarded.
+  private let owed = Lock<[HistoryFact]>([])
+  /// Returns the facts of the whole history, nil while something runs.
+  private let whole = Lock<(@Sendable () -> [HistoryFact]?)?>(nil)
+
+  init(_ journal: any HistoryJournal, _ kinds: [String: any JournalKind]) {
+    (self.journal, self.kinds) = (journal, kinds)
+    queue = Lock(JournalQueue())
+  }
+
+  var error: HistoryJournalError? { queue.withLock { $0.error } }
+
+  /// The number of the last fact, if all of them are written and the whole history can be written anew.
+  /// Ask for it with the history locked.
+  var lastIfQuiet: UInt64? { queue.withLock { $0.lastIfQuiet } }
+}
+
+// MARK: - Telling
+
+extension JournalWriter {
+  /// The journal that was read has this many facts.
+  func `continue`(after last: UInt64) { queue.withLock { $0.continue(after: last) } }
+
+  /// Returns when the intent is written.
+  ///
+  /// - Throws: A ``HistoryJournalError`` if it is not.
+  nonisolated(nonsending) func begin(_ intent: HistoryFact) async throws {
+    let number = queue.withLock { $0.put(CollectionOfOne(intent)) }
+    if let error = await written(number) { throw error }
+  }
+
+  func put(_ fact: HistoryFact) { put(CollectionOfOne(fact)) }
+
+  func put(_ facts: some Collection<HistoryFact> & Sendable) {
+    queue.withLock { _ = $0.put(facts) }
+  }
+
+  /// Does it when what was told before is written.
+  func put(_ chore: @escaping Chore) {
+    queue.withLock { $0.put(chore) }
+    start()
+  }
+
+  /// Returns when all that was told is written and discarded, or cannot be.
+  nonisolated(nonsending) func flush() async { _ = await written(nil) }
+
+  private nonisolated(nonsending) func written(_ intent: UInt64?) async -> HistoryJournalError? {
+    await withUnsafeContinuation { waiter in
+      let (rejected, error) = queue.withLock { ($0.wait(waiter, for: intent), $0.error) }
+      if let rejected {
+        rejected.resume(returning: error ?? HistoryJournalError(.cannotWrite))
+      } else {
+        start()
+      }
+    }
+  }
+
+  /// Writes soon what was told, with nobody waiting for it.
+  func hurry() { start() }
+
+  /// Discards what has left, as soon as it is written that it has.
+  func discard(_ drops: consuming [HistoryDrop<any HistoryStep>]) {
+    if drops.isEmpty { return }
+    put { [drops] in
+      var (drops, ids) = (drops, [ID]())
+      for index in drops.indices {
+        let reason = drops[index].reason
+        drops[index].removeAll { step in
+          step.discard(reason)
+          if let id = step.journaled, step.standing != .unreadable { ids.append(id) }
+        }
+      }
+      return ids
+    }
+  }
+
+  /// Keeps a pair that has left and cannot be read, for a version of the app that can.
+  func owe(_ id: ID, _ pair: HistoryPair, _ reason: HistoryDiscardReason) {
+    owed.withLock { $0 += [.leaf(id, pair), .dropped(reason)] }
+  }
+}
+
+// MARK: - Values
+
+extension JournalWriter {
+  /// Returns nothing if the title cannot be encoded.
+  func bytes(of title: String) -> [UInt8] { attempt { try journal.coder.encode(title) } ?? [] }
+
+  func title(_ bytes: [UInt8]) throws -> String {
+    bytes.isEmpty ? "" : try journal.coder.decode(String.self, from: bytes)
+  }
+
+  /// Returns nil if it cannot be encoded: then the entry is unreadable for the next one.
+  func response(of step: any HistoryStep, named name: String) -> [UInt8]? {
+    attempt { try kinds[name]?.response(of: step, journal.coder) }
+  }
+
+  func pair(of step: any HistoryStep, named name: String) -> HistoryPair? {
+    attempt { try kinds[name]?.pair(of: step, named: name, journal.coder) }
+  }
+
+  private func attempt<Value>(_ body: () throws -> Value?) -> Value? {
+    do {
+      return try body()
+    } catch {
+      let error = HistoryJournalError(.cannotWrite, cause: error)
+      _ = queue.withLock { $0.note(error) }
+      return nil
+    }
+  }
+}
+
+// MARK: - Writing
+
+extension JournalWriter {
+  private func start() {
+    guard queue.withLock({ $0.begin() }) else { return }
+    Task.detached(priority: Task.currentPriority) { await self.drain() }
+  }
+
+  private func drain() async {
+    while let batch = queue.withLock({ $0.next() }) {
+      var failure: HistoryJournalError?
+      do {
+        try await append(batch.facts)
+        _ = queue.withLock { $0.wrote(batch) }
+        let discarded = batch.chores.flatMap { $0() }
+        if !discarded.isEmpty { put(.discarded(discarded)) }
+      } catch {
+        let error = error as? HistoryJournalError ?? HistoryJournalError(.cannotWrite, cause: error)
+        _ = queue.withLock { $0.failed(batch, error) }
+        failure = error
+      }
+      // Far too long: whoever waits waits for this too.
+      if failure == nil, isTooLong(by: 4) { await rewrite() }
+      for waiter in batch.waiters { waiter.resume(returning: failure) }
+      if failure == nil, isTooLong(by: 2) { await rewrite() }
+    }
+  }
+
+  private func append(_ facts: [(number: UInt64, fact: HistoryFact)]) async throws {
+    if facts.isEmpty { return }
+    let bytes = FactRecord.bytes(ofNumbered: facts)
+    try await journal.append(bytes)
+    sizes.withLock { $0.all += bytes.count }
+  }
+
+  /// Whether the journal has more bytes than `factor` times those that a new one would have. A few do
+  /// not matter.
+  private func isTooLong(by factor: Int) -> Bool {
+    let sizes = sizes.withLock { $0 }
+    return sizes.all > factor * (live.load(ordering: .relaxed) + sizes.rest) + 4_096
+  }
+}
+
+// MARK: - Writing anew
+
+extension JournalWriter {
+  /// From now on `facts` are asked for when the journal has become too long.
+  func rewriteWhenTooLong(_ facts: @escaping @Sendable () -> [HistoryFact]?) {
+    whole.withLock { $0 = facts }
+  }
+
+  private func rewrite() async {
+    guard let facts = whole.withLock({ $0 })?() else { return }
+    do {
+      try await rewrite(facts)
+    } catch {
+      let error = error as? HistoryJournalError ?? HistoryJournalError(.cannotWrite, cause: error)
+      _ = queue.withLock { $0.note(error) }
+      // The old one is still there. Try again when it is twice as long.
+      sizes.withLock { $0.rest += $0.all }
+    }
+  }
+
+  /// Writes a journal of these facts only.
+  func rewrite(_ facts: [HistoryFact]) async throws {
+    let facts = facts + owed.withLock { $0 }
+    let records = stride(from: 0, to: facts.count, by: 256).map { start in
+      FactRecord.bytes(of: facts[start..<min(start + 256, facts.count)])
+    }
+    try await journal.replace(with: records)
+    let count = records.reduce(0) { $0 + $1.count }
+    sizes.withLock { sizes in
+      sizes.all = count
+      sizes.rest = max(0, count - live.load(ordering: .relaxed))
+    }
+  }
+}

@@ -1,0 +1,217 @@
+import TestSupport
+import Testing
+import UseCase
+
+@testable import UseCaseHistory
+
+/// What had begun when the process ended.
+@Suite(.mustEnd)
+struct JournalDoubtTests {
+  private let disk = Disk()
+  private let paper = Paper()
+
+  private func open(
+    _ disk: Disk, _ interrupted: HistoryInterruption = .compensate
+  ) async throws -> UseCaseHistory {
+    try await UseCaseHistory.open(disk, paper, interrupted: interrupted)
+  }
+
+  private var settled: [String] { paper.log.elements.filter { $0.hasPrefix("settle") } }
+
+  // MARK: Executions
+
+  @Test func `an execution that had no effect was never asked for`() async throws {
+    let history = try await open(disk)
+    await history.write(paper, "A")
+    let gate = paper.hold("do B")
+    let operation = history.execute(Write(paper: paper), "B")
+    await paper.began("do B")
+    let next = try await open(disk.next())
+    #expect(next.layout == "[A |]")
+    #expect(settled == ["settle execution(\"B\")"])
+    #expect(paper.asked.elements == [HistoryEntry.ID(operation.id)])
+    #expect(next.entries.allSatisfy { $0.standing == .normal })
+    gate.open()
+    await operation.ended()
+  }
+
+  @Test func `an execution that had an effect is an entry`() async throws {
+    let history = try await open(disk)
+    await history.write(paper, "A")
+    disk.fail(.crash(at: disk.writes + 2, isWritten: false))
+    await history.write(paper, "B")
+    let next = try await open(disk.next())
+    #expect(next.layout == "[A B |]")
+    await next.back(2)
+    #expect(paper.lines.value == [])
+  }
+
+  @Test(arguments: [Paper.Settling.unknown, .failure])
+  func `an execution of which nobody knows is in doubt and blocks nothing`(
+    settling: Paper.Settling
+  ) async throws {
+    let history = try await open(disk)
+    await history.write(paper, "A")
+    history.save()
+    await history.idle()
+    disk.fail(.crash(at: disk.writes + 2, isWritten: false))
+    await history.write(paper, "B")
+    paper.settle(by: settling)
+    let next = try await open(disk.next())
+    #expect(next.layout == "[A B |]")
+    #expect(next.entries.map(\.standing) == [.normal, .inDoubt])
+    #expect(next.state.undoTitle == "A")
+    await next.write(paper, "C")
+    #expect(next.layout == "[A B C |]")
+    await next.back(2)
+    #expect(next.layout == "[B | A C]")
+    await next.forth(1)
+    let doubted = try #require(next.id("B"))
+    next.forget(doubted)
+    #expect(next.layout == "[A | C]")
+    await next.idle()
+  }
+
+  @Test func `settle is asked once, also if it does not know`() async throws {
+    let history = try await open(disk)
+    disk.fail(.crash(at: disk.writes + 2, isWritten: false))
+    await history.write(paper, "A")
+    paper.settle(by: .unknown)
+    let (second, third) = (disk.next(), Watched<Disk?>(nil))
+    _ = try await open(second)
+    third.update { $0 = second.next() }
+    let next = try await open(try #require(third.value))
+    #expect(settled.count == 1)
+    #expect(next.entries.map(\.standing) == [.inDoubt])
+    next.clear()
+    await next.idle()
+    #expect(next.entries == [])
+  }
+
+  // MARK: Undo and redo
+
+  @Test(arguments: [true, false])
+  func `an undo that is settled is done or not`(hadEffect: Bool) async throws {
+    let history = try await open(disk)
+    await history.write(paper, "A", "B")
+    let next = try await interrupt(history, "undo B2", hadEffect: hadEffect) { history.undo() }
+    #expect(settled.count == 1)
+    #expect(next.layout == (hadEffect ? "[A | B]" : "[A B |]"))
+    #expect(next.entries.allSatisfy { $0.standing == .normal })
+  }
+
+  @Test(arguments: [true, false])
+  func `a redo that is settled is done or not`(hadEffect: Bool) async throws {
+    let history = try await open(disk)
+    await history.write(paper, "A", "B")
+    await history.back(1)
+    let next = try await interrupt(history, "redo B2", hadEffect: hadEffect) { history.redo() }
+    #expect(next.layout == (hadEffect ? "[A B |]" : "[A | B]"))
+    if hadEffect {
+      await next.back(1)
+      #expect(paper.log.elements.last == "undo B3")
+    }
+  }
+
+  @Test func `an undo of which nobody knows can be tried again`() async throws {
+    let history = try await open(disk)
+    await history.write(paper, "A", "B")
+    paper.settle(by: .unknown)
+    let next = try await interrupt(history, "undo B2", hadEffect: true) { history.undo() }
+    #expect(next.layout == "[A B |]")
+    #expect(next.entries.map(\.standing) == [.normal, .inDoubt])
+    await next.back(1)
+    #expect(next.layout == "[A | B]")
+    #expect(next.entries.map(\.standing) == [.normal, .normal])
+  }
+
+  /// Ends the process at the end of the action, or in its middle. Returns the next one.
+  private func interrupt(
+    _ history: UseCaseHistory, _ action: String, hadEffect: Bool,
+    _ body: () -> UseCaseOperation<HistoryMove, HistoryEntry?>
+  ) async throws -> UseCaseHistory {
+    if hadEffect {
+      disk.fail(.crash(at: disk.writes + 2, isWritten: false))
+      await body().ended()
+      return try await open(disk.next())
+    }
+    let gate = paper.hold(action)
+    let operation = body()
+    await paper.began(action)
+    disk.kill()
+    gate.open()
+    await operation.ended()
+    return try await open(disk.next())
+  }
+
+  // MARK: Groups
+
+  /// Ends the process in the third part of a group, the second of which is a group.
+  private func interruptGroup() async throws -> Disk {
+    let history = try await open(disk)
+    await history.write(paper, "Z")
+    history.save()
+    let write = Write(paper: paper).recorded(in: history)
+    let gate = paper.hold("do D")
+    let operation = history.group("G") {
+      _ = try await write("A")
+      try await history.group("H") {
+        _ = try await write("B")
+        _ = try await write("C")
+      }.value
+      _ = try await write("D")
+    }
+    await paper.began("do D")
+    let next = disk.next()
+    disk.kill()
+    gate.open()
+    await operation.ended()
+    return next
+  }
+
+  @Test func `an interrupted group is undone in reverse, and nothing is recorded`() async throws {
+    let next = try await open(try await interruptGroup())
+    #expect(next.layout == "[Z |]*")
+    #expect(
+      paper.log.elements.filter { $0.hasPrefix("undo") } == ["undo C4", "undo B3", "undo A2"])
+    #expect(paper.lines.value == [1])
+    #expect(paper.discarded == ["A2 truncated", "B3 truncated", "C4 truncated"])
+  }
+
+  @Test func `an interrupted group is kept if the app likes`() async throws {
+    let next = try await open(try await interruptGroup(), .keep)
+    #expect(next.layout == "[Z G(A H(B C)) |]")
+    await next.back(1)
+    #expect(paper.lines.value == [1])
+  }
+
+  @Test func `what cannot be undone of an interrupted group is an entry`() async throws {
+    let after = try await interruptGroup()
+    paper.fail("undo B3")
+    let next = try await open(after)
+    #expect(next.layout == "[Z G(A H(B)) |]")
+    #expect(paper.discarded == ["C4 truncated"])
+  }
+
+  @Test func `an interrupted group is undone once, however often that is interrupted`() async throws
+  {
+    var after = try await interruptGroup()
+    var crashes = 0
+    while true {
+      // Each process comes one write further than the last.
+      crashes += 1
+      let disk = after
+      disk.fail(.crash(at: crashes + 1, isWritten: crashes.isMultiple(of: 2)))
+      let history = try? await open(disk)
+      if !disk.isDead {
+        #expect(history?.layout == "[Z |]*")
+        break
+      }
+      after = disk.next()
+    }
+    #expect(crashes > 3)
+    #expect(paper.lines.value == [1])
+    let undos = paper.log.elements.filter { $0.hasPrefix("undo") }
+    #expect(Set(undos) == ["undo C4", "undo B3", "undo A2"])
+  }
+}
