@@ -26,54 +26,52 @@ struct Move<Answer: MoveAnswer>: UseCase {
   @inline(__always)
   func main(_: HistoryMove) async throws -> Answer {
     let ledger = core.ledger
-    switch ledger.begin() {
-    case .nothing: return .nothing
-    case .refuse(let error): throw error
-    case .compare: preconditionFailure("The records have been compared.")
-    case .go(var plan):
-      let frame = core.frame(of: plan.nextStep()?.id) { _ in .body }
-      var failure: (any Error)?
-      do {
-        try await HistoryFrame.local.withValue(.inside(frame)) {
-          try await plan.carryOut(in: frame)
-        }
-      } catch {
-        failure = error
+    guard var plan = try ledger.begin() else { return .nothing }
+    let frame = core.frame(of: plan.nextStep()?.id) { _ in .body }
+    var failure: (any Error)?
+    do {
+      try await HistoryFrame.local.withValue(.inside(frame)) {
+        try await plan.carryOut(in: frame)
       }
-      plan.close()
-      let drops = ledger.change { machine in
-        // At once with the move: nobody is to find the lane held and nothing running there.
-        frame.end()
-        return machine.finish(&plan)
-      }
-      ledger.discard(drops, in: frame)
-      await ledger.journal?.flush()
-      if let failure { throw failure }
-      return Answer(plan)
+    } catch {
+      failure = error
     }
+    ledger.finish(&plan, in: frame)
+    await ledger.journal?.flush()
+    if let failure { throw failure }
+    return Answer(plan)
   }
 }
 
+// Not inlined: the variables of a function take room in the frame of the task.
 extension HistoryLedger {
   /// The turn of a move has come. What an undo of one entry has to know of the later ones, their use
-  /// cases say, outside of the lock.
+  /// cases say, outside of the lock. Nil if there is nothing to do.
   @inline(never)
-  func begin(apart: Set<HistoryEntry.ID> = []) -> Machine.Beginning {
+  func begin(apart: Set<HistoryEntry.ID> = []) throws(HistoryError) -> Machine.Plan? {
     switch change({ $0.begin(apart: apart) }) {
-    case .nothing: .nothing
-    case .refuse(let error): .refuse(error)
-    case .compare(let record, let rivals): compare(record, to: rivals, apart)
-    case .go(let plan): .go(plan)
+    case .nothing: return nil
+    case .refuse(let error): throw error
+    case .go(let plan): return plan
+    case .compare(let record, let rivals):
+      let blockers = record.blockers(among: rivals)
+      if blockers.isEmpty { return try begin(apart: apart.union(rivals.map(\.id))) }
+      let error = HistoryError.blocked(by: blockers)
+      _ = change { $0.refuse(error) }
+      throw error
     }
   }
 
+  /// The move has come as far as it could.
   @inline(never)
-  private func compare(
-    _ record: Machine.Record, to rivals: [Machine.Record], _ apart: Set<HistoryEntry.ID>
-  ) -> Machine.Beginning {
-    let blockers = record.blockers(among: rivals)
-    if !blockers.isEmpty { return change { $0.refuse(.blocked(by: blockers)) } }
-    return begin(apart: apart.union(rivals.map(\.id)))
+  func finish(_ plan: inout Machine.Plan, in frame: HistoryFrame) {
+    plan.close()
+    let drops = change { machine in
+      // At once with the move: nobody is to find the lane held and nothing running there.
+      frame.end()
+      return machine.finish(&plan)
+    }
+    discard(drops, in: frame)
   }
 }
 
