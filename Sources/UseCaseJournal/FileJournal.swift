@@ -48,7 +48,7 @@ public final class FileJournal: HistoryJournal {
   ///   - url: A file, in a folder that exists.
   ///   - durability: The events that a record survives.
   ///   - coder: Makes the values into bytes.
-  /// - Throws: A ``HistoryJournalError``: it is in use, of another format, or cannot be opened.
+  /// - Throws: A `HistoryJournalError`: it is in use, of another format, or cannot be opened.
   public init(
     at url: URL, durability: Durability = .process, coder: any HistoryCoder = JSONHistoryCoder()
   ) throws {
@@ -71,14 +71,14 @@ public final class FileJournal: HistoryJournal {
   /// Returns the records.
   ///
   /// - Returns: All that was appended, without one that was torn.
-  /// - Throws: A ``HistoryJournalError``: the file is damaged, or cannot be read.
+  /// - Throws: A `HistoryJournalError`: the file is damaged, or cannot be read.
   /// - Complexity: O(*n*) in the number of bytes.
   public func read() async throws -> [[UInt8]] { try await aside { try $0.read() } }
 
   /// Adds a record.
   ///
   /// - Parameter record: The bytes.
-  /// - Throws: A ``HistoryJournalError``: it cannot be written, and the file is as it was.
+  /// - Throws: A `HistoryJournalError`: it cannot be written, and the file is as it was.
   /// - Complexity: O(*n*) in the number of bytes.
   public func append(_ record: [UInt8]) async throws {
     switch durability {
@@ -92,7 +92,7 @@ public final class FileJournal: HistoryJournal {
   /// Writes a file beside this one, and puts it in its place.
   ///
   /// - Parameter records: The new records.
-  /// - Throws: A ``HistoryJournalError``: it cannot be written, and the file is as it was.
+  /// - Throws: A `HistoryJournalError`: it cannot be written, and the file is as it was.
   /// - Complexity: O(*n*) in the number of bytes.
   public func replace(with records: [[UInt8]]) async throws {
     try await aside { try $0.replace(with: records) }
