@@ -26,8 +26,12 @@ struct UndoPool: Equatable, Sendable {
     /// The titles of those that have left for good.
     let discarded: [String]
 
+    /// What a reader should notice, besides failures and entries that leave.
+    let remark: Phrase?
+
     /// What a reader should notice.
     var note: Phrase {
+      if let remark { return remark }
       if hasFailed { return Phrase("fails: nothing changes", "falla: nada cambia") }
       guard !discarded.isEmpty else { return Phrase("", "") }
       let titles = discarded.joined(separator: " ")
@@ -43,12 +47,12 @@ struct UndoPool: Equatable, Sendable {
     var rows: [Row] = []
 
     func note<Request, Response>(
-      _ asked: Phrase, _ operation: UseCaseOperation<Request, Response>
+      _ asked: Phrase, _ operation: UseCaseOperation<Request, Response>, remark: Phrase? = nil
     ) async {
       let outcome = await operation.ended()
       let row = Row(
         asked: asked, hasFailed: (try? outcome.get()) == nil, entries: history.entries,
-        discarded: paper.takeDiscarded())
+        discarded: paper.takeDiscarded(), remark: remark)
       rows.append(row)
     }
 
@@ -73,6 +77,11 @@ struct UndoPool: Equatable, Sendable {
         try await write("G")
       })
     await note(Phrase("undo", "undo"), history.undo())
+    if let first = history.entries.first?.id {
+      await note(
+        Phrase("undo A", "undo de A"), history.undo(first),
+        remark: Phrase("only A; B stays", "solo A; B sigue"))
+    }
     return UndoPool(rows: rows)
   }
 }
@@ -84,5 +93,6 @@ private struct Write: UndoableUseCase {
   func main(_ letter: String) async throws { try paper.accept() }
   func undo(_ letter: String, _: Void) async throws { try paper.accept() }
   func title(for letter: String) -> String { letter }
+  func footprint(of letter: String, _: Void) -> HistoryFootprint { .keys(letter) }
   func discard(_ letter: String, _: Void, _ reason: HistoryDiscardReason) { paper.discard(letter) }
 }

@@ -163,6 +163,7 @@ struct TimelinesTests {
         "+ undo, again       [A] [B] | (E)",
         "+ group of F, G     [A] [B] [group: F G] |   E is discarded",
         "+ undo              [A] [B] | (group: F G)",
+        "+ undo A            [B] | (A) (group: F G)   only A; B stays",
       ])
   }
 
