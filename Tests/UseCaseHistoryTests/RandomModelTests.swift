@@ -31,6 +31,18 @@ struct RandomModelTests {
     }
   }
 
+  @Test func `a half undone group above a hole is where the forecast has it`() async {
+    #expect(await Self.difference(in: Self.found) == nil)
+  }
+
+  /// A session that once differed from the reference.
+  private static let found: [RandomStep] = [
+    .group(seed: 1_934_268_001_712_305_127), .edit, .succeed, .succeed, .succeed, .succeed, .edit,
+    .group(seed: 4_106_935_128_432_781_727), .succeed, .undo, .succeed,
+    .group(seed: 7_830_080_792_844_626_679), .forget(888), .succeed, .succeed, .succeed, .succeed,
+    .fail, .type(6), .edit, .forget(754), .undo, .undo,
+  ]
+
   private static func difference(in steps: [RandomStep]) async -> String? {
     do {
       try await RandomSession().run(steps)

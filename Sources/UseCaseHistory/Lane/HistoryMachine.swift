@@ -134,9 +134,11 @@ extension HistoryMachine {
       pool.lose(record, into: &drops)
       return lane.finish(asForecast: false)
     }
+    // A half undone group that stands above a hole comes to another slot.
+    let wasPartial = pool.isPartial
     pool.record(record, into: &drops)
     if asForecast { lane.become(record.id) }
-    lane.finish(asForecast: asForecast)
+    lane.finish(asForecast: asForecast && !wasPartial)
   }
 
   /// The lane has gone on without the body: its entry goes on top, if nothing is in the hands of
@@ -308,9 +310,11 @@ extension HistoryMachine {
   mutating func finish(_ plan: inout Plan) -> Drops {
     var drops: Drops = []
     note(.moved)
+    let wasPartial = pool.isPartial
     pool.finish(&plan, into: &drops)
     if lane.endMove() { clear(into: &drops) }
-    lane.finish(asForecast: !plan.isIncomplete && drops.isEmpty && plan.obsolete == nil)
+    let isComplete = !plan.isIncomplete && drops.isEmpty && plan.obsolete == nil
+    lane.finish(asForecast: isComplete && !wasPartial)
     compact()
     version += 1
     return drops
