@@ -19,7 +19,7 @@ struct RunMachine<Run: Sendable, Rider: Sendable>: Sendable {
     case left
   }
 
-  /// What a rider does that wants to board.
+  /// The next act of a rider that wants to board.
   enum Boarding: Equatable {
     /// It executes the run, and says so by `started`.
     case start

@@ -50,7 +50,7 @@ public enum HistoryDoubt<Request: Sendable, Response: Sendable>: Sendable {
   case redo(Request, Response)
 }
 
-/// What has become of a body that the end of the process has interrupted.
+/// The fate of a body that the end of the process has interrupted.
 public enum HistorySettlement<Response: Sendable>: Sendable {
   /// Nothing has changed: the history is as if it had never been asked for.
   case hadNoEffect

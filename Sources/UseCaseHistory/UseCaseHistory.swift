@@ -92,7 +92,7 @@ extension UseCaseHistory {
   /// }
   /// ```
   ///
-  /// What an entry touches is its ``UndoableUseCase/footprint(of:_:)``. By default that is everything,
+  /// An entry touches its ``UndoableUseCase/footprint(of:_:)``. By default that is everything,
   /// and then only the newest entry can be undone. The entry is the next one to redo, which puts it
   /// behind the newest applied one; the others keep their order. A group that is half undone blocks
   /// all below it.
@@ -193,7 +193,7 @@ extension UseCaseHistory {
   /// Takes an entry out of the history, applied or undone: its effect stays as it is, and it can no
   /// longer be undone or redone. One that is being undone or redone leaves when that is over.
   ///
-  /// What is clean stays clean. A saved place that the document can no longer reach is never clean.
+  /// A clean history stays clean. A saved place that the document can no longer reach is never clean.
   ///
   /// - Parameter entry: The entry. One that is not there is ignored.
   /// - Complexity: As that of ``undo(_:)``.

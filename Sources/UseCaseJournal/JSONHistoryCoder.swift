@@ -10,7 +10,7 @@ public import UseCaseHistory
 /// print(String(decoding: bytes, as: UTF8.self))  // {"name":"Report"}
 /// ```
 ///
-/// What is written can be read by everybody who can read the journal. Wrap it in a coder of your own to
+/// Everybody who can read the journal can read the values in it. Wrap it in a coder of your own to
 /// encrypt.
 public struct JSONHistoryCoder: HistoryCoder {
   private let encoder: JSONEncoder

@@ -70,7 +70,7 @@ public struct HistoryEntry: Identifiable, Hashable, Sendable {
   /// worst of its parts.
   public let standing: Standing
 
-  /// What an entry is worth that a journal has kept.
+  /// The worth of an entry that a journal has kept.
   public enum Standing: Hashable, Sendable {
     /// It can be undone and redone.
     case normal

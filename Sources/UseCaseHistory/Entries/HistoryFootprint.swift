@@ -1,4 +1,4 @@
-/// What an execution touches, so that a history knows which others it may be undone without.
+/// The things that an execution touches, so that a history knows which others it may be undone without.
 ///
 /// ```swift
 /// func footprint(of title: String, _: Void) -> HistoryFootprint { .keys(title) }

@@ -1,6 +1,6 @@
 /// An error of the journal of a history, in a sentence, with its cause.
 public struct HistoryJournalError: Error, CustomStringConvertible {
-  /// What is wrong with a journal.
+  /// A fault of a journal.
   public enum Reason: Hashable, Sendable {
     /// The use case with this name is not a ``JournaledUseCase``, or was not given to
     /// ``UseCaseHistory/open(_:for:interrupted:limit:mergeWindow:clock:)``. Nothing ran.
@@ -32,7 +32,7 @@ public struct HistoryJournalError: Error, CustomStringConvertible {
     case closed
   }
 
-  /// What is wrong.
+  /// The fault.
   public let reason: Reason
 
   /// Which journal, such as the path of a file. Empty if it has no name.

@@ -8,7 +8,7 @@ extension HistoryFact {
     let inDoubt: [Record]
     /// Groups that the end of the process has interrupted.
     var groups: [(id: ID, title: String, parts: [Record])] = []
-    /// What is still to be discarded.
+    /// Pairs still to be discarded.
     var drops: [(step: any HistoryStep, reason: HistoryDiscardReason)] = []
     /// The number of the last fact.
     let last: UInt64

@@ -18,7 +18,7 @@ enum HistoryFact: Equatable, Sendable {
   case failed(ID)
   /// The execution has an effect. What becomes of it is said by `ended`.
   case answered(ID, [UInt8]?, isMarked: Bool)
-  /// What the newest entry becomes, should this execution merge into it.
+  /// The newest entry, should this execution merge into it.
   case combined(ID, HistoryPair)
   case ended(ID, End)
   case undone(ID)

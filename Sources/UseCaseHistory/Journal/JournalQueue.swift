@@ -104,7 +104,7 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
 }
 
 extension HistoryFact {
-  /// What begins.
+  /// The entry whose body begins.
   fileprivate var intent: ID? {
     switch self {
     case .began(let id, _, _), .undoing(let id), .redoing(let id): id
@@ -112,7 +112,7 @@ extension HistoryFact {
     }
   }
 
-  /// What is over.
+  /// The entry whose body is over.
   fileprivate var end: ID? {
     switch self {
     case .failed(let id), .ended(let id, _), .undone(let id), .redone(let id, _, _),

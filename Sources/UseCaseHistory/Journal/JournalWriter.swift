@@ -17,13 +17,13 @@ final class JournalWriter: Sendable {
   private struct Sizes {
     /// The bytes of the journal.
     var all = 0
-    /// Those of a journal just written anew that no execution takes.
+    /// The bytes of a journal just written anew that no execution takes.
     var rest = 0
   }
 
   private let queue: Lock<JournalQueue<Waiter, Chore>>
   private let sizes = Lock(Sizes())
-  /// What has left while nobody could read it, and is still to be discarded.
+  /// Pairs that have left while nobody could read them, still to be discarded.
   private let owed = Lock<[HistoryFact]>([])
   /// Returns the facts of the whole history, nil while something runs.
   private let whole = Lock<(@Sendable () -> [HistoryFact]?)?>(nil)

@@ -16,7 +16,7 @@ struct HistoryMachine<Step: Sendable, Waiter: Sendable>: Sendable {
   var window: MergeWindow
   /// Executions of which nobody knows whether they had an effect.
   private var inDoubt: [Record] = []
-  /// What is to be written to a journal. Nil without one.
+  /// Facts to be written to a journal. Nil without one.
   private var facts: [HistoryFact]?
   /// Grows with each change of what readers see.
   private(set) var version: UInt64 = 0

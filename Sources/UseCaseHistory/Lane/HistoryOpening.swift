@@ -131,7 +131,7 @@ struct HistoryOpening {
       throw Interruption()
     }
     .execute(group.title)
-    // What could not be undone is an entry.
+    // The rest, which could not be undone, is an entry.
     _ = try? await operation.value
   }
 }

@@ -7,7 +7,7 @@ struct HistoryIndex: Sendable {
   typealias ID = HistoryEntry.ID
 
   private var marked: [Int: HistoryStack<Int>] = [:]
-  /// Those that touch everything.
+  /// The slots of records that touch everything.
   private var everything = HistoryStack<Int>()
   /// Where those are that say what they touch.
   private var slots: [ID: Int] = [:]

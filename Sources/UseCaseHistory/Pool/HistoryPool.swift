@@ -437,7 +437,7 @@ extension HistoryPool {
 // MARK: - Writing it down and making it again
 
 extension HistoryPool {
-  /// What a journal needs besides the records.
+  /// The needs of a journal besides the records.
   var marks: HistoryMarks {
     let slots = applied.slots
     let below = slots.lowerBound..<min(max(covered, slots.lowerBound), slots.upperBound)
@@ -464,7 +464,7 @@ extension HistoryPool {
   }
 }
 
-/// What a pool knows of places besides the saved one and those of its records.
+/// The places that a pool knows besides the saved one and those of its records.
 struct HistoryMarks: Equatable, Sendable {
   let sum: HistoryPlace
   let lastNumber: UInt64
