@@ -135,8 +135,11 @@ final class CrashSession {
       }
     case .group(let seed, let failsAt):
       var random = SeededGenerator(seed: seed)
-      let script = script("G", depth: 0, &random)
-      await ask(.group(script), failsAt) { await self.group(script, history).ended() }
+      let script = ReferenceHistory.Script.random(&random, text: text)
+      await ask(.group(script), failsAt) {
+        await script.execute(by: Write(paper: self.paper).recorded(in: history), in: history)
+          .ended()
+      }
     case .undo(let failsAt): await ask(.undo, failsAt) { await history.undo().ended() }
     case .redo(let failsAt): await ask(.redo, failsAt) { await history.redo().ended() }
     case .move(let number, let failsAt):
@@ -186,43 +189,6 @@ final class CrashSession {
   private func text() -> String {
     texts += 1
     return "e\(texts)_"
-  }
-
-  private func script(
-    _ title: String, depth: Int, _ random: inout SeededGenerator
-  ) -> ReferenceHistory.Script {
-    let items = (0..<Int.random(in: 0...3, using: &random)).map {
-      number -> ReferenceHistory.Script.Item in
-      depth < 2 && Int.random(in: 0..<4, using: &random) == 0
-        ? .group(script("\(title)\(number)", depth: depth + 1, &random)) : .edit(text())
-    }
-    return ReferenceHistory.Script(
-      title: title, items: items, isTolerant: Bool.random(using: &random),
-      throwsAtEnd: Int.random(in: 0..<4, using: &random) == 0)
-  }
-
-  private func group(
-    _ script: ReferenceHistory.Script, _ history: UseCaseHistory
-  ) -> UseCaseOperation<String, Void> {
-    Self.group(script, Write(paper: paper).recorded(in: history), history)
-  }
-
-  private static func group(
-    _ script: ReferenceHistory.Script, _ write: RecordedUseCase<Write>, _ history: UseCaseHistory
-  ) -> UseCaseOperation<String, Void> {
-    history.group(script.title) {
-      for item in script.items {
-        do {
-          switch item {
-          case .edit(let text): _ = try await write(text)
-          case .group(let script): try await group(script, write, history).value
-          }
-        } catch {
-          if !script.isTolerant { throw error }
-        }
-      }
-      if script.throwsAtEnd { throw Failure(script.title) }
-    }
   }
 
   // MARK: After the crash

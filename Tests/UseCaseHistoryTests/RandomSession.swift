@@ -152,9 +152,10 @@ final class RandomSession {
       ) { "\($0)" }
     case .group(let seed):
       var random = SeededGenerator(seed: seed)
-      let script = script("G", depth: 0, &random)
+      let script = ReferenceHistory.Script.random(&random, text: text)
       operations[reference.ask(.group(script))] = RandomOperation(
-        group(script), answer: { _ in "done" })
+        script.execute(by: Edit(page: page).recorded(in: history), in: history),
+        answer: { _ in "done" })
     case .undo:
       operations[reference.ask(.undo)] = RandomOperation(history.undo()) { $0?.title ?? "nil" }
     case .redo:
@@ -237,45 +238,6 @@ final class RandomSession {
     insides += 1
     stage.order(.inside(body))
     await stage.done.wait { [insides] in $0 == insides }
-  }
-
-  // MARK: Groups
-
-  private func script(
-    _ title: String, depth: Int, _ random: inout SeededGenerator
-  ) -> ReferenceHistory.Script {
-    let count = Int.random(in: 0...3, using: &random)
-    let items = (0..<count).map { number -> ReferenceHistory.Script.Item in
-      depth < 2 && Int.random(in: 0..<4, using: &random) == 0
-        ? .group(script("\(title)\(number)", depth: depth + 1, &random)) : .edit(text())
-    }
-    return ReferenceHistory.Script(
-      title: title, items: items, isTolerant: Bool.random(using: &random),
-      throwsAtEnd: Int.random(in: 0..<4, using: &random) == 0)
-  }
-
-  private func group(
-    _ script: ReferenceHistory.Script
-  ) -> UseCaseOperation<String, Void> {
-    Self.group(script, Edit(page: page).recorded(in: history), history)
-  }
-
-  private static func group(
-    _ script: ReferenceHistory.Script, _ edit: RecordedUseCase<Edit>, _ history: UseCaseHistory
-  ) -> UseCaseOperation<String, Void> {
-    history.group(script.title) {
-      for item in script.items {
-        do {
-          switch item {
-          case .edit(let text): _ = try await edit(text)
-          case .group(let script): try await group(script, edit, history).value
-          }
-        } catch {
-          if !script.isTolerant { throw error }
-        }
-      }
-      if script.throwsAtEnd { throw Failure(script.title) }
-    }
   }
 
   // MARK: Comparing
