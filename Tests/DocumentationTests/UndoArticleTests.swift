@@ -88,22 +88,20 @@ struct UndoArticleTests {
     #expect(await shelf.visible == ["a", "b"])
   }
 
-  @Test func `a deletion is undone by its own button after later changes`() async throws {
+  @Test func `a deletion is undone by its own button after later changes`() async {
     let screen = Screen(shelf: shelf, history: history)
     await shelf.add(["a", "b"])
     screen.remove("a")
-    await history.idle()
+    let deletion = await screen.snackbar.shown.elements(atLeast: 1)[0].deletion
     await history.execute(Favor(shelf: shelf), "b").ended()
-    #expect(screen.snackbar.shown == ["Deleted a"])
-    let deletion = try #require(screen.snackbar.deletion)
     await history.execute(Favor(shelf: shelf), "a").ended()
     screen.tapUndo(deletion)
-    await history.idle()
-    #expect(screen.list.shown.count == 1)
+    await screen.list.log.elements(atLeast: 1)
     await history.undo().ended()
     screen.tapUndo(deletion)
     await history.idle()
     #expect(await shelf.visible == ["a", "b"])
+    #expect(screen.snackbar.shown.elements.map(\.text) == ["Deleted a"])
     #expect(screen.list.shown.count == 1)
   }
 
@@ -243,13 +241,9 @@ func rows(of model: HistoryModel) -> [HistoryRow] {
 
 @MainActor
 private final class Snackbar {
-  private(set) var shown: [String] = []
-  private(set) var deletion: HistoryEntry.ID?
+  let shown = Log<(text: String, deletion: HistoryEntry.ID)>()
 
-  func show(_ text: String, undo deletion: HistoryEntry.ID) {
-    shown.append(text)
-    self.deletion = deletion
-  }
+  func show(_ text: String, undo deletion: HistoryEntry.ID) { shown.append((text, deletion)) }
 }
 
 @MainActor
@@ -322,7 +316,8 @@ actor Shelf {
 
 @MainActor
 private final class List {
-  private(set) var shown: [String] = []
+  let log = Log<String>()
+  var shown: [String] { log.elements }
 
-  func show(_ content: Any) { shown.append("\(content)") }
+  func show(_ content: Any) { log.append("\(content)") }
 }
