@@ -39,28 +39,39 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
   public func main(_ request: Base.Request) async throws -> Base.Response {
     switch core.enter() {
     case .elsewhere:
-      return try await self(request)
+      return try await executed(request)
     case .answered(let frame):
       defer { frame.end() }
       return try await HistoryFrame.local.withValue(.inside(frame)) { try await base.main(request) }
     case .recording(let frame):
-      if let journal = core.ledger.journal {
+      let ledger = core.ledger
+      if let journal = ledger.journal {
         return try await answer(request, in: frame, writingTo: journal)
       }
       var step: RecordedStep<Base>?
-      defer { core.ledger.leave(frame, with: step) }
-      // A closure that returned the response would be called by way of its type.
-      try await HistoryFrame.local.withValue(.inside(frame)) {
-        let response = try await base.main(request)
-        step = RecordedStep(base, identity, request, response)
+      do {
+        // A closure that returned the response would be called by way of its type.
+        try await HistoryFrame.local.withValue(.inside(frame)) {
+          let response = try await base.main(request)
+          step = RecordedStep(base, identity, request, response)
+        }
+      } catch {
+        ledger.leave(frame, with: nil)
+        throw error
       }
       guard let step else { fatalError("A body that has returned has made a step.") }
+      ledger.leave(frame, with: step)
       return step.response
     }
   }
 }
 
 extension RecordedUseCase {
+  @inline(never)
+  private func executed(_ request: Base.Request) async throws -> Base.Response {
+    try await self(request)
+  }
+
   /// Writes ahead: the intent before the body, and the end before any handler.
   @inline(never)
   private func answer(

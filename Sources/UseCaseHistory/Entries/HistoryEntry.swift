@@ -54,21 +54,60 @@ public struct HistoryEntry: Identifiable, Hashable, Sendable {
     public static func < (lhs: ID, rhs: ID) -> Bool { lhs.number < rhs.number }
   }
 
+  private struct Content: Hashable, Sendable {
+    let id: ID
+    let title: String
+    let isApplied: Bool
+    let children: [HistoryEntry]
+    let standing: Standing
+  }
+
+  private final class Box: Sendable {
+    let content: Content
+
+    init(_ content: Content) {
+      self.content = content
+    }
+  }
+
+  /// One word: the frame of an operation has several copies of its response.
+  private let box: Box
+
+  init(id: ID, title: String, isApplied: Bool, children: [HistoryEntry], standing: Standing) {
+    box = Box(
+      Content(id: id, title: title, isApplied: isApplied, children: children, standing: standing))
+  }
+
   /// Its identity, for ``UseCaseHistory/move(to:)``.
-  public let id: ID
+  public var id: ID { box.content.id }
 
   /// The title that the use case gives the request, or that of the group.
-  public let title: String
+  public var title: String { box.content.title }
 
   /// Whether its effect is there. A group of which an undo stopped half-way is still applied.
-  public let isApplied: Bool
+  public var isApplied: Bool { box.content.isApplied }
 
   /// The parts of a group, in order. Empty for a single execution.
-  public let children: [HistoryEntry]
+  public var children: [HistoryEntry] { box.content.children }
 
   /// Whether it can be undone and redone: always, in a history without a journal. A group has the
   /// worst of its parts.
-  public let standing: Standing
+  public var standing: Standing { box.content.standing }
+
+  /// Returns whether two entries look the same: with the same id, title, parts and standing.
+  ///
+  /// - Parameters:
+  ///   - lhs: An entry.
+  ///   - rhs: Another entry.
+  /// - Returns: Whether they look the same.
+  public static func == (lhs: Self, rhs: Self) -> Bool {
+    lhs.box === rhs.box || lhs.box.content == rhs.box.content
+  }
+
+  /// Hashes what `==` compares.
+  ///
+  /// - Parameter hasher: The hasher.
+  public func hash(into hasher: inout Hasher) { hasher.combine(box.content) }
 
   /// The worth of an entry that a journal has kept.
   public enum Standing: Hashable, Sendable {

@@ -86,13 +86,15 @@ final class HistoryCore: Sendable {
 
   /// Returns a frame for the body of the operation that holds the lane: for `entry`, or for the one
   /// that it will be.
-  func frame(of entry: ID? = nil, _ role: (ID) -> HistoryFrame.Role) -> HistoryFrame {
+  func frame(
+    of entry: ID? = nil, inside here: HistoryFrame? = .innermost, _ role: (ID) -> HistoryFrame.Role
+  ) -> HistoryFrame {
     guard let operation = lane.placeHere.operation else {
       preconditionFailure("What runs on the lane runs in an operation.")
     }
     let id = ID(operation)
     return HistoryFrame(
       role(id), HistoryLane.Entrance(slot: id, entry: entry ?? id), of: ledger.history,
-      in: operation, inside: .innermost)
+      in: operation, inside: here)
   }
 }

@@ -94,7 +94,10 @@ struct HistoryLane: Sendable {
       if willBeRecorded(index) { return entry(at: index) }
     }
     if pending.isEmpty { return pool.undoID }
-    return ahead(in: pool).undoTarget(in: pool)
+    // In place: a copy of a forecast is one of several arrays.
+    return forecast == nil
+      ? simulate(recordingsFail: false, in: pool).undoTarget(in: pool)
+      : forecast?.undoTarget(in: pool)
   }
 
   /// The entry that a redo called now is for.
@@ -103,7 +106,11 @@ struct HistoryLane: Sendable {
   /// does not cost the branch.
   func redoTarget<Step>(in pool: HistoryPool<Step>) -> ID? {
     if pending.isEmpty { return pool.redoID }
-    return ahead(in: pool).redoTarget(in: pool)
+    let target =
+      forecast == nil
+      ? simulate(recordingsFail: false, in: pool).redoTarget(in: pool)
+      : forecast?.redoTarget(in: pool)
+    return target
       ?? (isRecording ? simulate(recordingsFail: true, in: pool).redoTarget(in: pool) : nil)
   }
 
@@ -347,10 +354,6 @@ struct HistoryLane: Sendable {
   /// Computes what will be when everything asked for has run, if that is not known.
   mutating func lookAhead<Step>(in pool: HistoryPool<Step>) {
     if forecast == nil, !pending.isEmpty { forecast = simulate(recordingsFail: false, in: pool) }
-  }
-
-  private func ahead<Step>(in pool: HistoryPool<Step>) -> HistoryForecast {
-    forecast ?? simulate(recordingsFail: false, in: pool)
   }
 
   private func simulate<Step>(

@@ -1,19 +1,20 @@
 import UseCase
+import UseCaseInternals
 
 /// The answer to a client for a move that is done.
 protocol MoveAnswer: Sendable {
-  init(_ plan: borrowing HistoryPlan<any HistoryStep>)
+  init(_ plan: inout HistoryPlan<any HistoryStep>)
   /// There was nothing to do.
   static var nothing: Self { get }
 }
 
 extension HistoryEntry?: MoveAnswer {
-  init(_ plan: borrowing HistoryPlan<any HistoryStep>) { self = plan.entry }
+  init(_ plan: inout HistoryPlan<any HistoryStep>) { self = plan.entry }
   static var nothing: Self { .none }
 }
 
 extension [HistoryEntry]: MoveAnswer {
-  init(_ plan: borrowing HistoryPlan<any HistoryStep>) { self = plan.entries }
+  init(_ plan: inout HistoryPlan<any HistoryStep>) { self = plan.entries }
   static var nothing: Self { [] }
 }
 
@@ -26,8 +27,10 @@ struct Move<Answer: MoveAnswer>: UseCase {
   @inline(__always)
   func main(_: HistoryMove) async throws -> Answer {
     let ledger = core.ledger
-    guard var plan = try ledger.begin() else { return .nothing }
-    let frame = core.frame(of: plan.nextStep()?.id) { _ in .body }
+    var plan = HistoryLedger.Machine.Plan(isRedo: false, .none, applied: 0)
+    guard try ledger.begin(&plan) else { return .nothing }
+    // It is executed outside of all frames.
+    let frame = core.frame(of: plan.nextID, inside: nil) { _ in .body }
     var failure: (any Error)?
     do {
       try await HistoryFrame.local.withValue(.inside(frame)) {
@@ -39,7 +42,7 @@ struct Move<Answer: MoveAnswer>: UseCase {
     ledger.finish(&plan, in: frame)
     await ledger.journal?.flush()
     if let failure { throw failure }
-    return Answer(plan)
+    return Answer(&plan)
   }
 }
 
@@ -48,14 +51,18 @@ extension HistoryLedger {
   /// The turn of a move has come. What an undo of one entry has to know of the later ones, their use
   /// cases say, outside of the lock. Nil if there is nothing to do.
   @inline(never)
-  func begin(apart: Set<HistoryEntry.ID> = []) throws(HistoryError) -> Machine.Plan? {
+  func begin(_ plan: inout Machine.Plan, apart: Set<HistoryEntry.ID> = []) throws(HistoryError)
+    -> Bool
+  {
     switch change({ $0.begin(apart: apart) }) {
-    case .nothing: return nil
+    case .nothing: return false
     case .refuse(let error): throw error
-    case .go(let plan): return plan
+    case .go(let next):
+      plan = next
+      return true
     case .compare(let record, let rivals):
       let blockers = record.blockers(among: rivals)
-      if blockers.isEmpty { return try begin(apart: apart.union(rivals.map(\.id))) }
+      if blockers.isEmpty { return try begin(&plan, apart: apart.union(rivals.map(\.id))) }
       let error = HistoryError.blocked(by: blockers)
       _ = change { $0.refuse(error) }
       throw error
@@ -78,7 +85,8 @@ extension HistoryLedger {
 extension HistoryPlan<any HistoryStep> {
   /// Undoes or redoes one leaf after the other, until all is done or one throws.
   ///
-  /// Inlined, because each function that waits costs a frame on the stack of the task.
+  /// Inlined, because each function that waits costs a frame on the stack of the task. What does not
+  /// wait is not inlined: its variables take room in that frame.
   @inline(__always)
   mutating func carryOut(in frame: HistoryFrame) async throws {
     while let (id, step) = nextStep() {
@@ -86,21 +94,23 @@ extension HistoryPlan<any HistoryStep> {
         if id != frame.entrance.entry {
           try await carryOut(step, in: frame.frame(of: id))
         } else if isRedo {
-          redid(.init(try await step.redo()))
+          redid(try await step.redo())
         } else {
           try await step.undo()
           undid()
         }
-      } catch let error as HistoryObsolete {
-        let place = HistoryEntry.ID.next()
-        step.wasObsolete(place)
-        guard lose(error, as: place) else { throw error }
+      } catch {
+        try lose(step, error)
       }
     }
+    try failIfNothingIsLeft()
+  }
+
+  @inline(never)
+  private mutating func failIfNothingIsLeft() throws {
     if let obsolete, !hasResult { throw obsolete }
   }
 
-  /// Not inlined, because a record takes room in the frame of the task.
   @inline(never)
   mutating func nextStep() -> (id: HistoryEntry.ID, step: any HistoryStep)? {
     guard let leaf = next() else { return nil }
@@ -109,11 +119,23 @@ extension HistoryPlan<any HistoryStep> {
   }
 
   @inline(never)
+  private mutating func redid(_ step: any HistoryStep) { redid(.init(step)) }
+
+  /// Throws the error again, if the plan does not go on without the step.
+  @inline(never)
+  private mutating func lose(_ step: any HistoryStep, _ error: any Error) throws {
+    guard let obsolete = error as? HistoryObsolete else { throw error }
+    let place = HistoryEntry.ID.next()
+    step.wasObsolete(place)
+    guard lose(obsolete, as: place) else { throw error }
+  }
+
+  @inline(never)
   private mutating func carryOut(_ step: any HistoryStep, in frame: HistoryFrame) async throws {
     defer { frame.end() }
     try await HistoryFrame.local.withValue(.inside(frame)) {
       if isRedo {
-        redid(.init(try await step.redo()))
+        redid(try await step.redo())
       } else {
         try await step.undo()
         undid()

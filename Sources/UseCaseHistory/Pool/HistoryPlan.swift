@@ -68,11 +68,22 @@ struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
     losses.contains { $0.index == index && $0.part == nil }
   }
 
+  /// The leaf to undo or redo next.
+  var nextID: ID? {
+    mutating get {
+      guard isIncomplete else { return nil }
+      if case .group = records[moved].content { return next()?.id }
+      return records[moved].id
+    }
+  }
+
   /// Returns the leaf to undo or redo next. Tell the plan what becomes of it.
   mutating func next() -> Record? {
     guard isIncomplete else { return nil }
-    guard case .group = records[moved].content else { return records[moved] }
-    if leaves.isEmpty { leaves = records[moved].leaves }
+    // Once, because a copy of a record is counted.
+    let record = records[moved]
+    guard case .group = record.content else { return record }
+    if leaves.isEmpty { leaves = record.leaves }
     return leaves[isRedo ? applied : applied - 1]
   }
 

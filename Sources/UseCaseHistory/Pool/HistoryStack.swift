@@ -19,6 +19,11 @@ struct HistoryStack<Element> {
   /// How many elements there are.
   var live: Int { items.count - head - holes }
 
+  // Inlined, so that a part of the element is read without a copy of it.
+  var last: Element? {
+    @inline(__always) get { items.last ?? nil }
+  }
+
   mutating func append(_ element: Element) { items.append(element) }
 
   mutating func popLast() -> Element? {
