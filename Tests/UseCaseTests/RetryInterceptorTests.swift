@@ -131,7 +131,7 @@ struct RetryInterceptorTests {
       _ = RetryInterceptor(attempts: 0)
     }
     let message = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) }
-    #expect(message?.contains("Give 1 or more") == true)
+    #expect(message?.contains("`attempts` must be 1 or more") == true)
   }
 
   @Test func `a delay that grows beyond measure is its cap`() {
