@@ -55,8 +55,8 @@ public protocol UseCase<Request, Response>: Sendable {
   /// Answers one request.
   ///
   /// Each operation runs `main` once, in its own task, with the priority and the task-local values
-  /// of the call that executed it. An interceptor can skip or repeat it. The operation holds its
-  /// slot until `main` has returned.
+  /// of the call that executed it. An interceptor can skip or repeat it. The operation holds a slot
+  /// of its ``UseCaseQueue`` until `main` has returned.
   ///
   /// The isolation of the type decides where `main` runs. In a plain struct it runs on no actor,
   /// even in a module whose default isolation is the main actor. In a `@MainActor` type it runs on

@@ -95,7 +95,7 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   ///   - request: The request of the execution.
   ///   - response: The last response.
   ///   - reason: Why the pair leaves.
-  /// - Complexity: Expected to be short. Start a task for work that takes long.
+  /// - Complexity: Expected to be O(1). Start a task for work that takes long.
   func discard(_ request: Request, _ response: Response, _ reason: HistoryDiscardReason)
 
   /// Returns the things that an execution has read or written. The default is
@@ -115,13 +115,13 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
 
 /// The answer to whether two executions, one right after the other, become one entry.
 public enum HistoryMerge<Request: Sendable, Response: Sendable>: Sendable {
-  /// They stay two entries.
+  /// The two stay separate entries.
   case separate
 
-  /// They become one, with this request and this response.
+  /// The two become one entry, with this request and this response.
   case merged(Request, Response)
 
-  /// They cancel each other out: both leave.
+  /// The two cancel each other out, and both leave the history.
   case annul
 }
 

@@ -12,7 +12,7 @@ extension UseCaseHistory {
   /// the body doesn't run, and the operation fails with a ``HistoryJournalError``. So does the
   /// execution of a use case that is not in `useCases`.
   ///
-  /// Opening a history calls neither `main` nor `redo` of your use cases, but these methods:
+  /// Opening a history calls neither `main` nor `redo` of your use cases. It calls these methods:
   ///
   /// - ``JournaledUseCase/settle(_:)`` for each body that was interrupted
   /// - ``UndoableUseCase/undo(_:_:)`` for the parts of a group that was interrupted, unless

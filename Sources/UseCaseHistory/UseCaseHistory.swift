@@ -42,7 +42,7 @@ public final class UseCaseHistory: Sendable {
 
   static func check(_ limit: Int?) {
     guard limit ?? 0 >= 0 else {
-      fatalError("A history keeps 0 entries or more: give a limit from 0 up, or nil.")
+      fatalError("`limit` must be 0 or more, or nil for no limit.")
     }
   }
 }
@@ -164,7 +164,7 @@ extension UseCaseHistory {
   /// undone, and nothing is recorded. A group ends when all parts that have begun in it have ended.
   ///
   /// - Parameters:
-  ///   - title: The name of the group for a user.
+  ///   - title: The title of the group for the user interface.
   ///   - body: Executes the parts. It runs on no actor.
   /// - Returns: An operation whose response is what the body returns. It fails with whatever the
   ///   body throws; with ``HistoryGroupError`` if the parts could then not all be undone; with
@@ -312,8 +312,8 @@ extension UseCaseHistory {
   /// ``markSaved(_:)`` when saving has succeeded. Changes made meanwhile are unsaved.
   ///
   /// Await ``idle()`` before. While a body, an undo, a redo, a move or a group runs, the state of
-  /// the document is uncertain: a history in which you mark a point taken then is not clean until
-  /// the next save.
+  /// the document is uncertain. If you mark a point that was taken then, the history is not clean
+  /// until the next save.
   ///
   /// - Returns: The place.
   public func savePoint() -> HistorySavePoint {
@@ -335,8 +335,7 @@ extension UseCaseHistory {
 }
 
 extension HistoryEntry.ID {
-  /// The identity of the entry that is executed, undone or redone, or whose body `settle` is asked
-  /// for. It is available in `main`, `undo`, `redo` and `settle`, and `nil` elsewhere.
+  /// The identity of the entry whose `main`, `undo`, `redo` or `settle` runs here, `nil` elsewhere.
   ///
   /// It doesn't change as long as the entry exists. Send it to a server as an idempotency key, so
   /// that the server can tell a repeated attempt from a new request. A part of a group has its own

@@ -98,7 +98,7 @@ extension RetryInterceptor {
       _ first: Duration, factor: Double = 2, cap: Duration
     ) -> Delay {
       guard factor >= 0, factor.isFinite else {
-        fatalError("A delay grows by a finite factor from 0 up, not by \(factor).")
+        fatalError("`factor` must be finite and 0 or more, but it is \(factor).")
       }
       return Delay { number in
         guard first > .zero else { return first }
@@ -125,7 +125,7 @@ extension RetryInterceptor {
     public func jittered(by fraction: Double, using generator: some RandomNumberGenerator) -> Delay
     {
       guard (0...1).contains(fraction) else {
-        fatalError("A delay is shortened by a fraction from 0 to 1, not by \(fraction).")
+        fatalError("`fraction` must be from 0 to 1, but it is \(fraction).")
       }
       var generator = generator
       let dice = Dice(seed: generator.next())

@@ -52,10 +52,10 @@ public struct UseCaseNext<Request: Sendable, Response: Sendable>: Sendable {
 
 /// The operation whose body an interceptor wraps.
 public struct UseCaseExecution: Sendable {
-  /// The operation.
+  /// The identity of the operation.
   public let id: UseCaseOperationID
 
-  /// The name of the type of its use case. The string is created at each access.
+  /// The name of the type of the use case. The string is created at each access.
   public var useCase: String { String(describing: type) }
 
   /// The operation in whose body this one was executed or called, `nil` if there was none.

@@ -95,7 +95,7 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   /// run. The cancellation of the awaiting task changes nothing.
   ///
   /// Don't await an operation in a body that holds the slot for which the operation waits: neither
-  /// would ever end.
+  /// the body nor the operation would ever end.
   ///
   /// - Returns: The outcome.
   @inlinable @discardableResult

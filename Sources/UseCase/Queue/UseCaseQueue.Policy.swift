@@ -130,8 +130,8 @@ extension UseCaseQueue {
     /// The newest operation runs, after `debounce` without a newer one. The one before it is
     /// cancelled at once.
     ///
-    /// - Parameter debounce: Measured on the queue's clock, from `execute`; 0 or more, anything
-    ///   less is a programmer error and traps.
+    /// - Parameter debounce: Measured on the queue's clock, from `execute`. Anything less than 0 is a
+    ///   programmer error and traps.
     /// - Returns: The policy.
     public static func cancelPrevious(debounce: Duration) -> Policy {
       guard debounce >= .zero else {
@@ -156,8 +156,8 @@ extension UseCaseQueue {
     /// `throttle(for:scheduler:latest:)` does this with `latest: true`, except that bodies never
     /// overlap here.
     ///
-    /// - Parameter interval: Measured on the queue's clock, from one start to the next; 0 or more,
-    ///   anything less is a programmer error and traps. An interval of 0 is ``keepLatest``.
+    /// - Parameter interval: Measured on the queue's clock, from one start to the next. Anything less
+    ///   than 0 is a programmer error and traps. With 0, the policy is ``keepLatest``.
     /// - Returns: The policy.
     public static func throttle(_ interval: Duration) -> Policy {
       guard interval >= .zero else {

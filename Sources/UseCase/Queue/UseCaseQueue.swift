@@ -19,7 +19,7 @@ import UseCaseInternals
 public final class UseCaseQueue: Sendable {
   typealias Machine = QueueMachine<any QueueMember, UnsafeContinuation<Void, Never>>
 
-  /// An unlimited queue for the whole process, where use cases without one of their own run.
+  /// An unlimited queue for the whole process. Use cases without a queue of their own run on it.
   public static let `default` = UseCaseQueue()
 
   /// The limit on concurrent operations, and the rule for operations that arrive at that limit.
@@ -163,8 +163,9 @@ public final class UseCaseQueue: Sendable {
 
   /// Whether the current task runs inside a slot of this queue.
   ///
-  /// That is true in a body, in the use cases that the body calls in the call form, and in their
-  /// child tasks and `Task { }`, as long as the slot is held. It is false in handlers.
+  /// That is true in a body, in the use cases that the body calls in the call form,
+  /// `try await useCase(request)`, and in their child tasks and `Task { }`, as long as the slot is
+  /// held. It is false in handlers.
   ///
   /// - Complexity: O(*n*), where *n* is the depth of nested calls of use cases.
   public var isHeldHere: Bool { Slot.holder(in: ObjectIdentifier(self)) != nil }

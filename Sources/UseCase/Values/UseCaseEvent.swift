@@ -6,10 +6,10 @@
 /// }
 /// ```
 public struct UseCaseEvent: Sendable {
-  /// The operation.
+  /// The identity of the operation.
   public let id: UseCaseOperationID
 
-  /// The type of its use case, to tell use cases apart without their names.
+  /// The type of the use case, to tell use cases apart without their names.
   public let type: any Any.Type
 
   /// The name of ``type``. The string is created at each access.
