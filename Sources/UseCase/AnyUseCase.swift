@@ -1,4 +1,4 @@
-/// A use case made of a closure, and the eraser of any other.
+/// A use case that calls a closure, or a type-erased wrapper around another use case, its *base*.
 ///
 /// ```swift
 /// let double = AnyUseCase<Int, Int> { number in number * 2 }
@@ -9,7 +9,7 @@ public struct AnyUseCase<Request: Sendable, Response: Sendable>: UseCase {
   private let asking: (any AskingUseCase)?
   @usableFromInline package let baseType: any Any.Type
 
-  /// Where its operations run.
+  /// The queue of the operations.
   public var queue: UseCaseQueue { base.queue }
 
   /// How long a body may take.
@@ -18,7 +18,7 @@ public struct AnyUseCase<Request: Sendable, Response: Sendable>: UseCase {
   /// Creates a use case whose body is `main`.
   ///
   /// - Parameters:
-  ///   - queue: Where its operations run.
+  ///   - queue: The queue of the operations.
   ///   - timeout: How long a body may take.
   ///   - main: Answers one request, on no actor. An error that it throws is the failure of the operation.
   public init(
@@ -39,18 +39,18 @@ public struct AnyUseCase<Request: Sendable, Response: Sendable>: UseCase {
     baseType = asking?.baseType ?? type(of: base)
   }
 
-  /// Asks the base.
+  /// Returns the queue of the base for this request, or ``queue`` if there is no base.
   ///
   /// - Parameter request: The input of the execution.
-  /// - Returns: The queue of its operation.
+  /// - Returns: The queue of the operation.
   public func queue(for request: Request) -> UseCaseQueue { base.queue(for: request) }
 
-  /// Answers as the base does.
+  /// Calls the closure, or the `main` of the base.
   ///
   /// - Parameter request: The input of the use case.
   /// - Returns: The response.
-  /// - Throws: The error of the base.
-  /// - Complexity: That of the base.
+  /// - Throws: The error of the closure, or of the base.
+  /// - Complexity: That of the closure, or of the base.
   public func main(_ request: Request) async throws -> Response { try await base.main(request) }
 }
 

@@ -25,14 +25,14 @@ public protocol ReportingUseCase<Request, Response, Update>: UseCase {
   /// A report on the way to the result.
   associatedtype Update: Sendable
 
-  /// Answers one request, and reports meanwhile.
+  /// Answers one request, and reports updates along the way.
   ///
   /// - Parameters:
   ///   - request: The input of the use case.
-  ///   - report: Takes an update and returns at once, however slow the receiver is.
+  ///   - report: Takes an update and returns at once, in O(1), however slow the receiver is.
   /// - Returns: The response.
-  /// - Throws: The failure of the operation, or `CancellationError` to give up.
-  /// - Complexity: Yours. To report costs O(1).
+  /// - Throws: Any error, which becomes the failure of the operation. Throw `CancellationError` to
+  ///   end the operation as cancelled.
   func main(
     _ request: Request, report: @escaping @Sendable (Update) -> Void
   ) async throws -> Response
@@ -54,12 +54,13 @@ extension ReportingUseCase {
   ///
   /// - Parameters:
   ///   - request: The input of the use case.
-  ///   - priority: The priority of the body, nil for that of the running code.
-  ///   - onUpdate: Receives every update in the order reported, on the isolation it was written in,
-  ///     before any `then`, `catch`, `common` or `finally`. An update is dropped if it comes after
-  ///     the outcome, or is undelivered when the operation is cancelled.
+  ///   - priority: The priority of the task that runs `main`, `nil` for that of the current task.
+  ///   - onUpdate: Receives the updates in the order in which they were reported, before any
+  ///     `then`, `catch`, `common` or `finally`. It runs in the isolation of the code that passes
+  ///     it. Updates that are reported after the outcome, or not yet delivered when the operation
+  ///     is cancelled, are discarded.
   /// - Returns: The operation, to attach handlers to, to await or to cancel.
-  /// - Complexity: O(1), and O(1) for each operation that gives way.
+  /// - Complexity: O(1), and O(1) for each operation that it supersedes.
   @discardableResult
   public func execute(
     _ request: Request, priority: TaskPriority? = nil,
@@ -76,9 +77,9 @@ extension ReportingUseCase {
 extension ReportingUseCase where Request == Void {
   /// Executes the use case in an operation of its own that delivers its updates.
   ///
-  /// - Parameter onUpdate: Receives every update, as in ``execute(_:priority:onUpdate:)``.
+  /// - Parameter onUpdate: Receives the updates, as in ``execute(_:priority:onUpdate:)``.
   /// - Returns: The operation, to attach handlers to, to await or to cancel.
-  /// - Complexity: O(1), and O(1) for each operation that gives way.
+  /// - Complexity: O(1), and O(1) for each operation that it supersedes.
   @discardableResult
   public func execute(
     @_inheritActorContext onUpdate: @escaping @isolated(any) @Sendable (Update) -> Void

@@ -1,6 +1,7 @@
 import UseCaseInternals
 
-/// A use case whose executions of equal requests share one run. Make it with
+/// A use case whose executions of equal requests share one *run*: one operation of the wrapped use
+/// case, the *base*. The executions that share a run are its *riders*. Make it with
 /// ``UseCase/UseCase/shared()``.
 public struct SharedUseCase<Base: UseCase>: UseCase where Base.Request: Hashable {
   fileprivate let base: Base
@@ -10,13 +11,13 @@ public struct SharedUseCase<Base: UseCase>: UseCase where Base.Request: Hashable
     self.base = base
   }
 
-  /// The queue of the base, on which the runs are executed.
+  /// The queue of the base. The runs are executed on it, and the riders on ``queue(for:)``.
   public var queue: UseCaseQueue { base.queue }
 
-  /// The riders of the run of this request. The base is asked for its queue once for each run.
+  /// Returns the queue of the riders of this request. Each run asks the base for its queue once.
   ///
   /// - Parameter request: The input of the execution.
-  /// - Returns: A queue in which an operation waits and runs as the run does.
+  /// - Returns: A queue whose operations wait while the run waits, and run while it runs.
   public func queue(for request: Base.Request) -> UseCaseQueue {
     while true {
       let riders = runs.queue(for: request) { end in
@@ -53,7 +54,8 @@ public struct SharedUseCase<Base: UseCase>: UseCase where Base.Request: Hashable
 extension SharedUseCase: AskingUseCase {}
 
 extension UseCase where Request: Hashable {
-  /// Returns a use case whose executions of equal requests share one run: one download for ten rows.
+  /// Returns a use case whose executions of equal requests share one *run*, an operation of this
+  /// use case. Ten rows that show the same avatar download it once.
   ///
   /// ```swift
   /// let loadAvatar = LoadAvatar(server: server).shared()
@@ -62,20 +64,22 @@ extension UseCase where Request: Hashable {
   /// }
   /// ```
   ///
-  /// An execution that finds a run of an equal request rides along; one that comes when the run has
-  /// its outcome starts another one. Each has an operation, handlers and a `cancel()` of its own. The
-  /// run is executed on the queue of the base, as an operation of it, with the priority and the
-  /// task-local values of its first rider. Everybody gets its outcome: the response, the failure, or
-  /// the cancellation with its reason. A rider that is cancelled leaves the others alone; when the last
-  /// one has left, the run is cancelled.
+  /// An execution joins the run of an equal request, as a *rider*, if that run has no outcome yet.
+  /// Otherwise it starts a new run. Each rider has its own operation, handlers and `cancel()`. All
+  /// riders get the outcome of the run: the response, the failure, or the cancellation with its
+  /// reason.
   ///
-  /// The timeout is that of the run. A run reports its updates to nobody. A body that awaits
-  /// its own run gets ``UseCaseDeadlock``.
+  /// The run takes place on the queue of this use case, with the priority and the task-local values
+  /// of its first rider. Cancelling a rider doesn't affect the others. When all riders are
+  /// cancelled, the run is cancelled.
   ///
-  /// Copies of the returned value share their runs; two calls of this do not. The idea is that of
-  /// `singleflight` in Go.
+  /// The timeout applies to the run, not to each rider. The updates of a ``ReportingUseCase``
+  /// aren't delivered. A body that awaits its own run gets ``UseCaseDeadlock``.
   ///
-  /// - Returns: The use case: keep it.
+  /// Copies of the returned use case share their runs. Use cases from two calls of `shared()`
+  /// don't. The idea is that of `singleflight` in Go.
+  ///
+  /// - Returns: The use case. Store it: another call of `shared()` returns one with its own runs.
   public func shared() -> SharedUseCase<Self> { SharedUseCase(self) }
 }
 

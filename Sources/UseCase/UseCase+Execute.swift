@@ -1,13 +1,13 @@
 extension UseCase {
   /// Executes the request in an operation of its own.
   ///
-  /// The queue decides before this returns whether the operation runs, waits, or is refused.
+  /// The queue decides, before `execute` returns, whether the operation runs, waits or is dropped.
   ///
   /// - Parameters:
   ///   - request: The input of the use case.
-  ///   - priority: The priority of the body, nil for that of the running code.
+  ///   - priority: The priority of the task that runs `main`, `nil` for that of the current task.
   /// - Returns: The operation, to attach handlers to, to await or to cancel.
-  /// - Complexity: O(1), and O(1) for each operation that gives way.
+  /// - Complexity: O(1), and O(1) for each operation that it supersedes.
   @inlinable @discardableResult
   public func execute(
     _ request: Request, priority: TaskPriority? = nil
@@ -18,13 +18,15 @@ extension UseCase {
     return operation
   }
 
-  /// Executes the request and waits for the response: the structured form, for the body of
-  /// another use case, or for any other task.
+  /// Executes the request and waits for the response. Use this *call form*,
+  /// `try await useCase(request)`, in the body of another use case, or in any other task.
   ///
-  /// The operation is cancelled with the task that awaits it; in a task that is cancelled already
-  /// nothing is executed. A body that calls a use case on a queue of which it holds a slot already
-  /// runs it inside that slot: this is never a deadlock. The slot is free when all that runs in it
-  /// has returned, also what the body has started in a `Task { }` or does not wait for any longer.
+  /// The call form is structured: cancelling the awaiting task cancels the operation. In a task
+  /// that is already cancelled, nothing is executed.
+  ///
+  /// A body can call a use case on a queue whose slot it holds. The call runs inside that slot, so
+  /// it can't deadlock. The slot is free when everything that runs in it has returned. That
+  /// includes calls in a `Task { }` of the body, and calls that the body no longer awaits.
   ///
   /// - Parameter request: The input of the use case.
   /// - Returns: The response.
@@ -49,7 +51,8 @@ extension UseCase {
       queue === queue,
       """
       \(Self.self).queue gives another queue at each access, so it limits nothing. Store it: \
-      `let queue = UseCaseQueue(…)`, or `static let` if all values share it.
+      `let queue = UseCaseQueue(…)`. To share it among all values, store it in a `static let`, \
+      and return that from `queue`.
       """)
     return queue(for: request)
   }
@@ -68,7 +71,7 @@ extension UseCase where Request == Void {
   /// Executes the use case in an operation of its own.
   ///
   /// - Returns: The operation, to attach handlers to, to await or to cancel.
-  /// - Complexity: O(1), and O(1) for each operation that gives way.
+  /// - Complexity: O(1), and O(1) for each operation that it supersedes.
   @inlinable @discardableResult
   public func execute() -> UseCaseOperation<Void, Response> {
     execute(())

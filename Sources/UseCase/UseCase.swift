@@ -1,4 +1,5 @@
-/// Something that your app can do, as a value: it answers one kind of request.
+/// An action of your app, such as a search or a download: it takes a request and returns a
+/// response.
 ///
 /// ```swift
 /// struct Greet: UseCase {
@@ -12,9 +13,10 @@
 /// For no input, use `Void`, as in `func main(_: Void)`, and execute it with
 /// `execute()`.
 ///
-/// A use case is a factory of operations and holds no state of a run: each ``execute(_:priority:)``
-/// makes a fresh ``UseCaseOperation`` with its own handlers and outcome. Its ``queue`` decides how
-/// many of them run and which are cancelled.
+/// A use case creates operations, and keeps no state of its own between them. Each call of
+/// ``execute(_:priority:)`` creates a ``UseCaseOperation`` with its own handlers and outcome. The
+/// *body* of an operation is the ``main(_:)`` that runs for it. The ``queue`` of the use case
+/// decides how many operations run at a time, and which are cancelled.
 public protocol UseCase<Request, Response>: Sendable {
   /// The input of an execution.
   associatedtype Request: Sendable
@@ -22,18 +24,21 @@ public protocol UseCase<Request, Response>: Sendable {
   /// The result of an execution.
   associatedtype Response: Sendable
 
-  /// Where its operations run. The default is ``UseCaseQueue/default``, which is unlimited.
+  /// The queue of the operations. The default is ``UseCaseQueue/default``, which is unlimited.
   ///
-  /// Store it in a `let`: a computed property creates a new queue at every access, and limits
-  /// nothing.
+  /// Store the queue in a `let`. To share it among all values of the type, return a `static let` from
+  /// `queue`. A computed property that creates a queue limits nothing, because each access returns
+  /// another one.
   var queue: UseCaseQueue { get }
 
-  /// Where the operation of one request runs: asked once for each execution. The default is
-  /// ``queue``.
+  /// Returns the queue for one request. The default is ``queue``.
+  ///
+  /// Each execution calls this method once.
   ///
   /// - Parameter request: The input of the execution.
-  /// - Returns: A queue that others find, too, such as one of ``UseCaseLanes``.
-  /// - Complexity: Expected to be O(1): it is called on the thread that executes.
+  /// - Returns: A queue that other requests share, such as one of ``UseCaseLanes``. A new queue for
+  ///   each request limits nothing.
+  /// - Complexity: Expected to be O(1). It runs on the thread that calls `execute`.
   func queue(for request: Request) -> UseCaseQueue
 
   /// How long a body may take, from its start, on the clock of the queue. The default is
@@ -49,15 +54,18 @@ public protocol UseCase<Request, Response>: Sendable {
 
   /// Answers one request.
   ///
-  /// It runs once for each operation, in a task of its own, with the priority and the task-local
-  /// values of the `execute` that asked for it. The type decides where it runs: the `main` of a plain
-  /// struct on no actor, even in a module whose default isolation is the main actor; that of a
-  /// `@MainActor` type on the main actor; that of an actor on the actor.
+  /// Each operation runs `main` once, in its own task, with the priority and the task-local values
+  /// of the call that executed it. An interceptor can skip or repeat it. The operation holds a slot
+  /// of its ``UseCaseQueue`` until `main` has returned.
+  ///
+  /// The isolation of the type decides where `main` runs. In a plain struct it runs on no actor,
+  /// even in a module whose default isolation is the main actor. In a `@MainActor` type it runs on
+  /// the main actor, and in an actor on that actor.
   ///
   /// - Parameter request: The input.
   /// - Returns: The response.
-  /// - Throws: The failure of the operation, or `CancellationError` to give up.
-  /// - Complexity: Yours. The operation holds its slot until this has returned.
+  /// - Throws: Any error, which becomes the failure of the operation. Throw `CancellationError` to
+  ///   end the operation as cancelled.
   func main(_ request: Request) async throws -> Response
 }
 
@@ -65,7 +73,7 @@ extension UseCase {
   /// The queue for the whole process, which is unlimited.
   public var queue: UseCaseQueue { .default }
 
-  /// The ``queue``, for every request.
+  /// Returns ``queue`` for every request.
   ///
   /// - Parameter request: The input of the execution.
   /// - Returns: The queue.

@@ -1,4 +1,5 @@
-/// A queue for each key: of one note the newest save wins, and two notes are saved side by side.
+/// A queue, or *lane*, for each key: saves of one note run one at a time, and different notes are
+/// saved side by side.
 ///
 /// ```swift
 /// struct SaveNote: UseCase {
@@ -10,10 +11,11 @@
 /// }
 /// ```
 ///
-/// Each lane is a queue in every respect, and lanes never affect each other. A lane stays while
-/// something is in it or somebody holds it, and then goes: a million keys, used one after the other,
-/// leave nothing. A lane that has gone remembers nothing, neither that it was suspended nor when its
-/// last operation started: hold one that has to remember.
+/// Each lane is a ``UseCaseQueue`` of its own, and lanes never affect each other. A lane exists
+/// while operations are in it or you keep a reference to it, and is then deallocated: a million
+/// keys, used one after the other, leave no memory behind. A lane that is created again starts
+/// afresh: it isn't suspended, and its throttle interval starts anew. Keep a reference to a lane
+/// that has to remember.
 ///
 /// Lanes are a reference: copies of a use case share them.
 public final class UseCaseLanes<Key: Hashable & Sendable>: Sendable {
@@ -24,10 +26,10 @@ public final class UseCaseLanes<Key: Hashable & Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - policy: How many operations of one lane run at a time, and what happens to the others.
-  ///   - clock: Measures debounce and timeouts. Give your own in a test.
+  ///   - clock: Measures debounce, throttle and timeouts. Give your own in a test.
   ///   - interceptors: Wrapped around every body, the first outermost.
-  ///   - reactions: Attach handlers to the operations of all lanes, whoever executes them.
-  ///   - observer: Receives the events of all lanes, as that of a queue does.
+  ///   - reactions: Attach handlers to every operation of every lane.
+  ///   - observer: Receives the events of all lanes, as the observer of a ``UseCaseQueue`` does.
   public init(
     _ policy: UseCaseQueue.Policy = .serial, clock: any Clock<Duration> = ContinuousClock(),
     interceptors: [any UseCaseInterceptor] = [], reactions: UseCaseReactions? = nil,
@@ -40,9 +42,9 @@ public final class UseCaseLanes<Key: Hashable & Sendable>: Sendable {
     }
   }
 
-  /// The lane of the key: the same queue for as long as something is in it or somebody holds it.
+  /// The lane of the key: the same queue for as long as the lane exists.
   ///
-  /// Equal keys have one lane. The key is compared outside of any lock.
+  /// Equal keys have one lane. No lock is held while keys are compared, so `==` can use the lanes.
   ///
   /// - Parameter key: What the requests of one lane have in common, such as the identity of a note.
   @inlinable public subscript(key: Key) -> UseCaseQueue { queues[key] ?? lane(for: key) }
@@ -53,17 +55,17 @@ public final class UseCaseLanes<Key: Hashable & Sendable>: Sendable {
   /// How many lanes exist.
   public var count: Int { queues.store.count }
 
-  /// Cancels all operations of all lanes, as ``UseCaseCancellation/requested``.
+  /// Cancels all operations of all lanes, for the reason ``UseCaseCancellation/requested``.
   ///
   /// - Complexity: O(*n*) in the number of operations, and O(*m* log *m*) in that of lanes.
   public func cancelAll() {
     for lane in queues.all { lane.cancelAll() }
   }
 
-  /// Returns when nothing runs and nothing waits in any lane, at once if that is so now. The
-  /// cancellation of the awaiting task changes nothing.
+  /// Waits until no operation runs or waits in any lane. Returns at once if all are idle already.
+  /// The cancellation of the awaiting task changes nothing.
   ///
-  /// A body on one of the lanes that awaits this waits for ever.
+  /// Don't await it in the body of an operation on one of the lanes: it would never return.
   nonisolated(nonsending) public func idle() async {
     repeat {
       for lane in queues.all.filter(\.isBusy) { await lane.idle() }

@@ -4,12 +4,12 @@ public struct UseCaseReaction: Sendable {
   let type: any Any.Type
   let number: Int
 
-  /// Ends the reaction: later operations are not handed to it. Handlers that it has attached stay.
+  /// Ends the reaction for later operations. Handlers that it has attached stay.
   public func cancel() { reactions.remove(number, to: type) }
 
-  /// Ends the reaction when `scope` goes away.
+  /// Ends the reaction when `scope` is deallocated.
   ///
-  /// - Parameter scope: The scope whose end is that of the reaction.
+  /// - Parameter scope: The scope that ends the reaction.
   /// - Returns: The reaction itself.
   @discardableResult
   public func store(in scope: UseCaseScope) -> Self {
@@ -22,9 +22,9 @@ extension UseCaseReactions {
   /// Hands every operation of a use case to `attach`, before its body begins.
   ///
   /// - Parameters:
-  ///   - type: The type of the use case. A wrapper is a type of its own, and `AnyUseCase(base)`
-  ///     counts as its base.
-  ///   - attach: Attaches handlers, on the thread that executes.
+  ///   - type: The type of the use case. `AnyUseCase(base)` and a run of `base.shared()` count as
+  ///     the type of `base`. A wrapper of your own is a type of its own.
+  ///   - attach: Attaches handlers. It runs on the thread that calls `execute`.
   /// - Returns: The reaction. Releasing it doesn't end it.
   @discardableResult
   public func to<Base: UseCase>(

@@ -1,6 +1,7 @@
 import UseCaseInternals
 
-/// Holds operations, and cancels them when it goes away, for example with its screen.
+/// Holds operations and reactions. A scope that is deallocated, for example with its screen,
+/// cancels its operations and ends its reactions.
 ///
 /// ```swift
 /// final class SearchScreen {
@@ -22,15 +23,17 @@ public final class UseCaseScope: Sendable {
     members.cancelAll(.scopeEnded)
   }
 
-  /// How many operations the scope holds. It forgets each one that ends.
+  /// How many operations the scope holds. It forgets each one that ends, and doesn't count
+  /// reactions.
   public var count: Int { members.count }
 
-  /// Cancels all operations in the scope, as ``UseCaseCancellation/requested``.
+  /// Cancels all operations in the scope, for the reason ``UseCaseCancellation/requested``. Its
+  /// reactions go on.
   ///
   /// - Complexity: O(*n*) in the number of operations.
   public func cancelAll() { members.cancelAll(.requested) }
 
-  /// Runs `cleanUp` when the scope goes away.
+  /// Runs `cleanUp` when the scope is deallocated.
   func whenEnded(_ cleanUp: @escaping @Sendable () -> Void) {
     cleanups.withLock { $0.append(cleanUp) }
   }
@@ -42,7 +45,8 @@ public final class UseCaseScope: Sendable {
 }
 
 extension UseCaseOperation {
-  /// Cancels the operation when `scope` goes away, as ``UseCaseCancellation/scopeEnded``.
+  /// Cancels the operation when `scope` is deallocated, for the reason
+  /// ``UseCaseCancellation/scopeEnded``.
   ///
   /// - Parameter scope: Holds the operation until it has ended.
   /// - Returns: The operation itself.

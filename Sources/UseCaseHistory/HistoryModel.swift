@@ -25,19 +25,20 @@ public final class HistoryModel {
     return history.entries
   }
 
-  /// Returns the entries that would block an ``undo(_:)`` of this one at present, for a list of steps.
+  /// Returns the entries that would block an ``undo(_:)`` of `entry` at present, for a list of
+  /// steps.
   ///
   /// - Parameter entry: An applied entry.
-  /// - Returns: As ``UseCaseHistory/blockers(of:)``.
+  /// - Returns: The same as ``UseCaseHistory/blockers(of:)``.
   public func blockers(of entry: HistoryEntry.ID) -> [HistoryEntry.ID] {
     _ = version
     return history.blockers(of: entry)
   }
 
-  /// Whether ``undo()`` called now would have a target.
+  /// Whether ``undo()`` called now would have an entry to undo.
   public var canUndo: Bool { state.canUndo }
 
-  /// Whether ``redo()`` called now would have a target that stays.
+  /// Whether ``redo()`` called now would have an entry to redo: see ``HistoryState/canRedo``.
   public var canRedo: Bool { state.canRedo }
 
   /// The title of the entry that `undo()` would undo.
@@ -46,17 +47,17 @@ public final class HistoryModel {
   /// The title of the entry that `redo()` would redo.
   public var redoTitle: String? { state.redoTitle }
 
-  /// Whether something that was asked of the history waits or runs.
+  /// Whether an execution, an undo, a redo, a move or a group of the history waits or runs.
   public var isBusy: Bool { state.isBusy }
 
-  /// Whether the newest applied entry is the saved one, and nothing is about to change that.
+  /// Whether there are no unsaved changes: see ``HistoryState/isClean``.
   public var isClean: Bool { state.isClean }
 
   private let history: UseCaseHistory
   private var version: UInt64
   @ObservationIgnored private var following: Task<Void, Never>?
 
-  /// Creates a model of `history`, which it keeps.
+  /// Creates a model of `history`. The model holds a strong reference to the history.
   ///
   /// - Parameter history: The history that the views show and change.
   public init(_ history: UseCaseHistory) {
@@ -70,7 +71,7 @@ public final class HistoryModel {
 
   deinit { following?.cancel() }
 
-  /// Undoes the newest entry, as ``UseCaseHistory/undo()`` does.
+  /// Undoes the newest applied entry, as ``UseCaseHistory/undo()`` does.
   ///
   /// - Returns: The operation, to show a failure with `catch`.
   @discardableResult
@@ -93,9 +94,9 @@ public final class HistoryModel {
 
   /// Undoes or redoes until `entry` is the newest applied one, as ``UseCaseHistory/move(to:)`` does.
   ///
-  /// - Parameter entry: The entry, nil for before the first.
+  /// - Parameter entry: The entry, or `nil` to undo all.
   /// - Returns: The operation, to show a failure with `catch`.
-  /// - Complexity: O(*n*) in the number of entries between here and there.
+  /// - Complexity: O(*n*) in the number of entries to undo or redo.
   @discardableResult
   public func move(
     to entry: HistoryEntry.ID?

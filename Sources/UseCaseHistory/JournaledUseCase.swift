@@ -17,57 +17,55 @@ public import UseCase
 /// a coder that encrypts.
 public protocol JournaledUseCase<Request, Response>: UndoableUseCase
 where Request: Codable, Response: Codable {
-  /// The name of the use case in journals. It stays the same for ever, also when the type is renamed:
-  /// under another name its entries are unreadable.
+  /// The name of the use case in journals. Never change it, even if you rename the type: a use case
+  /// with another name can't read the entries.
   static var journalName: String { get }
 
-  /// Says what has become of a body that the end of the process has interrupted. The default answers
-  /// ``HistorySettlement/unknown``.
+  /// Tells whether a body took effect that was interrupted by the end of the process. The default
+  /// returns ``HistorySettlement/unknown``.
   ///
-  /// It is called once for each such body, before `open` returns, on no actor. Look at the document,
-  /// or ask the server with ``HistoryEntry/ID/current`` as the key of the request. If it throws, the
+  /// The history calls it once for each such body, and `open` waits for it. Look at the document,
+  /// or ask the server, with ``HistoryEntry/ID/current`` as the idempotency key. If it throws, the
   /// answer is ``HistorySettlement/unknown``.
   ///
-  /// - Parameter doubt: What had begun, and perhaps ended.
-  /// - Returns: Whether it had an effect.
+  /// - Parameter doubt: The execution, undo or redo that was interrupted.
+  /// - Returns: Whether the body took effect.
   /// - Throws: The reason why that is not known.
-  /// - Complexity: Yours. `open` waits for it.
   func settle(
     _ doubt: HistoryDoubt<Request, Response>
   ) async throws -> HistorySettlement<Response>
 }
 
-/// A body that had begun when the process ended, and of which nobody knows whether it came to its
-/// end.
+/// A body that was interrupted by the end of the process: it is unknown whether it took effect.
 public enum HistoryDoubt<Request: Sendable, Response: Sendable>: Sendable {
   /// The execution of this request.
   case execution(Request)
 
-  /// The undo of this pair.
+  /// The undo of the execution with this request and response.
   case undo(Request, Response)
 
-  /// The redo of this pair.
+  /// The redo of the execution with this request and response.
   case redo(Request, Response)
 }
 
-/// The fate of a body that the end of the process has interrupted.
+/// The answer to whether an interrupted body took effect.
 public enum HistorySettlement<Response: Sendable>: Sendable {
-  /// Nothing has changed: the history is as if it had never been asked for.
+  /// The body changed nothing. The history goes on as if the body had never begun.
   case hadNoEffect
 
-  /// The effect is there. The response is that of an execution or a redo; that of an undo does not
-  /// matter.
+  /// The body took effect. Pass the response of the execution or the redo. For an undo, pass any
+  /// response: it is ignored.
   case hadEffect(Response)
 
-  /// Nobody knows. An execution becomes an entry that is ``HistoryEntry/Standing/inDoubt``; an undo or
-  /// a redo leaves its entry as it was, and can be tried again.
+  /// It is unknown whether the body took effect. The entry is ``HistoryEntry/Standing/inDoubt``. An
+  /// undo or a redo can be tried again.
   case unknown
 }
 
 extension JournaledUseCase {
   /// Returns ``HistorySettlement/unknown``.
   ///
-  /// - Parameter doubt: What had begun, and perhaps ended.
+  /// - Parameter doubt: The execution, undo or redo that was interrupted.
   /// - Returns: That it is not known.
   /// - Throws: Nothing.
   public func settle(

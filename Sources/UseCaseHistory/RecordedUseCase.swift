@@ -8,13 +8,13 @@ public import UseCase
 /// let button = RenameButton(rename: AnyUseCase(rename))  // knows no history
 /// ```
 ///
-/// Its executions run on the lane of the history, one at a time with everything else that was
-/// asked of the history. Inside the body of a ``UseCaseHistory/group(_:_:)`` the call form makes a
-/// part of the group; inside another recorded body it makes no entry, since whoever calls it
-/// answers for its undo too.
+/// Its operations run on the lane of the history, a serial queue, one at a time with all other
+/// operations of the history. Inside a ``UseCaseHistory/group(_:_:)``, the call form
+/// `try await useCase(request)` makes a part of the group. Inside another recorded body, it makes no
+/// entry: the undo of the outer use case has to undo it as well.
 ///
-/// The queue of the use case itself, with its policy and its interceptors, has no part in this. What
-/// is to be retried or limited is a use case of its own, which `main`, `undo` and `redo` call.
+/// The queue of the recorded use case isn't used, and neither are its policy and its interceptors.
+/// To retry or limit work, put it into a use case that `main`, `undo` and `redo` call.
 public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
   let base: Base
   let core: HistoryCore
@@ -23,10 +23,8 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
   /// The lane of the history.
   public var queue: UseCaseQueue { core.lane }
 
-  /// The timeout of the use case that is recorded. It holds for an execution, not for undo and
-  /// redo, and a response that comes later is recorded all the same.
-  ///
-  /// - Complexity: That of the timeout of the use case.
+  /// The timeout of the use case that is recorded. It applies to executions, not to undo and redo.
+  /// A response that arrives after the timeout is still recorded.
   public var timeout: Duration { base.timeout }
 
   /// Answers the request as the use case does, and records the response.

@@ -22,52 +22,52 @@ public import UseCase
 /// history.undo()
 /// ```
 ///
-/// `main` answers with whatever `undo` needs to know: here with the old name.
+/// `main` returns what `undo` needs to know, here the old name.
 public protocol UndoableUseCase<Request, Response>: UseCase {
   /// Takes the effect of an execution back.
   ///
-  /// It runs on the lane of the history, on no actor, without a timeout. If it throws, the entry
-  /// stays applied and can be undone again: leave things as they were. If it throws
-  /// ``HistoryObsolete``, the entry leaves.
+  /// It runs on the lane, the serial queue of the history, where nothing else runs until it has
+  /// returned. Its isolation is that of the type, and it has no timeout. If it throws, the entry
+  /// stays applied, and the undo can be tried again: so leave things as they were. If it throws
+  /// ``HistoryObsolete``, the entry leaves the history.
   ///
   /// - Parameters:
   ///   - request: The request of the execution.
   ///   - response: What `main`, or the last `redo`, answered.
-  /// - Throws: The reason why it cannot be undone.
-  /// - Complexity: Yours. Nothing else runs on the lane until this has returned.
+  /// - Throws: The reason why the execution can't be undone.
   func undo(_ request: Request, _ response: Response) async throws
 
   /// Brings the effect of an execution back. The default calls `main` with the same request.
   ///
-  /// What `main` makes anew, such as a fresh id, is another one then, and later entries that refer to
-  /// the first one fail. So put it into the request, or let `redo` restore it from the response
-  /// before.
+  /// If `main` creates an identifier, the default creates a different one, and later entries that
+  /// refer to the first one fail. To avoid that, put the identifier into the request, or let `redo`
+  /// take it from the last response.
   ///
   /// It runs as ``undo(_:_:)`` does. If it throws, the entry stays undone.
   ///
   /// - Parameters:
   ///   - request: The request of the execution.
-  ///   - response: The response before.
+  ///   - response: What `main`, or the last `redo`, answered.
   /// - Returns: The new response, for the next undo.
-  /// - Throws: The reason why it cannot be redone.
-  /// - Complexity: Yours, as that of ``undo(_:_:)``.
+  /// - Throws: The reason why the execution can't be redone.
   func redo(_ request: Request, _ response: Response) async throws -> Response
 
-  /// Returns what a user calls the request, in the words "Undo …". The default is the name of
-  /// the type. It is called on the thread that reads the title.
+  /// Returns the title of the request for the user interface, such as "Rename" in "Undo Rename".
+  /// The default is the name of the type. It is called on the thread that reads the title.
   ///
   /// - Parameter request: The request of the execution.
   /// - Returns: The title.
-  /// - Complexity: Expected to be O(1): it is called whenever somebody reads a title.
+  /// - Complexity: Expected to be O(1). It is called each time the title is read.
   func title(for request: Request) -> String
 
-  /// Returns what becomes of two executions, one right after the other, such as two letters
-  /// typed. The default is ``HistoryMerge/separate``. It is called on no actor.
+  /// Decides whether two executions, one right after the other, become one entry, as two typed
+  /// letters do. The default is ``HistoryMerge/separate``. It is called on no actor, with no lock
+  /// held.
   ///
-  /// Only executions of the same use case merge: of equal values if the type is `Equatable`, of the
-  /// same object, or of copies of one ``recorded(in:)``. Two that write to two documents stay
-  /// separate. So make the type `Equatable`, or keep the recorded use case:
-  /// ``UseCaseHistory/execute(_:_:)`` makes another one each time.
+  /// Only executions of the same use case merge. Two use cases are the same if they are equal
+  /// values of an `Equatable` type, the same object, or copies of one ``recorded(in:)``. So
+  /// executions that write to two documents stay separate. Make the type `Equatable`, or keep the
+  /// recorded use case: ``UseCaseHistory/execute(_:_:)`` creates another one each time.
   ///
   /// The idea is that of `QUndoCommand::mergeWith` in Qt.
   ///
@@ -75,33 +75,35 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   ///   - earlier: The newest entry.
   ///   - later: The execution that is being recorded.
   /// - Returns: Whether they become one entry, none, or stay two.
-  /// - Complexity: Yours. It runs at each recording that may merge, outside of any lock.
   func merge(
     _ earlier: (request: Request, response: Response),
     _ later: (request: Request, response: Response)
   ) -> HistoryMerge<Request, Response>
 
-  /// The pair leaves the history for good, and neither undo nor redo will ever ask for it: the
-  /// place to delete for real what `main` had only hidden. The default does nothing.
+  /// Called when a request and its response leave the history for good. Use it to delete
+  /// permanently what `main` has only hidden. The default does nothing.
   ///
-  /// It is called exactly once, outside of any lock: on no actor, before the operation that
-  /// caused it has ended; by `clear()`, `forget(_:)` and `limit` of ``UseCaseHistory`` on the thread
-  /// of the caller, before they return. A history that goes away calls it for none.
+  /// It is called exactly once, on no actor and with no lock held, before the operation that caused
+  /// it has ended. `clear()`, `forget(_:)` and `limit` of ``UseCaseHistory`` call it on the
+  /// caller's thread, before they return. A history that is deallocated doesn't call it.
   ///
-  /// In a history with a journal it is called as soon as the journal knows that the pair has left: by
-  /// those three a moment later. If the process ends just then, the next one calls it again.
+  /// With a journal, it is called once the journal has recorded that the pair has left. For
+  /// `clear()`, `forget(_:)` and `limit`, that is shortly after they return. If the process ends at
+  /// that moment, the next launch calls it again.
   ///
   /// - Parameters:
   ///   - request: The request of the execution.
   ///   - response: The last response.
-  ///   - reason: Why it leaves.
-  /// - Complexity: Yours. Start a task for what takes long.
+  ///   - reason: Why the pair leaves.
+  /// - Complexity: Expected to be O(1). Start a task for work that takes long.
   func discard(_ request: Request, _ response: Response, _ reason: HistoryDiscardReason)
 
-  /// Returns what an execution has touched. The default is ``HistoryFootprint/everything``.
+  /// Returns the things that an execution has read or written. The default is
+  /// ``HistoryFootprint/everything``.
   ///
-  /// ``UseCaseHistory/undo(_:)`` undoes an entry out of order only if no later one overlaps it. It is
-  /// called on no actor, outside of any lock, and gives the same for the same pair.
+  /// ``UseCaseHistory/undo(_:)`` undoes an entry out of order only if no later entry overlaps its
+  /// footprint. Return the same footprint each time for the same request and response. It is called
+  /// on no actor, with no lock held.
   ///
   /// - Parameters:
   ///   - request: The request of the execution.
@@ -111,15 +113,15 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   func footprint(of request: Request, _ response: Response) -> HistoryFootprint
 }
 
-/// The fate of two executions, one right after the other.
+/// The answer to whether two executions, one right after the other, become one entry.
 public enum HistoryMerge<Request: Sendable, Response: Sendable>: Sendable {
-  /// They stay two entries.
+  /// The two stay separate entries.
   case separate
 
-  /// They become one, with this request and this response.
+  /// The two become one entry, with this request and this response.
   case merged(Request, Response)
 
-  /// They cancel each other out: both leave.
+  /// The two cancel each other out, and both leave the history.
   case annul
 }
 
@@ -128,7 +130,7 @@ extension UndoableUseCase {
   ///
   /// - Parameters:
   ///   - request: The request of the execution.
-  ///   - response: The response before.
+  ///   - response: What `main`, or the last `redo`, answered.
   /// - Returns: The new response.
   /// - Throws: Whatever `main` throws.
   public func redo(_ request: Request, _ response: Response) async throws -> Response {
@@ -159,7 +161,7 @@ extension UndoableUseCase {
   /// - Parameters:
   ///   - request: The request of the execution.
   ///   - response: The last response.
-  ///   - reason: Why it leaves.
+  ///   - reason: Why the pair leaves.
   public func discard(_ request: Request, _ response: Response, _ reason: HistoryDiscardReason) {}
 
   /// Returns ``HistoryFootprint/everything``.
@@ -167,7 +169,7 @@ extension UndoableUseCase {
   /// - Parameters:
   ///   - request: The request of the execution.
   ///   - response: The last response.
-  /// - Returns: That it may have touched anything.
+  /// - Returns: The footprint that overlaps every other one.
   public func footprint(of request: Request, _ response: Response) -> HistoryFootprint {
     .everything
   }

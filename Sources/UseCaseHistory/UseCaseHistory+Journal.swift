@@ -1,31 +1,36 @@
 extension UseCaseHistory {
-  /// Opens the history that a journal keeps, with all that had been recorded when its process ended,
-  /// however that ended. An empty journal is an empty history.
+  /// Restores the history that a journal keeps, with everything that was recorded before the last
+  /// process ended, by exit or by crash. An empty journal gives an empty history.
   ///
   /// ```swift
   /// let journal = try FileJournal(at: folder.appending(path: "undo.journal"))
   /// let history = try await UseCaseHistory.open(journal, for: [Rename(document: document)])
   /// ```
   ///
-  /// From then on each recorded execution, undo and redo is written ahead: its intent before its body
-  /// begins, its end before any handler. One that cannot be written does not begin, and fails with a
-  /// ``HistoryJournalError``; so does one of a use case that is not among `useCases`.
+  /// From then on the history writes ahead: the intent of each recorded execution, undo and redo
+  /// before its body begins, and its end before any handler runs. If the intent can't be written,
+  /// the body doesn't run, and the operation fails with a ``HistoryJournalError``. So does the
+  /// execution of a use case that is not in `useCases`.
   ///
-  /// Nothing is executed here. First ``JournaledUseCase/settle(_:)`` is asked about what had begun and
-  /// not ended. Then the group that was interrupted is undone, or kept. `discard` is called
-  /// once more for each pair of which the journal does not know that it had returned.
+  /// Opening a history calls neither `main` nor `redo` of your use cases. It calls these methods:
+  ///
+  /// - ``JournaledUseCase/settle(_:)`` for each body that was interrupted
+  /// - ``UndoableUseCase/undo(_:_:)`` for the parts of a group that was interrupted, unless
+  ///   `interrupted` is ``HistoryInterruption/keep``
+  /// - ``UndoableUseCase/discard(_:_:_:)`` for each pair whose last `discard` may not have returned
   ///
   /// - Parameters:
-  ///   - journal: Where the history is kept. Nobody else may use it meanwhile.
-  ///   - useCases: Those that may be recorded, and read what was. Entries of others are
-  ///     ``HistoryEntry/Standing/unreadable``.
-  ///   - interrupted: The fate of the group that was running.
-  ///   - limit: How many applied entries are kept, nil for all. Below 0 it is a programmer error
+  ///   - journal: The journal of the history. Use it for nothing else as long as the history
+  ///     exists.
+  ///   - useCases: The use cases that can be recorded, and that read their entries. The entries of
+  ///     others are ``HistoryEntry/Standing/unreadable``.
+  ///   - interrupted: Whether a group that was interrupted is undone or kept.
+  ///   - limit: How many applied entries are kept, `nil` for all. Below 0 it is a programmer error
   ///     and traps.
-  ///   - mergeWindow: How much time may lie between the recordings of two executions that merge.
-  ///   - clock: Measures the merge window, and the timeouts of what is recorded.
+  ///   - mergeWindow: The longest time between two executions that can merge.
+  ///   - clock: Measures the merge window, and the timeouts of the recorded use cases.
   /// - Returns: The history.
-  /// - Throws: A ``HistoryJournalError`` if the journal cannot be read or written, or if two use
+  /// - Throws: A ``HistoryJournalError`` if the journal can't be read or written, or if two use
   ///   cases have one name.
   /// - Complexity: O(*n*) in the number of bytes of the journal.
   public static func open(
@@ -47,7 +52,8 @@ extension UseCaseHistory {
     return UseCaseHistory(core: core)
   }
 
-  /// Why the last write to the journal has failed: what is in memory is ahead of it, until the next
-  /// one succeeds. Nil without a journal.
+  /// The error of the last write to the journal, `nil` if it succeeded or if there is no journal.
+  /// While there is an error, the journal is behind the history. The next write that succeeds
+  /// catches up.
   public var journalError: (any Error)? { core.ledger.journal?.error }
 }

@@ -10,21 +10,24 @@ public import UseCase
 /// history.redo().then { entry in print(entry?.title ?? "nothing") }  // Rename
 /// ```
 ///
-/// Everything that is asked of a history runs on its lane, one at a time, in the order asked for:
-/// an undo that is asked for while executions wait is for the last of them. A step that fails
-/// loses nothing: a failed action does not cost the undone entries, and a failed undo can be tried
-/// again.
+/// A history runs its executions, undos and redos on its *lane*, a serial queue, in the order in
+/// which you call them. An undo that you call while executions wait is for the last of these. A
+/// failure loses nothing: after a failed execution the undone entries are still there, and a failed
+/// undo can be tried again.
+///
+/// An execution that returns a response becomes an *entry*. A history is *clean* when it has no
+/// unsaved changes: see ``markSaved(_:)``.
 public final class UseCaseHistory: Sendable {
   let core: HistoryCore
   private var ledger: HistoryLedger { core.ledger }
 
-  /// Creates an empty history, which is clean.
+  /// Creates an empty history. It is clean: it has no unsaved changes.
   ///
   /// - Parameters:
-  ///   - limit: How many applied entries are kept, nil for all. Below 0 it is a programmer error
+  ///   - limit: How many applied entries are kept, `nil` for all. Below 0 it is a programmer error
   ///     and traps.
-  ///   - mergeWindow: How much time may lie between the recordings of two executions that merge.
-  ///   - clock: Measures the merge window, and the timeouts of what is recorded.
+  ///   - mergeWindow: The longest time between two executions that can merge.
+  ///   - clock: Measures the merge window, and the timeouts of the recorded use cases.
   public init(
     limit: Int? = nil, mergeWindow: Duration = .milliseconds(500),
     clock: any Clock<Duration> = ContinuousClock()
@@ -39,7 +42,7 @@ public final class UseCaseHistory: Sendable {
 
   static func check(_ limit: Int?) {
     guard limit ?? 0 >= 0 else {
-      fatalError("A history keeps 0 entries or more: give a limit from 0 up, or nil.")
+      fatalError("`limit` must be 0 or more, or nil for no limit.")
     }
   }
 }
@@ -47,13 +50,13 @@ public final class UseCaseHistory: Sendable {
 // MARK: - Asking
 
 extension UseCaseHistory {
-  /// Executes the request on the lane and records it as soon as there is a response.
+  /// Executes the request on the lane, and records the execution as soon as there is a response.
   ///
   /// - Parameters:
   ///   - useCase: The use case to execute.
   ///   - request: The input of the use case.
   /// - Returns: The operation. It fails with whatever `useCase` throws; then nothing is recorded.
-  /// - Complexity: O(1), and O(*n*) in the number of entries that it drops.
+  /// - Complexity: O(1), and O(*n*) in the number of entries that it discards.
   @discardableResult
   public func execute<Base: UndoableUseCase>(
     _ useCase: Base, _ request: Base.Request
@@ -61,30 +64,31 @@ extension UseCaseHistory {
     useCase.recorded(in: self).execute(request)
   }
 
-  /// Undoes the entry that will be the newest applied one when everything asked for before has
-  /// run.
+  /// Undoes the newest applied entry. If operations wait or run, that is the entry that will be the
+  /// newest one once they have ended.
   ///
-  /// - Returns: The operation, and in it the entry, nil if there was nothing to undo. It fails
-  ///   with what the undo of the use case throws, after which it can be tried again; with
+  /// - Returns: An operation whose response is the undone entry, `nil` if there was nothing to
+  ///   undo. It fails with the error of the use case's `undo`, and can then be tried again; with
   ///   ``HistoryError/outOfTurn`` if the entry is not the newest applied one after all; with
-  ///   ``HistoryError/reentrant`` inside of what the history runs.
+  ///   ``HistoryError/reentrant`` inside a recorded body, an undo, a redo or a group.
   /// - Complexity: O(1), and O(*n*) in the number of parts of a group.
   @discardableResult
   public func undo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
     execute(.undo)
   }
 
-  /// Redoes the entry that will be the next undone one when everything asked for before has run.
+  /// Redoes the next undone entry. If operations wait or run, that is the entry that will be the
+  /// next one once they have ended.
   ///
-  /// - Returns: The operation, and in it the entry, nil if there was nothing to redo. It fails
-  ///   with what the redo of the use case throws, and as ``undo()`` does.
+  /// - Returns: An operation whose response is the redone entry, `nil` if there was nothing to
+  ///   redo. It fails with the error of the use case's `redo`, and as ``undo()`` does.
   /// - Complexity: O(1), and O(*n*) in the number of parts of a group.
   @discardableResult
   public func redo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
     execute(.redo)
   }
 
-  /// Undoes this entry, wherever it is, if no later applied one touches what it has touched.
+  /// Undoes this entry, wherever it is, unless a later applied entry overlaps it.
   ///
   /// ```swift
   /// let undo = history.undo(deletion).catch(HistoryError.self) { error in
@@ -92,18 +96,21 @@ extension UseCaseHistory {
   /// }
   /// ```
   ///
-  /// An entry touches its ``UndoableUseCase/footprint(of:_:)``. By default that is everything,
-  /// and then only the newest entry can be undone. The entry is the next one to redo, which puts it
-  /// behind the newest applied one; the others keep their order. A group that is half undone blocks
-  /// all below it.
+  /// Entries overlap if their footprints do: see ``UndoableUseCase/footprint(of:_:)``. By default a
+  /// footprint is everything, and then only the newest entry can be undone.
+  ///
+  /// The undone entry becomes the next one to redo. Redoing it makes it the newest applied entry;
+  /// the order of the others doesn't change. A partly undone group blocks all older entries.
   ///
   /// - Parameter entry: The entry.
-  /// - Returns: The operation, and in it the entry, nil if it is undone already. It fails
-  ///   with what the undo of the use case throws; with ``HistoryError/blocked(by:)`` if later entries
-  ///   have to be undone before; with ``HistoryError/unknownEntry(_:)`` if it is not there when its
-  ///   turn comes; with ``HistoryError/reentrant`` inside of what the history runs.
-  /// - Complexity: O(*n*) in the number of later entries that touch the same, and in the number of
-  ///   parts of a group. An entry that touches everything is searched for from the newest down.
+  /// - Returns: An operation whose response is the undone entry, `nil` if it was undone already. It
+  ///   fails with the error of the use case's `undo`; with ``HistoryError/blocked(by:)`` if later
+  ///   entries have to be undone before; with ``HistoryError/unknownEntry(_:)`` if the entry is not
+  ///   there when its turn comes; with ``HistoryError/reentrant`` inside a recorded body, an undo,
+  ///   a redo or a group.
+  /// - Complexity: O(*n*) in the number of later entries that overlap it, and in the number of
+  ///   parts of a group. For an entry whose footprint is everything, O(*n*) in the number of later
+  ///   entries.
   @discardableResult
   public func undo(
     _ entry: HistoryEntry.ID
@@ -118,13 +125,15 @@ extension UseCaseHistory {
     return HistoryFrame.leave { Move(core: core).execute(move) }
   }
 
-  /// Undoes or redoes until `entry` is the newest applied one. A step that fails stops it there.
+  /// Undoes or redoes until `entry` is the newest applied one. The move stops at an undo or a redo
+  /// that fails.
   ///
-  /// - Parameter entry: The entry, nil for before the first.
-  /// - Returns: The operation, and in it the entries undone or redone, in this order. It fails
-  ///   with what a step throws, with ``HistoryError/unknownEntry(_:)`` if there is no such entry
-  ///   when its turn comes, and with ``HistoryError/reentrant`` inside of what the history runs.
-  /// - Complexity: O(*n*) in the number of entries between here and there.
+  /// - Parameter entry: The entry, or `nil` to undo all.
+  /// - Returns: An operation whose response is the entries undone or redone, in this order. It
+  ///   fails with the error of an undo or a redo; with ``HistoryError/unknownEntry(_:)`` if there
+  ///   is no such entry when its turn comes; with ``HistoryError/reentrant`` inside a recorded
+  ///   body, an undo, a redo or a group.
+  /// - Complexity: O(*n*) in the number of entries to undo or redo.
   @discardableResult
   public func move(to entry: HistoryEntry.ID?) -> UseCaseOperation<HistoryMove, [HistoryEntry]> {
     execute(.move(entry))
@@ -141,8 +150,8 @@ extension UseCaseHistory {
     AnyUseCase(queue: aside) { _ in throw HistoryError.reentrant }.execute(request)
   }
 
-  /// Runs `body` in one occupation of the lane, and records what it executes in the call form
-  /// through this history as one entry.
+  /// Runs `body` on the lane, without interruption by other operations of the history, and records
+  /// the calls in it as one entry.
   ///
   /// ```swift
   /// history.group("Replace all") {
@@ -150,15 +159,16 @@ extension UseCaseHistory {
   /// }
   /// ```
   ///
-  /// If the body throws, its parts are undone and nothing is recorded. A group in the body of
-  /// another is one part of it. A group ends when all that has begun in it has.
+  /// Each call of a use case that is recorded in this history, as in `try await useCase(request)`,
+  /// is a *part* of the group. So is a group inside the group. If the body throws, the parts are
+  /// undone, and nothing is recorded. A group ends when all parts that have begun in it have ended.
   ///
   /// - Parameters:
-  ///   - title: The name of the group for a user.
+  ///   - title: The title of the group for the user interface.
   ///   - body: Executes the parts. It runs on no actor.
-  /// - Returns: The operation, and in it what the body returns. It fails with whatever the body
-  ///   throws; with ``HistoryGroupError`` if undoing the parts then failed too; with
-  ///   ``HistoryError/reentrant`` inside of a recorded body, an undo or a redo.
+  /// - Returns: An operation whose response is what the body returns. It fails with whatever the
+  ///   body throws; with ``HistoryGroupError`` if the parts could then not all be undone; with
+  ///   ``HistoryError/reentrant`` inside a recorded body, an undo or a redo.
   /// - Complexity: O(*n*) in the number of parts.
   @discardableResult
   public func group<Value: Sendable>(
@@ -176,12 +186,13 @@ extension UseCaseHistory {
     return HistoryFrame.leave { Group(core: core, nested: nil, body: body).execute(title) }
   }
 
-  /// Drops all entries. A running execution is not recorded when it ends, and a waiting undo or redo
-  /// finds nothing. A clean history stays clean, and a dirty one dirty.
+  /// Discards all entries. A running execution is not recorded when it ends, and a waiting undo or
+  /// redo finds nothing. A clean history stays clean, and one with unsaved changes keeps them.
   ///
-  /// Inside of what the history runs it takes effect when that is over.
+  /// If you call it inside a recorded body, an undo, a redo or a group, it takes effect when that
+  /// has ended.
   ///
-  /// - Complexity: O(*n*) in the number of entries, outside of any lock.
+  /// - Complexity: O(*n*) in the number of entries, with no lock held.
   public func clear() {
     let frame = core.role == nil ? nil : HistoryFrame.current
     let history = ledger.history
@@ -190,28 +201,30 @@ extension UseCaseHistory {
     ledger.journal?.hurry()
   }
 
-  /// Takes an entry out of the history, applied or undone: its effect stays as it is, and it can no
-  /// longer be undone or redone. One that is being undone or redone leaves when that is over.
+  /// Removes an entry from the history, whether it is applied or undone. Its effect stays as it is,
+  /// and can no longer be undone or redone. An entry that is being undone or redone leaves when
+  /// that has ended.
   ///
-  /// A clean history stays clean. A saved place that the document can no longer reach is never clean.
+  /// A clean history stays clean. If undo and redo can no longer restore the saved state, the
+  /// history is not clean again until the next save.
   ///
-  /// - Parameter entry: The entry. One that is not there is ignored.
-  /// - Complexity: As that of ``undo(_:)``.
+  /// - Parameter entry: The entry. An unknown one is ignored.
+  /// - Complexity: The same as ``undo(_:)``.
   public func forget(_ entry: HistoryEntry.ID) {
     ledger.discard(ledger.change { $0.forget(entry) })
     ledger.journal?.hurry()
   }
 
-  /// Keeps the next execution from merging with what has been recorded.
+  /// Keeps the next execution from merging with the newest entry.
   public func breakMerging() {
     ledger.change { $0.window.close() }
   }
 
-  /// Returns when nothing runs and nothing waits on the lane, and its journal, if it has one, has been
-  /// written as far as it can be; at once if that is so now. The
-  /// cancellation of the awaiting task changes nothing.
+  /// Waits until nothing runs or waits on the lane, and the journal, if there is one, is up to
+  /// date. Returns at once if that is so already. If the journal can't be written, this doesn't
+  /// wait for it. The cancellation of the awaiting task changes nothing.
   ///
-  /// Inside of what the history runs it would wait for ever.
+  /// Don't await it inside a recorded body, an undo, a redo or a group: it would never return.
   public func idle() async {
     await core.lane.idle()
     await ledger.journal?.flush()
@@ -224,12 +237,13 @@ extension UseCaseHistory {
   /// The present state of the history.
   public var state: HistoryState { ledger.state }
 
-  /// All entries: the applied ones, then the undone ones, in the order of recording.
+  /// All entries: the applied ones, the oldest first, then the undone ones, the next to redo first.
   ///
   /// - Complexity: O(*n*) in the number of entries.
   public var entries: [HistoryEntry] { ledger.entries }
 
-  /// Returns what an execution has become, from the time it is recorded: its own handlers find it.
+  /// Returns the entry that an operation has become. The entry is there when the handlers of the
+  /// operation run.
   ///
   /// ```swift
   /// let deletion = delete.execute(title)
@@ -239,50 +253,52 @@ extension UseCaseHistory {
   /// }
   /// ```
   ///
-  /// - Parameter operation: The operation of an execution or a group on the lane of this history.
-  /// - Returns: The entry, nil before and after its time in the history. For an execution that was
-  ///   merged, the entry that it went into.
-  /// - Complexity: As that of ``undo(_:)``.
+  /// - Parameter operation: The operation of an execution or a group of this history.
+  /// - Returns: The entry, `nil` before the operation is recorded and after the entry has left. For
+  ///   an execution that was merged, the entry into which it was merged.
+  /// - Complexity: The same as ``undo(_:)``.
   public func entry(of operation: UseCaseOperationID) -> HistoryEntry? {
     ledger.entry(of: HistoryEntry.ID(operation))
   }
 
-  /// Returns what an entry, or a part of a group, has recorded: to repeat it, for an audit or an
-  /// export.
+  /// Returns the request and the response of an entry, or of a part of a group. Use them to repeat
+  /// the execution, or for an audit or an export.
   ///
   /// - Parameters:
   ///   - entry: The entry, or the part.
   ///   - type: The use case that was recorded.
-  /// - Returns: Its request and its last response. Nil for a group, for an entry of another use case,
-  ///   and if there is none.
-  /// - Complexity: As that of ``undo(_:)``, and O(*n*) in the number of entries for a part.
+  /// - Returns: The request and the last response. `nil` if the entry is a group, belongs to
+  ///   another use case, or doesn't exist.
+  /// - Complexity: The same as ``undo(_:)``, and O(*n*) in the number of entries for a part.
   public func execution<Base: UndoableUseCase>(
     _ entry: HistoryEntry.ID, by type: Base.Type
   ) -> (request: Base.Request, response: Base.Response)? {
     (ledger.step(of: entry) as? RecordedStep<Base>).map { ($0.request, $0.response) }
   }
 
-  /// Returns the entries that would block an ``undo(_:)`` of this one at present, for a list of steps.
+  /// Returns the entries that would block an ``undo(_:)`` of `entry` at present, for a list of
+  /// steps.
   ///
   /// - Parameter entry: An applied entry.
-  /// - Returns: The later entries that touch what it touches, the oldest first. Empty for one that is
-  ///   undone, or not there.
-  /// - Complexity: As that of ``undo(_:)``.
+  /// - Returns: The later entries that overlap it, the oldest first. Empty if the entry is undone,
+  ///   or doesn't exist.
+  /// - Complexity: The same as ``undo(_:)``.
   public func blockers(of entry: HistoryEntry.ID) -> [HistoryEntry.ID] {
     ledger.blockers(of: entry)
   }
 
-  /// Returns the present state, and then one for each change. A slow reader sees the newest.
+  /// Returns the present state, and then one for each change. A slow reader skips to the newest.
   ///
-  /// - Returns: The states. They end when the history goes away.
+  /// - Returns: A stream that ends when the history is deallocated.
   public func states() -> AsyncStream<HistoryState> {
     ledger.states()
   }
 
-  /// How many applied entries are kept, nil for all. The oldest go first, when something is
-  /// recorded and when the limit is lowered. Not below 0.
+  /// How many applied entries are kept, `nil` for all. The oldest ones are discarded when an
+  /// execution is recorded, and when you lower the limit. A limit below 0 is a programmer error and
+  /// traps.
   ///
-  /// - Complexity: O(1), and O(*n*) in the number of entries that go.
+  /// - Complexity: O(1), and O(*n*) in the number of entries that are discarded.
   public var limit: Int? {
     get { ledger.read { $0.limit } }
     set {
@@ -292,18 +308,19 @@ extension UseCaseHistory {
     }
   }
 
-  /// Returns the place where the history is. Take it when saving begins, and give it to
-  /// ``markSaved(_:)`` when saving has succeeded: what is done meanwhile is not saved.
+  /// Returns the place where the history is. Take it when saving begins, and pass it to
+  /// ``markSaved(_:)`` when saving has succeeded. Changes made meanwhile are unsaved.
   ///
-  /// While a body, an undo, a redo, a move or a group runs nobody knows what a file would hold: a
-  /// point taken then is no place, and to mark it makes no history clean. Await ``idle()`` before.
+  /// Await ``idle()`` before. While a body, an undo, a redo, a move or a group runs, the state of
+  /// the document is uncertain. If you mark a point that was taken then, the history is not clean
+  /// until the next save.
   ///
   /// - Returns: The place.
   public func savePoint() -> HistorySavePoint {
     HistorySavePoint(history: ledger.history, place: ledger.change { $0.savePoint() })
   }
 
-  /// Makes the place where `point` was taken the clean one.
+  /// Marks the place where `point` was taken as saved. The history is clean whenever it is there.
   ///
   /// - Parameter point: From ``savePoint()`` of this history. One of another history is a programmer
   ///   error and traps.
@@ -318,11 +335,11 @@ extension UseCaseHistory {
 }
 
 extension HistoryEntry.ID {
-  /// In a recorded body, its undo and its redo: the entry that it is, or will be. Nil elsewhere.
+  /// The identity of the entry whose `main`, `undo`, `redo` or `settle` runs here, `nil` elsewhere.
   ///
-  /// It stays the same as long as there is the entry: a key by which a server knows a second attempt
-  /// from a second request. A part of a group has its own. An execution that is merged into
-  /// another entry had its own until then.
+  /// It doesn't change as long as the entry exists. Send it to a server as an idempotency key, so
+  /// that the server can tell a repeated attempt from a new request. A part of a group has its own
+  /// identity. An execution has its own identity until it is merged into another entry.
   public static var current: Self? {
     guard let frame = HistoryFrame.current else { return nil }
     return switch frame.role {
@@ -333,14 +350,15 @@ extension HistoryEntry.ID {
 }
 
 extension UndoableUseCase {
-  /// Returns a use case that does the same and is recorded in `history`: hand it to whoever
-  /// executes. Its copies are the same use case for ``merge(_:_:)``.
+  /// Returns a use case that does the same, and records its executions in `history`. Pass it to the
+  /// code that executes the use case. Its copies are the same use case for ``merge(_:_:)``.
   ///
-  /// It keeps the history, and an entry keeps its use case. To avoid a cycle, don't store a use case
-  /// in another one that is recorded in the same history: make it when `main` needs it, or
-  /// ``UseCaseHistory/clear()`` the history when it is no longer needed.
+  /// The recorded use case holds a strong reference to the history, and an entry holds its use
+  /// case. To avoid a retain cycle, don't store a recorded use case in one that is recorded in the
+  /// same history: create it when `main` needs it, or ``UseCaseHistory/clear()`` the history at the
+  /// end.
   ///
-  /// - Parameter history: Where its executions become entries.
+  /// - Parameter history: The history that records the executions.
   /// - Returns: The recorded use case.
   public func recorded(in history: UseCaseHistory) -> RecordedUseCase<Self> {
     RecordedUseCase(base: self, core: history.core)

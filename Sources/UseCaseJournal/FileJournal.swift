@@ -11,18 +11,19 @@ import UseCaseInternals
 /// ```
 ///
 /// The file belongs to one process at a time, and only its owner can read it. Each record has its
-/// length and a checksum. What the end of the process has torn, at the end of the file, is cut off;
-/// a file that is damaged before its end, or is no journal, is left as it is.
+/// length and a checksum. A last record that was only partly written is removed. A file that is
+/// damaged elsewhere, or isn't a journal, is left unchanged.
 ///
-/// It works where there are POSIX files: on Linux, Android and all systems of Apple.
+/// It is available on Apple platforms, Linux and Android.
 public final class FileJournal: HistoryJournal {
   /// The events that a record survives once `append` has returned.
   public enum Durability: Hashable, Sendable {
-    /// The end of the process, however it ends. The system has the bytes, and writes them when it
-    /// likes.
+    /// The end of the process, also by a crash. The operating system has the record, and writes it
+    /// to the drive later.
     case process
 
-    /// The loss of power too. Each record waits until the drive has it: that takes milliseconds.
+    /// The loss of power, too. Each `append` waits until the drive has the record, which takes
+    /// milliseconds.
     case power
   }
 
@@ -33,7 +34,7 @@ public final class FileJournal: HistoryJournal {
     case closed
   }
 
-  /// Makes the values into bytes.
+  /// Encodes the values, and decodes them.
   public let coder: any HistoryCoder
 
   private let path: String
@@ -47,8 +48,9 @@ public final class FileJournal: HistoryJournal {
   /// - Parameters:
   ///   - url: A file, in a folder that exists.
   ///   - durability: The events that a record survives.
-  ///   - coder: Makes the values into bytes.
-  /// - Throws: A `HistoryJournalError`: it is in use, of another format, or cannot be opened.
+  ///   - coder: Encodes the values, and decodes them.
+  /// - Throws: A `HistoryJournalError` if the file is in use, has another format, or can't be
+  ///   opened.
   public init(
     at url: URL, durability: Durability = .process, coder: any HistoryCoder = JSONHistoryCoder()
   ) throws {
@@ -60,7 +62,7 @@ public final class FileJournal: HistoryJournal {
 
   deinit { close() }
 
-  /// Gives the file back, so that another one can open it. All that was appended is there.
+  /// Closes the file, so that another journal can open it. The appended records stay in the file.
   public func close() {
     state.withLock { state in
       if case .open(var file) = state { file.release() }
@@ -70,15 +72,15 @@ public final class FileJournal: HistoryJournal {
 
   /// Returns the records.
   ///
-  /// - Returns: All that was appended, without one that was torn.
-  /// - Throws: A `HistoryJournalError`: the file is damaged, or cannot be read.
+  /// - Returns: The appended records, except a last one that was only partly written.
+  /// - Throws: A `HistoryJournalError` if the file is damaged, or can't be read.
   /// - Complexity: O(*n*) in the number of bytes.
   public func read() async throws -> [[UInt8]] { try await aside { try $0.read() } }
 
-  /// Adds a record.
+  /// Appends a record.
   ///
   /// - Parameter record: The bytes.
-  /// - Throws: A `HistoryJournalError`: it cannot be written, and the file is as it was.
+  /// - Throws: A `HistoryJournalError` if the record can't be written. The file is then unchanged.
   /// - Complexity: O(*n*) in the number of bytes.
   public func append(_ record: [UInt8]) async throws {
     switch durability {
@@ -89,10 +91,11 @@ public final class FileJournal: HistoryJournal {
     }
   }
 
-  /// Writes a file beside this one, and puts it in its place.
+  /// Writes a new file with these records, and replaces the old file with it.
   ///
   /// - Parameter records: The new records.
-  /// - Throws: A `HistoryJournalError`: it cannot be written, and the file is as it was.
+  /// - Throws: A `HistoryJournalError` if the new file can't be written. The old one is then
+  ///   unchanged.
   /// - Complexity: O(*n*) in the number of bytes.
   public func replace(with records: [[UInt8]]) async throws {
     try await aside { try $0.replace(with: records) }

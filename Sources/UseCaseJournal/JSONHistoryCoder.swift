@@ -1,8 +1,8 @@
 import Foundation
 public import UseCaseHistory
 
-/// Makes the values of a history into JSON, which other versions of an app read as leniently as
-/// their `Codable` types allow.
+/// Encodes the values of a history as JSON, and decodes them. Another version of the app can read
+/// them as far as its `Codable` types are compatible.
 ///
 /// ```swift
 /// let coder = JSONHistoryCoder()
@@ -10,13 +10,13 @@ public import UseCaseHistory
 /// print(String(decoding: bytes, as: UTF8.self))  // {"name":"Report"}
 /// ```
 ///
-/// Everybody who can read the journal can read the values in it. Wrap it in a coder of your own to
-/// encrypt.
+/// Anyone who can read the journal can read the values in it. To encrypt them, wrap this coder in
+/// one of your own.
 public struct JSONHistoryCoder: HistoryCoder {
   private let encoder: JSONEncoder
   private let decoder: JSONDecoder
 
-  /// Creates a coder, which also knows the numbers that JSON does not: infinity, and no number.
+  /// Creates a coder. It also supports infinity and NaN, which JSON lacks.
   public init() {
     let (infinity, minusInfinity, noNumber) = ("inf", "-inf", "nan")
     encoder = JSONEncoder()
@@ -27,7 +27,7 @@ public struct JSONHistoryCoder: HistoryCoder {
       positiveInfinity: infinity, negativeInfinity: minusInfinity, nan: noNumber)
   }
 
-  /// Returns the value as JSON.
+  /// Encodes a value as JSON.
   ///
   /// - Parameter value: The value.
   /// - Returns: UTF-8.
@@ -37,7 +37,7 @@ public struct JSONHistoryCoder: HistoryCoder {
     Array(try encoder.encode(value))
   }
 
-  /// Returns the value of JSON.
+  /// Decodes a value from JSON.
   ///
   /// - Parameters:
   ///   - type: The type of the value.

@@ -17,8 +17,8 @@ import UseCaseInternals
 /// print(try await operation.value)  // ["Swift by Tutorials"]
 /// ```
 ///
-/// A call that is cancelled before it has an answer throws `CancellationError`, as a body does that
-/// cooperates. All of it may be called from any isolation.
+/// A call that is cancelled before you answer it throws `CancellationError`, as a body that
+/// supports cancellation does. All members can be called from any isolation.
 public final class ControlledUseCase<Request: Sendable, Response: Sendable>: UseCase {
   /// One call: a body that has begun, and waits for an answer.
   public struct Call: Sendable {
@@ -53,10 +53,11 @@ public final class ControlledUseCase<Request: Sendable, Response: Sendable>: Use
       answer.fulfill(.failure(error))
     }
 
-    /// Returns once the task of the body is cancelled.
+    /// Waits until the task of the body is cancelled. The cancellation of the awaiting task changes
+    /// nothing.
     ///
-    /// A body that returns uncancelled is never cancelled afterwards: await the outcome of its
-    /// operation instead. The wait goes on when the calling task is cancelled.
+    /// If the body returns without being cancelled, this never returns: await the outcome of the
+    /// operation instead.
     public func cancelled() async {
       await cancellation.value
     }
@@ -76,19 +77,19 @@ public final class ControlledUseCase<Request: Sendable, Response: Sendable>: Use
   public let queue: UseCaseQueue
   private let line = Lock(CallLine<Call>.calls([]))
 
-  /// Creates a use case whose calls have no answer yet.
+  /// Creates a use case whose calls wait for the test to answer them.
   ///
   /// - Parameter queue: The queue of the executions. The default is `UseCaseQueue.default`.
   public init(queue: UseCaseQueue = .default) {
     self.queue = queue
   }
 
-  /// Returns the next body that has begun, at once or when it begins.
+  /// Waits for the next body that begins, and returns its call. Returns at once if one has begun.
   ///
-  /// Bodies come in the order in which they began, also those that have been cancelled meanwhile.
-  /// Several operations that a queue starts at the same time begin in any order. Each call is
-  /// returned once; of several tasks that wait, the first one gets the first call. The wait goes on
-  /// when the calling task is cancelled.
+  /// Calls come in the order in which their bodies began, including cancelled ones. Several
+  /// operations that a queue starts at the same time begin in any order. Each call is returned
+  /// once. If several tasks wait, the first one gets the first call. The cancellation of the
+  /// awaiting task changes nothing.
   ///
   /// - Returns: The call, to be answered.
   public func next() async -> Call {

@@ -18,7 +18,7 @@ import UseCaseInternals
 /// print(try await operation.value)  // ["swift"]
 /// ```
 ///
-/// All of it may be called from any isolation.
+/// All members can be called from any isolation.
 public final class Gate: Sendable {
   private let machine: Lock<GateMachine>
 
@@ -38,10 +38,10 @@ public final class Gate: Sendable {
     for waiter in machine.withLock({ $0.open() }) { waiter.fulfill(true) }
   }
 
-  /// Returns once the gate is open.
+  /// Waits until the gate is open.
   ///
   /// - Throws: `CancellationError`, promptly, when the calling task is cancelled before the gate
-  ///   lets it through. A task that is cancelled already throws at an open gate, too.
+  ///   lets it through. A task that is already cancelled throws at an open gate, too.
   public func pass() async throws {
     let waiter = Promise<Bool>()
     let hasPassed = await withTaskCancellationHandler {

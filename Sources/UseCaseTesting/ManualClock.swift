@@ -18,21 +18,21 @@ import UseCaseInternals
 /// print(try await operation.value)  // ["swift"]
 /// ```
 ///
-/// All of it may be called from any isolation.
+/// All members can be called from any isolation.
 public final class ManualClock: Clock, Sendable {
   /// A point in time, counted from the creation of the clock.
   public struct Instant: InstantProtocol {
     /// The time since the creation of the clock.
     public let offset: Duration
 
-    /// Creates the instant that lies so long after the creation of the clock.
+    /// Creates the instant at `offset` after the creation of the clock.
     ///
     /// - Parameter offset: The time since the creation of the clock.
     public init(offset: Duration) {
       self.offset = offset
     }
 
-    /// Returns the instant that lies so much later.
+    /// Returns the instant that is `duration` later.
     ///
     /// - Parameter duration: The time between the two.
     /// - Returns: The later instant, or an earlier one if the duration is negative.
@@ -70,9 +70,8 @@ public final class ManualClock: Clock, Sendable {
   /// A task that an advance has reached, or that was cancelled, doesn't sleep any more.
   public var sleepers: Int { machine.withLock { $0.asleep.count } }
 
-  /// Returns once at least so many tasks sleep on the clock.
-  ///
-  /// The wait goes on when the calling task is cancelled.
+  /// Waits until at least `count` tasks sleep on the clock. The cancellation of the awaiting task
+  /// changes nothing.
   ///
   /// - Parameter count: The number of tasks, zero or more. The default is 1.
   public func sleeping(_ count: Int = 1) async {

@@ -223,6 +223,18 @@ struct SymbolCodeTests {
     return button
   }
 
+  @Test func `an undo of what is gone takes its entry off the list`() async {
+    let favorites = Favorites()
+    let history = UseCaseHistory()
+    await history.execute(AddFavorite(favorites: favorites), "Emma").ended()
+    await favorites.remove("Emma")
+    await #expect(throws: HistoryObsolete.self) { _ = try await history.undo().value }
+    #expect(history.entries.isEmpty)
+    await history.execute(AddFavorite(favorites: favorites), "Dune").ended()
+    await history.undo().ended()
+    #expect(await !favorites.contains("Dune"))
+  }
+
   @Test func `all places are replaced in one step`() async {
     let document = Document()
     let history = UseCaseHistory()
@@ -327,6 +339,25 @@ private struct Rename: UndoableUseCase {
 
   func undo(_ name: String, _ old: String) async throws {
     _ = await document.rename(to: old)
+  }
+}
+
+private actor Favorites {
+  private var titles: Set<String> = []
+
+  func add(_ title: String) { titles.insert(title) }
+  func remove(_ title: String) { titles.remove(title) }
+  func contains(_ title: String) -> Bool { titles.contains(title) }
+}
+
+private struct AddFavorite: UndoableUseCase {
+  let favorites: Favorites
+
+  func main(_ title: String) async throws { await favorites.add(title) }
+
+  func undo(_ title: String, _: Void) async throws {
+    guard await favorites.contains(title) else { throw HistoryObsolete() }
+    await favorites.remove(title)
   }
 }
 

@@ -160,7 +160,7 @@ struct LimitTests {
         _ = UseCaseHistory(limit: -1)
       }
       let message = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) }
-      #expect(message?.contains("A history keeps 0 entries or more") == true)
+      #expect(message?.contains("`limit` must be 0 or more, or nil") == true)
       await #expect(processExitsWith: .failure) { UseCaseHistory().limit = -1 }
     }
   #endif

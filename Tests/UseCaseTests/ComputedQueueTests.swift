@@ -31,6 +31,7 @@ struct ComputedQueueTests {
       let message = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) }
       #expect(message?.contains("Computed.queue gives another queue at each access") == true)
       #expect(message?.contains("Store it: `let queue = UseCaseQueue(…)`") == true)
+      #expect(message?.contains("a `static let`, and return that from `queue`") == true)
     }
 
     @Test func `to call, or to execute with updates, on such a queue is a trap, too`() async {

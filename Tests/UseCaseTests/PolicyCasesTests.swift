@@ -81,7 +81,7 @@ struct PolicyCasesTests {
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { _ = UseCaseQueue.Policy.limit(1, waiting: -1) }
     let output = String(decoding: trap?.standardErrorContent ?? [], as: UTF8.self)
-    #expect(output.contains("zero or more wait"), "\(output)")
+    #expect(output.contains("`waiting` must be 0 or more"), "\(output)")
     await #expect(processExitsWith: .failure) {
       _ = UseCaseQueue.Policy.limit(0, waiting: 1)
     }

@@ -131,7 +131,7 @@ struct RetryInterceptorTests {
       _ = RetryInterceptor(attempts: 0)
     }
     let message = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) }
-    #expect(message?.contains("Give 1 or more") == true)
+    #expect(message?.contains("`attempts` must be 1 or more") == true)
   }
 
   @Test func `a delay that grows beyond measure is its cap`() {
@@ -146,7 +146,7 @@ struct RetryInterceptorTests {
       _ = RetryInterceptor.Delay.exponential(.seconds(1), factor: .nan, cap: .seconds(5))
     }
     let message = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) }
-    #expect(message?.contains("a finite factor from 0 up, not by nan") == true)
+    #expect(message?.contains("`factor` must be finite and 0 or more, but it is nan") == true)
   }
 
   @Test func `a fraction above one traps and says so`() async {
@@ -155,6 +155,6 @@ struct RetryInterceptorTests {
         .jittered(by: 1.5, using: SystemRandomNumberGenerator())
     }
     let message = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) }
-    #expect(message?.contains("a fraction from 0 to 1, not by 1.5") == true)
+    #expect(message?.contains("`fraction` must be from 0 to 1, but it is 1.5") == true)
   }
 }

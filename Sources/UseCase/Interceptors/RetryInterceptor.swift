@@ -22,17 +22,17 @@ public struct RetryInterceptor: UseCaseInterceptor {
   /// Creates an interceptor.
   ///
   /// - Parameters:
-  ///   - attempts: How often the body runs at the most, at least 1; anything less is a programmer
-  ///     error and traps.
+  ///   - attempts: The greatest number of times that the body runs, at least 1; anything less is a
+  ///     programmer error and traps.
   ///   - delay: How long to wait before each further attempt.
-  ///   - clock: Measures the delay, nil for the clock of the queue.
+  ///   - clock: Measures the delay, `nil` for the clock of the queue.
   ///   - shouldRetry: Whether another attempt may help after this error. It runs on no actor.
   public init(
     attempts: Int, delay: Delay = .constant(.zero), clock: (any Clock<Duration>)? = nil,
     when shouldRetry: @escaping @Sendable (any Error) -> Bool = { _ in true }
   ) {
     guard attempts >= 1 else {
-      fatalError("A body runs at least once, and \(attempts) attempts are less. Give 1 or more.")
+      fatalError("`attempts` must be 1 or more, but it is \(attempts).")
     }
     self.attempts = attempts
     self.delay = delay
@@ -40,12 +40,13 @@ public struct RetryInterceptor: UseCaseInterceptor {
     self.shouldRetry = shouldRetry
   }
 
-  /// Runs the body until it succeeds, or must not be tried again.
+  /// Runs the body until it succeeds, it is cancelled, its error must not be retried, or no attempt
+  /// is left.
   ///
   /// - Parameters:
   ///   - request: The request of the operation.
-  ///   - execution: Which operation of which use case this is.
-  ///   - next: The rest.
+  ///   - execution: The operation, and the name of its use case.
+  ///   - next: The next interceptor, or the body.
   /// - Returns: The response of the first attempt that succeeds.
   /// - Throws: The error of the last attempt, or `CancellationError`.
   /// - Complexity: O(*n*) in the number of attempts, beside that of the body.
@@ -88,16 +89,16 @@ extension RetryInterceptor {
     ///
     /// - Parameters:
     ///   - first: The first delay. Zero or less is no delay.
-    ///   - factor: By what it grows, from 0 up; below 1 it shrinks. Anything else is a programmer error
-    ///     and traps.
+    ///   - factor: The factor between one delay and the next, 0 or more and finite; anything else
+    ///     is a programmer error and traps. Below 1, the delays become shorter.
     ///   - cap: The longest delay.
     /// - Returns: The delay.
-    /// - Complexity: O(*n*) before the retry with the number *n*, until the cap is reached.
+    /// - Complexity: O(*n*) for the *n*th retry, until the delay has reached `cap`.
     public static func exponential(
       _ first: Duration, factor: Double = 2, cap: Duration
     ) -> Delay {
       guard factor >= 0, factor.isFinite else {
-        fatalError("A delay grows by a finite factor from 0 up, not by \(factor).")
+        fatalError("`factor` must be finite and 0 or more, but it is \(factor).")
       }
       return Delay { number in
         guard first > .zero else { return first }
@@ -115,15 +116,16 @@ extension RetryInterceptor {
     /// don't retry in lockstep.
     ///
     /// - Parameters:
-    ///   - fraction: How much shorter at the most, from 0 to 1. Anything else is a programmer error
-    ///     and traps.
-    ///   - generator: Seeds the randomness, once. A seeded one makes a test repeatable.
+    ///   - fraction: The greatest part of a delay to subtract, from 0 to 1; anything else is a
+    ///     programmer error and traps.
+    ///   - generator: Gives one seed for all fractions. Pass a generator with a fixed seed to make
+    ///     a test repeatable.
     /// - Returns: The delay.
     /// - Complexity: O(1), beside that of this delay.
     public func jittered(by fraction: Double, using generator: some RandomNumberGenerator) -> Delay
     {
       guard (0...1).contains(fraction) else {
-        fatalError("A delay is shortened by a fraction from 0 to 1, not by \(fraction).")
+        fatalError("`fraction` must be from 0 to 1, but it is \(fraction).")
       }
       var generator = generator
       let dice = Dice(seed: generator.next())

@@ -13,8 +13,8 @@
 /// }
 /// ```
 ///
-/// The timeout of the use case covers its interceptors. A body called inside the slot of another
-/// is intercepted too.
+/// The timeout of the use case covers its interceptors. They also wrap the body of a use case that
+/// another body calls inside its own slot.
 public protocol UseCaseInterceptor: Sendable {
   /// Runs around the body of an operation.
   ///
@@ -40,7 +40,7 @@ public struct UseCaseNext<Request: Sendable, Response: Sendable>: Sendable {
     self.function = function
   }
 
-  /// Runs the rest of the execution, on no actor.
+  /// Runs the next interceptor, or the body, in the isolation of its type.
   ///
   /// - Parameter request: The request of the operation, or another one.
   /// - Returns: The response.
@@ -52,15 +52,13 @@ public struct UseCaseNext<Request: Sendable, Response: Sendable>: Sendable {
 
 /// The operation whose body an interceptor wraps.
 public struct UseCaseExecution: Sendable {
-  /// The operation.
+  /// The identity of the operation.
   public let id: UseCaseOperationID
 
-  /// The name of the type of its use case.
-  ///
-  /// - Complexity: The name is made at each call.
+  /// The name of the type of the use case. The string is created at each access.
   public var useCase: String { String(describing: type) }
 
-  /// The operation in whose body this one was executed or called, nil if there was none.
+  /// The operation in whose body this one was executed or called, `nil` if there was none.
   public let parent: UseCaseOperationID?
 
   let type: any Any.Type

@@ -16,14 +16,14 @@ public import Observation
 /// }
 /// ```
 ///
-/// An operation that ends late never overwrites what a newer one wrote. When the model goes away,
-/// its operations are cancelled.
+/// An operation that ends late never overwrites the value or the error of a newer one. When the
+/// model is deallocated, its operations are cancelled.
 @MainActor @Observable
 public final class UseCaseModel<Base: UseCase> {
   /// The response of the newest operation that has succeeded.
   public private(set) var value: Base.Response?
 
-  /// The error of the newest operation that has failed; nil once a later one has succeeded.
+  /// The error of the newest operation that has failed; `nil` once a later one has succeeded.
   public private(set) var error: (any Error)?
 
   /// Whether an operation waits or runs.
@@ -56,7 +56,7 @@ public final class UseCaseModel<Base: UseCase> {
     follow(useCase.execute(request))
   }
 
-  /// Cancels all operations that run or wait. The model shows nothing of them afterwards.
+  /// Cancels all operations that run or wait. None of them changes the model afterwards.
   ///
   /// - Complexity: O(*n*) in the number of operations.
   public func cancel() {
@@ -103,19 +103,20 @@ extension UseCaseModel where Base.Request == Void {
   public func execute() -> UseCaseOperation<Void, Base.Response> { execute(()) }
 }
 
-/// A use case that reports, as a view sees it: as ``UseCaseModel``, and its latest update.
+/// A ``ReportingUseCase`` as a view sees it: the properties of ``UseCaseModel``, and the latest
+/// update.
 @MainActor @Observable
 public final class ReportingUseCaseModel<Base: ReportingUseCase> {
   /// The latest update of the newest operation that has reported.
   ///
-  /// It is nil again when an operation is executed while none of the earlier ones goes on. An
-  /// incoming operation that waits or is dropped leaves the progress of the running one.
+  /// Executing an operation resets it to `nil`, unless an earlier operation goes on. So an incoming
+  /// operation that waits or is dropped doesn't reset the update of the running one.
   public private(set) var update: Base.Update?
 
   /// The response of the newest operation that has succeeded.
   public var value: Base.Response? { model.value }
 
-  /// The error of the newest operation that has failed; nil once a later one has succeeded.
+  /// The error of the newest operation that has failed; `nil` once a later one has succeeded.
   public var error: (any Error)? { model.error }
 
   /// Whether an operation waits or runs.
@@ -152,7 +153,7 @@ public final class ReportingUseCaseModel<Base: ReportingUseCase> {
     return model.follow(operation)
   }
 
-  /// Cancels all operations that run or wait. The model shows nothing of them afterwards.
+  /// Cancels all operations that run or wait. None of them changes the model afterwards.
   ///
   /// - Complexity: O(*n*) in the number of operations.
   public func cancel() { model.cancel() }

@@ -1,7 +1,7 @@
 extension UseCaseOperation {
   /// Runs `handler` with the response when the operation succeeds.
   ///
-  /// - Parameter handler: Runs once at the most, on the isolation that it was written in.
+  /// - Parameter handler: Runs at most once, in the isolation of the code that attaches it.
   /// - Returns: The operation itself.
   @inlinable @discardableResult
   public func then(
@@ -12,7 +12,7 @@ extension UseCaseOperation {
 
   /// Runs `handler` with the error when the operation fails.
   ///
-  /// - Parameter handler: Runs once at the most, on the isolation that it was written in.
+  /// - Parameter handler: Runs at most once, in the isolation of the code that attaches it.
   /// - Returns: The operation itself.
   @inlinable @discardableResult
   public func `catch`(
@@ -21,12 +21,12 @@ extension UseCaseOperation {
     attach(.failure(handler))
   }
 
-  /// Runs `handler` with the error when the operation fails with a `Failure`. It does not keep
-  /// the error from the other handlers.
+  /// Runs `handler` with the error when the operation fails with a `Failure`. Other handlers still
+  /// receive the error.
   ///
   /// - Parameters:
-  ///   - type: The type of error to wait for.
-  ///   - handler: Runs once at the most, on the isolation that it was written in.
+  ///   - type: The type of error to handle.
+  ///   - handler: Runs at most once, in the isolation of the code that attaches it.
   /// - Returns: The operation itself.
   @inlinable @discardableResult
   public func `catch`<Failure: Error>(
@@ -43,7 +43,7 @@ extension UseCaseOperation {
 
   /// Runs `handler` when the operation succeeds or fails.
   ///
-  /// - Parameter handler: Runs once at the most, on the isolation that it was written in.
+  /// - Parameter handler: Runs at most once, in the isolation of the code that attaches it.
   /// - Returns: The operation itself.
   @inlinable @discardableResult
   public func common(
@@ -54,7 +54,7 @@ extension UseCaseOperation {
 
   /// Runs `handler` with the reason when the operation is cancelled.
   ///
-  /// - Parameter handler: Runs once at the most, on the isolation that it was written in.
+  /// - Parameter handler: Runs at most once, in the isolation of the code that attaches it.
   /// - Returns: The operation itself.
   @inlinable @discardableResult
   public func onCancel(
@@ -64,9 +64,9 @@ extension UseCaseOperation {
     attach(.cancellation(handler))
   }
 
-  /// Runs `handler` after every outcome.
+  /// Runs `handler` whatever the outcome is.
   ///
-  /// - Parameter handler: Runs exactly once, on the isolation that it was written in.
+  /// - Parameter handler: Runs exactly once, in the isolation of the code that attaches it.
   /// - Returns: The operation itself.
   @inlinable @discardableResult
   public func finally(
@@ -77,7 +77,7 @@ extension UseCaseOperation {
 
   /// Runs `handler` with the outcome, whatever it is.
   ///
-  /// The place to stop an indicator, unless another operation goes on in place of this one:
+  /// Use this handler to stop a progress indicator, unless a newer or an older operation goes on:
   ///
   /// ```swift
   /// .finally { outcome in
@@ -88,10 +88,10 @@ extension UseCaseOperation {
   /// }
   /// ```
   ///
-  /// Where several operations may run or wait, follow ``UseCaseQueue/isBusy`` instead.
+  /// If several operations can run or wait, follow ``UseCaseQueue/activities()`` instead.
   ///
-  /// - Parameter handler: Runs exactly once, on the isolation that it was written in. After a late
-  ///   `cancel()` the outcome is the cancellation.
+  /// - Parameter handler: Runs exactly once, in the isolation of the code that attaches it. It
+  ///   receives a cancellation if ``cancel()`` came after the outcome.
   /// - Returns: The operation itself.
   @inlinable @discardableResult
   public func finally(
@@ -103,10 +103,11 @@ extension UseCaseOperation {
 
   /// Runs `handler` when the body begins, before any update and any other handler.
   ///
-  /// Attached later, it runs in its turn, if the body has begun. An operation that never starts never
-  /// runs it, and `cancel()` keeps it back as it does `then`.
+  /// A handler that you attach while the body runs comes after the updates reported so far. One
+  /// that you attach later comes after the handlers attached before it. The handler doesn't run if
+  /// the operation never starts, or is cancelled before the handler's turn.
   ///
-  /// - Parameter handler: Runs once at the most, on the isolation that it was written in.
+  /// - Parameter handler: Runs at most once, in the isolation of the code that attaches it.
   /// - Returns: The operation itself.
   @discardableResult
   public func onStart(

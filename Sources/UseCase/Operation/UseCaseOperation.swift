@@ -7,9 +7,10 @@
 ///   .finally { print("done") }
 /// ```
 ///
-/// Handlers run one at a time, in the order in which they were attached, each on the isolation
-/// that it was written in: on the main actor when attached from there, on an actor when attached
-/// in one and using it, else on no actor. When they run, the slot of the operation is free.
+/// A handler runs in the isolation of the code that attaches it: on the main actor, on an actor
+/// that the closure captures, or otherwise on no actor. Handlers of the outcome run one at a time,
+/// in the order in which they were attached, and the slot of the operation is free before they run.
+/// ``onStart(_:)`` and updates come first: they don't wait for the body to return.
 ///
 /// Releasing an operation doesn't cancel it.
 public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Sendable, Identifiable {
@@ -49,13 +50,13 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
     self.request = request
   }
 
-  /// The identity of the operation. It grows in order of `execute`.
+  /// The identity of the operation. Each later execution has a greater one.
   public var id: UseCaseOperationID { core.ticket.id }
 
   /// The stage of the operation: waiting, running, or finished.
   public var state: UseCaseOperationState { core.state }
 
-  /// The outcome of the operation, nil until it is finished.
+  /// The outcome of the operation, `nil` until it is finished.
   @inlinable public var outcome: UseCaseOutcome<Response>? {
     guard let verdict = core.verdict else { return nil }
     return outcome(of: verdict)
@@ -63,9 +64,9 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
 
   /// The response, as soon as the operation has succeeded and its slot is free.
   ///
-  /// A task that is cancelled while it awaits the value stops waiting; the operation goes on.
-  /// For an operation that is cancelled, or whose time passes, this throws at once and does not
-  /// wait for the body to return: that is what ``ended()`` does.
+  /// If the operation is cancelled or times out, `value` throws at once, and doesn't wait for the
+  /// body to return. To wait for the body, use ``ended()``. A task that is cancelled while it
+  /// awaits the value stops waiting, and the operation goes on.
   ///
   /// - Throws: The failure of the operation; `CancellationError` if the operation or the awaiting
   ///   task was cancelled; ``UseCaseDeadlock`` if the operation waits for a slot that only the
@@ -90,10 +91,11 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
     return try outcome.get()
   }
 
-  /// Waits for the real end: the body has returned, the slot is free and all handlers attached
-  /// so far have run. The cancellation of the awaiting task changes nothing.
+  /// Waits until the body has returned, the slot is free, and all handlers attached so far have
+  /// run. The cancellation of the awaiting task changes nothing.
   ///
-  /// A body that awaits the end of an operation that waits for its slot waits for ever.
+  /// Don't await an operation in a body that holds the slot for which the operation waits: neither
+  /// the body nor the operation would ever end.
   ///
   /// - Returns: The outcome.
   @inlinable @discardableResult
@@ -103,14 +105,16 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
     return outcome
   }
 
-  /// Cancels the operation, as ``UseCaseCancellation/requested``.
+  /// Cancels the operation, for the reason ``UseCaseCancellation/requested``.
   ///
-  /// A waiting operation never starts. A running one has its task cancelled, and its late response
-  /// or error is ignored. When this has returned, no `then`, `catch` or `common` begins on the
-  /// isolation that called it, even if the outcome was there already: `onCancel` and `finally` run
-  /// instead, and ``outcome`` keeps its value.
+  /// A waiting operation never starts. The task of a running one is cancelled, and its late
+  /// response or error is ignored.
   ///
-  /// Cancelling again, or when everything has run, changes nothing.
+  /// After `cancel()` has returned, no `then`, `catch` or `common` begins in the isolation of the
+  /// caller, even if the operation already had an outcome. Then `onCancel` and `finally` run
+  /// instead, and receive a cancellation; ``outcome`` doesn't change.
+  ///
+  /// Cancelling an operation again, or after all its handlers have run, has no effect.
   public func cancel() { core.endEarly(.cancelled(.requested)) }
 
   @inlinable @inline(__always)

@@ -3,39 +3,39 @@ import UseCaseInternals
 extension UseCaseQueue {
   /// A limit on concurrent operations, and a rule for operations that arrive at that limit.
   ///
-  /// The policies are those of ember-concurrency, with a debounce, a throttle, a line with an end, and
-  /// one that never overlaps:
+  /// The policies are those of ember-concurrency, with a debounce, a throttle, a bounded number of
+  /// waiting operations, and ``cancelPreviousAndWait``, whose bodies never overlap:
   ///
-  /// | policy | an incoming operation that finds the queue busy |
+  /// | policy | an incoming operation that arrives at the limit |
   /// |---|---|
-  /// | ``unlimited`` | never finds it busy |
+  /// | ``unlimited`` | never arrives there |
   /// | ``serial``, ``limit(_:)`` | waits; first in, first out |
-  /// | ``cancelPrevious`` | supersedes the oldest and starts at once |
-  /// | ``cancelPrevious(debounce:)`` | supersedes the previous one and starts after a pause |
-  /// | ``cancelPreviousAndWait`` | supersedes the oldest and starts when its body has returned |
+  /// | ``cancelPrevious`` | supersedes the running one and starts at once |
+  /// | ``cancelPrevious(debounce:)`` | supersedes the previous one; each start follows a pause |
+  /// | ``cancelPreviousAndWait`` | supersedes the running one, starts when its body has returned |
   /// | ``dropWhileBusy`` | is dropped |
-  /// | ``limit(_:waiting:)`` | waits, or is dropped if that many wait already |
-  /// | ``keepLatest`` | takes the only place to wait in, and supersedes the one waiting there |
-  /// | ``throttle(_:)`` | does the same, also if the last start is too recent |
+  /// | ``limit(_:waiting:)`` | waits, or is dropped if `waiting` operations wait already |
+  /// | ``keepLatest`` | waits in the only place for that, and supersedes the one there |
+  /// | ``throttle(_:)`` | as ``keepLatest``; also waits for the interval since the last start |
   public struct Policy: Hashable, Sendable {
     /// The rule for an incoming operation that finds all slots taken.
     public enum WhenBusy: Hashable, Sendable {
       /// The incoming operation waits: first in, first out.
       case wait
 
-      /// The oldest operations are cancelled, as ``UseCaseCancellation/superseded``. The incoming
-      /// one starts at once, while the old bodies may still be unwinding.
+      /// The oldest operation is cancelled, for the reason ``UseCaseCancellation/superseded``. The
+      /// incoming one starts at once, although the old body may not have returned yet.
       case cancelPrevious
 
-      /// The oldest operations are cancelled, as ``UseCaseCancellation/superseded``. The incoming
-      /// one starts when a body has returned: bodies never overlap beyond the limit.
+      /// The oldest operation is cancelled, for the reason ``UseCaseCancellation/superseded``. The
+      /// incoming one starts when a body has returned: bodies never overlap beyond the limit.
       case cancelPreviousAndWait
 
-      /// The incoming operation is cancelled, as ``UseCaseCancellation/dropped``.
+      /// The incoming operation is cancelled, for the reason ``UseCaseCancellation/dropped``.
       case drop
 
-      /// The incoming operation takes the only place to wait in. An operation that waited there is
-      /// cancelled, as ``UseCaseCancellation/superseded``, and never starts.
+      /// The incoming operation takes the only place to wait in. An operation that waited there
+      /// never starts: it is cancelled, for the reason ``UseCaseCancellation/superseded``.
       case keepLatest
     }
 
@@ -56,7 +56,7 @@ extension UseCaseQueue {
     /// - Parameters:
     ///   - limit: How many operations may run at a time, at least 1; anything less is a
     ///     programmer error and traps.
-    ///   - whenBusy: The rule for an incoming operation when that many run.
+    ///   - whenBusy: The rule for an incoming operation when `limit` operations run.
     public init(limit: Int, whenBusy: WhenBusy) {
       self.init(limit: limit, whenBusy: whenBusy, waiting: 0)
     }
@@ -64,8 +64,8 @@ extension UseCaseQueue {
     private init(limit: Int, whenBusy: WhenBusy, waiting: Int = 0, pause: Pause? = nil) {
       guard limit >= 1 else {
         fatalError(
-          "A queue lets at least 1 operation run, and its limit is \(limit). To let none start, "
-            + "suspend it.")
+          "The limit of a queue must be at least 1 operation, but it is \(limit). To keep "
+            + "operations from starting, suspend the queue.")
       }
       self.limit = limit
       self.whenBusy = whenBusy
@@ -79,19 +79,22 @@ extension UseCaseQueue {
     /// Operations run one at a time, and the others wait: first in, first out.
     public static let serial = Policy(limit: 1, whenBusy: .wait)
 
-    /// The newest runs; the one before it is cancelled. For search as you type.
+    /// The newest operation runs, and the one before it is cancelled. Use it for search as you
+    /// type.
     public static let cancelPrevious = Policy(limit: 1, whenBusy: .cancelPrevious)
 
-    /// The newest runs, once the body of the one before it, which is cancelled, has returned.
+    /// The newest operation cancels the one before it, and starts when the body of that has
+    /// returned.
     public static let cancelPreviousAndWait = Policy(limit: 1, whenBusy: .cancelPreviousAndWait)
 
-    /// While one runs, incoming operations are dropped. For a button that must not fire twice.
+    /// While an operation runs, incoming ones are dropped. Use it for a button that must not fire
+    /// twice.
     public static let dropWhileBusy = Policy(limit: 1, whenBusy: .drop)
 
-    /// An operation runs, and only the newest waits. For saving a document that keeps changing.
+    /// An operation runs, and only the newest waits. Use it to save a document that keeps changing.
     public static let keepLatest = Policy(limit: 1, whenBusy: .keepLatest)
 
-    /// At most `limit` run at a time, the others wait: first in, first out.
+    /// At most `limit` operations run at a time. The others wait: first in, first out.
     ///
     /// - Parameter limit: At least 1; anything less is a programmer error and traps.
     /// - Returns: The policy.
@@ -99,63 +102,66 @@ extension UseCaseQueue {
       Policy(limit: limit, whenBusy: .wait)
     }
 
-    /// At most `limit` run at a time, at most `waiting` wait: first in, first out. The others are
-    /// dropped. For a line that must not grow.
+    /// At most `limit` operations run at a time, and at most `waiting` wait: first in, first out.
+    /// The others are dropped. Use it when the number of waiting operations must be bounded.
     ///
     /// ```swift
     /// let uploads = UseCaseQueue(.limit(2, waiting: 100))
     /// ```
     ///
-    /// An operation that finds the line full is ``UseCaseCancellation/dropped`` before `execute`
-    /// returns. While the queue is suspended, as many wait as otherwise run and wait.
-    /// `limit(1, waiting: 0)` is ``dropWhileBusy``.
+    /// An operation that finds no place to wait in is ``UseCaseCancellation/dropped`` before
+    /// `execute` returns. While the queue is suspended, up to `limit + waiting` operations run and
+    /// wait together. `limit(1, waiting: 0)` is ``dropWhileBusy``.
     ///
     /// - Parameters:
     ///   - limit: At least 1; anything less is a programmer error and traps.
-    ///   - waiting: Zero or more, or it traps.
+    ///   - waiting: The greatest number of waiting operations, 0 or more; anything less is a
+    ///     programmer error and traps.
     /// - Returns: The policy.
     public static func limit(_ limit: Int, waiting: Int) -> Policy {
       guard waiting >= 0 else {
         fatalError(
-          "A line has no room for \(waiting) operations. Let zero or more wait: with zero, an "
-            + "operation that finds the queue busy is dropped.")
+          "`waiting` must be 0 or more, but it is \(waiting). With 0, an operation that arrives at "
+            + "the limit is dropped.")
       }
       return Policy(limit: limit, whenBusy: .drop, waiting: waiting)
     }
 
-    /// The newest runs, after `debounce` without a newer one; the one before it is cancelled at
-    /// once.
+    /// The newest operation runs, after `debounce` without a newer one. The one before it is
+    /// cancelled at once.
     ///
-    /// - Parameter debounce: Measured on the queue's clock, from `execute`. Not negative, or it
-    ///   traps.
+    /// - Parameter debounce: Measured on the queue's clock, from `execute`. Anything less than 0 is a
+    ///   programmer error and traps.
     /// - Returns: The policy.
     public static func cancelPrevious(debounce: Duration) -> Policy {
       guard debounce >= .zero else {
-        fatalError("A debounce of \(debounce) ends before it begins. Give one of zero or more.")
+        fatalError("`debounce` must be 0 or more, but it is \(debounce).")
       }
       return Policy(
         limit: 1, whenBusy: .cancelPrevious, pause: .sinceExecute(min(debounce, .century)))
     }
 
-    /// One runs at a time, at least `interval` lies between two starts, and only the newest waits.
-    /// For work that follows what changes all the time: a preview, a position, a progress.
+    /// One operation runs at a time, at least `interval` lies between two starts, and only the
+    /// newest waits. Use it for work that follows a value that changes all the time, such as a
+    /// preview, a position or a progress bar.
     ///
     /// ```swift
     /// let preview = UseCaseQueue(.throttle(.milliseconds(100)))
     /// ```
     ///
-    /// It is ``keepLatest`` with a pause. The first operation starts at once; the newest one starts
-    /// when the interval is over and the body before it has returned. So the last one of a burst
-    /// always runs. An operation starts when it gets its slot: one that is cancelled or superseded
-    /// while it waits has not started. Combine's `throttle(for:scheduler:latest:)` does this with
-    /// `latest: true`, except that bodies never overlap here.
+    /// This is ``keepLatest`` with a pause. The first operation starts at once. The newest one
+    /// starts when the interval is over and the body before it has returned, so the last operation
+    /// of a burst always runs. The interval counts from the moment an operation gets its slot: an
+    /// operation that is cancelled while it waits doesn't count. Combine's
+    /// `throttle(for:scheduler:latest:)` does this with `latest: true`, except that bodies never
+    /// overlap here.
     ///
-    /// - Parameter interval: Measured on the queue's clock, from one start to the next. Zero or more,
-    ///   or it traps; zero is ``keepLatest``.
+    /// - Parameter interval: Measured on the queue's clock, from one start to the next. Anything less
+    ///   than 0 is a programmer error and traps. With 0, the policy is ``keepLatest``.
     /// - Returns: The policy.
     public static func throttle(_ interval: Duration) -> Policy {
       guard interval >= .zero else {
-        fatalError("No interval between two starts is \(interval). Give one of zero or more.")
+        fatalError("`interval` must be 0 or more, but it is \(interval).")
       }
       return Policy(
         limit: 1, whenBusy: .keepLatest,

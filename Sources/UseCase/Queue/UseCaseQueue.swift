@@ -10,13 +10,16 @@ import UseCaseInternals
 /// }
 /// ```
 ///
-/// A queue is a reference: copies of a use case share it, and several use cases may share one on
-/// purpose. `execute` decides on the caller's thread, before it returns, and the order of calls
-/// is the order of admission.
+/// A queue has as many *slots* as the limit of its ``Policy``. An operation needs a slot to run,
+/// and holds it until its body has returned. The queue decides on the thread that calls `execute`,
+/// before `execute` returns, and admits operations in the order of these calls.
+///
+/// A queue is a reference type: copies of a use case share one queue, and you can give the same
+/// queue to several use cases.
 public final class UseCaseQueue: Sendable {
   typealias Machine = QueueMachine<any QueueMember, UnsafeContinuation<Void, Never>>
 
-  /// An unlimited queue for the whole process, where use cases without one of their own run.
+  /// An unlimited queue for the whole process. Use cases without a queue of their own run on it.
   public static let `default` = UseCaseQueue()
 
   /// The limit on concurrent operations, and the rule for operations that arrive at that limit.
@@ -48,10 +51,11 @@ public final class UseCaseQueue: Sendable {
   ///   - clock: Measures debounce, throttle and timeouts. Give your own in a test.
   ///   - interceptors: Wrapped around every body of the queue, the first outermost.
   ///   - reactions: Attach handlers to the operations of the queue, whichever code executes them.
-  ///   - observer: Receives every event, on any thread and outside of any lock. The events of one
-  ///     operation arrive in order. An event that `execute` or `cancel()` decides arrives on the
-  ///     caller's thread before the call returns. The exception: while another thread delivers an
-  ///     earlier event of the operation, that thread delivers this one, too.
+  ///   - observer: Receives every event, on any thread. The queue holds no lock while it calls the
+  ///     observer. The events of one operation arrive in order. `execute` and `cancel()` deliver
+  ///     the events that they cause on the caller's thread, before they return. If another thread
+  ///     is still delivering an earlier event of the operation, that thread delivers the later one,
+  ///     too.
   public convenience init(
     _ policy: Policy = .unlimited, clock: any Clock<Duration> = ContinuousClock(),
     interceptors: [any UseCaseInterceptor] = [], reactions: UseCaseReactions? = nil,
@@ -96,10 +100,10 @@ public final class UseCaseQueue: Sendable {
   /// A consistent snapshot of what the queue is doing and has done.
   public var activity: UseCaseActivity { machine.withLock { $0.activity } }
 
-  /// Whether something runs or waits: the state of an indicator, right for every policy.
+  /// Whether an operation runs or waits. A progress indicator can show it, whatever the policy is.
   public var isBusy: Bool { !activity.isIdle }
 
-  /// Returns the present activity, and then one for each change. A slow reader sees the newest.
+  /// Returns the present activity, and then one for each change. A slow reader skips to the newest.
   ///
   /// ```swift
   /// for await activity in search.queue.activities() {
@@ -107,7 +111,7 @@ public final class UseCaseQueue: Sendable {
   /// }
   /// ```
   ///
-  /// - Returns: The activities. They end when the queue goes away.
+  /// - Returns: A stream that ends when the queue is deallocated.
   public func activities() -> AsyncStream<UseCaseActivity> {
     changes.values { [weak self] in self?.activity }
   }
@@ -115,9 +119,9 @@ public final class UseCaseQueue: Sendable {
   /// Whether the queue admits operations but starts none.
   public var isSuspended: Bool { machine.withLock { $0.isSuspended } }
 
-  /// Starts no waiting operation until ``resume()``. Running ones go on, and the policy holds:
-  /// incoming operations wait, are dropped, or supersede others. Operations that wait in a queue
-  /// which is never resumed wait for ever: cancel them.
+  /// Keeps operations from starting until ``resume()``. Running operations go on, and the policy
+  /// still applies: an incoming operation waits, is dropped, or supersedes another one. Operations
+  /// wait forever in a queue that is never resumed: cancel them.
   public func suspend() { machine.withLock { $0.suspend() } }
 
   /// Starts the waiting operations that may start, in order.
@@ -125,8 +129,9 @@ public final class UseCaseQueue: Sendable {
   /// - Complexity: O(*n*) in the number of operations that start.
   public func resume() { act(on: decide { $0.resume() }) }
 
-  /// Cancels all operations that run or wait, as ``UseCaseCancellation/requested``. The handlers of
-  /// an operation that has succeeded or failed and is no longer in the queue still run.
+  /// Cancels all operations that run or wait, for the reason ``UseCaseCancellation/requested``. An
+  /// operation that has left the queue with a response or an error isn't affected: its handlers
+  /// still run.
   ///
   /// - Complexity: O(*n*) in the number of operations.
   public func cancelAll() {
@@ -146,21 +151,23 @@ public final class UseCaseQueue: Sendable {
     act(on: release)
   }
 
-  /// Returns when nothing runs and nothing waits, at once if that is so now. The cancellation of
-  /// the awaiting task changes nothing.
+  /// Waits until no operation runs or waits. Returns at once if the queue is idle already. The
+  /// cancellation of the awaiting task changes nothing.
   ///
-  /// A body of this queue that awaits this waits for ever.
+  /// Don't await it in the body of an operation on this queue: it would never return.
   nonisolated(nonsending) public func idle() async {
     await withUnsafeContinuation { waiter in
       machine.withLock { $0.wait(waiter) }?.resume()
     }
   }
 
-  /// Whether the running code holds a slot of this queue: in a body, in what the body calls with
-  /// `try await useCase(request)`, and in their child tasks and `Task { }`, as long as the slot is
-  /// held. Handlers run outside.
+  /// Whether the current task runs inside a slot of this queue.
   ///
-  /// - Complexity: O(*n*) in the depth of calls.
+  /// That is true in a body, in the use cases that the body calls in the call form,
+  /// `try await useCase(request)`, and in their child tasks and `Task { }`, as long as the slot is
+  /// held. It is false in handlers.
+  ///
+  /// - Complexity: O(*n*), where *n* is the depth of nested calls of use cases.
   public var isHeldHere: Bool { Slot.holder(in: ObjectIdentifier(self)) != nil }
 }
 
@@ -181,9 +188,9 @@ extension UseCaseQueue {
   /// UseCaseQueue.unhandledFailure = { failure in log.error("\(failure)") }
   /// ```
   ///
-  /// It is called once for each of them, on no actor and outside of any lock, a tenth of a second
-  /// after the end: a body that fails at once may end before its `catch` is attached.
-  /// Nil, the default, costs nothing.
+  /// The closure is called once for each failure, on no actor and with no lock held. The call comes
+  /// a tenth of a second after the operation has ended, which leaves time to attach a `catch` to an
+  /// operation that fails at once. `nil`, the default, costs nothing.
   public static var unhandledFailure: (@Sendable (UseCaseUnhandledFailure) -> Void)? {
     get { failureHook.withLock { $0 } }
     set {

@@ -14,7 +14,8 @@ import UseCaseInternals
 /// caller's thread, before `execute` returns and before the body begins. So handlers attached there
 /// run before all others. Any number of closures may react, in the order in which they registered.
 ///
-/// The idea is Aftermath's: wait, consume and rescue are `onStart`, `then` and `catch`.
+/// The idea comes from the library Aftermath, whose `wait`, `consume` and `rescue` are `onStart`,
+/// `then` and `catch` here.
 public final class UseCaseReactions: Sendable {
   typealias Attach = @Sendable (any AnyObject & Sendable) -> Void
 
@@ -25,7 +26,7 @@ public final class UseCaseReactions: Sendable {
 
   private let registry = Lock(Registry())
 
-  /// Creates reactions to nothing.
+  /// Creates an empty set of reactions.
   public init() {}
 
   /// Registers a reaction to operations of `type`. Returns its number.

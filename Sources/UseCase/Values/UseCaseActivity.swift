@@ -11,7 +11,7 @@ public struct UseCaseActivity: Hashable, Sendable {
   /// How many operations hold a slot.
   public var running: Int
 
-  /// How many operations wait for one.
+  /// How many operations wait for a slot.
   public var waiting: Int
 
   /// How many operations have succeeded.
@@ -20,20 +20,20 @@ public struct UseCaseActivity: Hashable, Sendable {
   /// How many operations have failed, timeouts included.
   public var failed: Int
 
-  /// How many operations were cancelled, superseded or refused.
+  /// How many operations were cancelled, for whatever reason: see ``UseCaseCancellation``.
   public var cancelled: Int
 
-  /// How many operations were ever executed: the sum of the five.
+  /// How many operations the queue has received, dropped ones included: the sum of the five counts.
   public var executed: Int { running + waiting + succeeded + failed + cancelled }
 
-  /// Whether nothing runs and nothing waits.
+  /// Whether no operation runs or waits.
   public var isIdle: Bool { running == 0 && waiting == 0 }
 
   /// Creates a snapshot, for a preview or a test.
   ///
   /// - Parameters:
   ///   - running: How many operations hold a slot.
-  ///   - waiting: How many operations wait for one.
+  ///   - waiting: How many operations wait for a slot.
   ///   - succeeded: How many have succeeded.
   ///   - failed: How many have failed.
   ///   - cancelled: How many were cancelled.

@@ -1,15 +1,16 @@
 /// The reason why an operation was cancelled.
 public enum UseCaseCancellation: Hashable, Sendable {
-  /// `cancel()` or `cancelAll()` was called, or the task that awaits the call form was cancelled.
+  /// `cancel()` or `cancelAll()` was called, or the task that awaits `try await useCase(request)`
+  /// was cancelled.
   case requested
 
-  /// A later operation took its place.
+  /// A later operation took the place of this one.
   case superseded
 
-  /// The queue was busy and rejected it.
+  /// The queue was at its limit, and had no place for the operation to wait in.
   case dropped
 
-  /// The scope that it was stored in went away.
+  /// The scope that the operation was stored in was deallocated.
   case scopeEnded
 
   /// The body threw `CancellationError` though nothing had cancelled the operation.

@@ -1,19 +1,21 @@
-/// The error of awaiting an operation that waits for a slot which only the awaiting body holds.
+/// The error of a body that awaits an operation which can't start until that body returns.
 ///
-/// Awaiting would never end: the operation waits for the slot, and the slot for the body. Use the
-/// call form, `try await useCase(request)`, which runs inside the slot that the body holds.
+/// The operation waits for a slot that only the body holds, so neither would ever end. Use the call
+/// form, `try await useCase(request)`, which runs inside the slot of the body.
 ///
-/// It is also the error of a body that awaits the shared run that it is a part of.
+/// A body that awaits the shared run it is a part of gets this error, too: see
+/// ``UseCase/UseCase/shared()``.
 ///
-/// A `Task { }` made in the body counts as a part of it, even if the body does not wait for it.
-/// Make a detached task to await such an operation from there.
+/// A `Task { }` that the body starts counts as a part of the body, even if the body doesn't wait
+/// for it. To await the operation outside of the body, use `Task.detached`.
 public struct UseCaseDeadlock: Error, Hashable, CustomStringConvertible {
   /// Creates the error, for a fake in a test.
   public init() {}
 
   /// A sentence for a log.
   public var description: String {
-    "The awaited operation waits for the slot that the awaiting body holds, or shares its run. Use "
-      + "the call form, `try await useCase(request)`, which runs inside that slot, or another request."
+    "A body awaits an operation that cannot end before the body returns. Use the call form, "
+      + "`try await useCase(request)`, which runs inside the slot of the body. For a shared use "
+      + "case, use another request."
   }
 }

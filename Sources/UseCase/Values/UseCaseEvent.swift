@@ -6,40 +6,38 @@
 /// }
 /// ```
 public struct UseCaseEvent: Sendable {
-  /// The operation.
+  /// The identity of the operation.
   public let id: UseCaseOperationID
 
-  /// The type of its use case, to tell use cases apart without their names.
+  /// The type of the use case, to tell use cases apart without their names.
   public let type: any Any.Type
 
-  /// The name of ``type``.
-  ///
-  /// - Complexity: The name is made at each call.
+  /// The name of ``type``. The string is created at each access.
   public var useCase: String { String(describing: type) }
 
   /// The change.
   public let kind: Kind
 
-  /// The operation in whose body this one was executed or called, nil if there was none.
+  /// The operation in whose body this one was executed or called, `nil` if there was none.
   public let parent: UseCaseOperationID?
 
-  /// The failure, of ``Kind/failed``.
+  /// The error if ``kind`` is ``Kind/failed``, otherwise `nil`.
   public let error: (any Error)?
 
   /// The changes, in the order in which they come: an operation may wait and run, has one outcome,
   /// and ends.
   public enum Kind: Hashable, Sendable {
-    /// It waits for a slot.
+    /// The operation waits for a slot.
     case waiting
-    /// It holds a slot, and its body is about to begin.
+    /// The operation holds a slot, and its body is about to begin.
     case running
-    /// Its body returned a response.
+    /// The body returned a response.
     case succeeded
-    /// Its body threw, or its timeout passed.
+    /// The body threw an error, or its timeout passed.
     case failed
-    /// It was cancelled.
+    /// The operation was cancelled.
     case cancelled(UseCaseCancellation)
-    /// Its body has returned, its slot is free and its handlers have run.
+    /// The body has returned, the slot is free, and the handlers have run.
     case ended
   }
 }

@@ -6,6 +6,6 @@ public enum UseCaseOperationState: Hashable, Sendable {
   /// The operation holds a slot and has no outcome yet.
   case running
 
-  /// The operation has an outcome. Its body may still be unwinding.
+  /// The operation has an outcome. Its body may not have returned yet.
   case finished
 }

@@ -1,4 +1,4 @@
-/// The result of an operation. Each operation has exactly one, and the first one stays.
+/// The result of an operation. Each operation has exactly one outcome, which never changes.
 ///
 /// ```swift
 /// switch await search.execute("swift").ended() {
@@ -14,7 +14,9 @@ public enum UseCaseOutcome<Response: Sendable>: Sendable {
   /// The body threw this error, or took longer than its timeout allows.
   case failure(any Error)
 
-  /// The operation was cancelled before its body had returned.
+  /// The operation was cancelled, or its body threw `CancellationError`.
+  ///
+  /// After a late ``UseCaseOperation/cancel()``, handlers receive this instead of the outcome.
   case cancelled(UseCaseCancellation)
 
   /// Returns the response.

@@ -19,7 +19,7 @@ public struct UseCaseTimeout: Error, Hashable, CustomStringConvertible {
     self.duration = duration
   }
 
-  /// A sentence for a person, such as "It took longer than 5 seconds."
+  /// A sentence for a user, such as "It took longer than 5 seconds."
   public var description: String {
     let (seconds, attoseconds) = duration.components
     let number = attoseconds == 0 ? "\(seconds)" : "\(duration / .seconds(1))"

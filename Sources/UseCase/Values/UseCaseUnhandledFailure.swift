@@ -1,9 +1,9 @@
 /// A failure that nobody has handled, as ``UseCaseQueue/unhandledFailure`` receives it.
 public struct UseCaseUnhandledFailure: Sendable, CustomStringConvertible {
-  /// The operation.
+  /// The identity of the operation.
   public let id: UseCaseOperationID
 
-  /// The type of its use case.
+  /// The type of the use case.
   public let type: any Any.Type
 
   /// The failure.

@@ -8,8 +8,9 @@ import UseCase
 /// }
 /// ```
 public struct HistoryEntry: Identifiable, Hashable, Sendable {
-  /// The identity of an entry. It grows in the order asked for and is never used again, in no
-  /// history of the process, nor in a later launch that opens the history from a journal.
+  /// The identity of an entry. Later calls get greater identities. Each is unique among all
+  /// histories of the process, and a later launch that opens the history from a journal doesn't use
+  /// it again.
   public struct ID: Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
     let number: UInt64
 
@@ -27,7 +28,7 @@ public struct HistoryEntry: Identifiable, Hashable, Sendable {
 
     /// Reads what `encode(to:)` has written.
     ///
-    /// - Parameter decoder: Has a number.
+    /// - Parameter decoder: The decoder to read the number from.
     /// - Throws: A `DecodingError`.
     public init(from decoder: any Decoder) throws {
       number = try decoder.singleValueContainer().decode(UInt64.self)
@@ -35,7 +36,7 @@ public struct HistoryEntry: Identifiable, Hashable, Sendable {
 
     /// Writes a number, which is the same in a later launch that opens the history from a journal.
     ///
-    /// - Parameter encoder: Takes the number.
+    /// - Parameter encoder: The encoder to write the number to.
     /// - Throws: An `EncodingError`.
     public func encode(to encoder: any Encoder) throws {
       var container = encoder.singleValueContainer()
@@ -78,28 +79,29 @@ public struct HistoryEntry: Identifiable, Hashable, Sendable {
       Content(id: id, title: title, isApplied: isApplied, children: children, standing: standing))
   }
 
-  /// Its identity, for ``UseCaseHistory/move(to:)``.
+  /// The identity of the entry, for ``UseCaseHistory/move(to:)``.
   public var id: ID { box.content.id }
 
   /// The title that the use case gives the request, or that of the group.
   public var title: String { box.content.title }
 
-  /// Whether its effect is there. A group of which an undo stopped half-way is still applied.
+  /// Whether the entry is applied, that is, not undone. A group whose undo stopped halfway is still
+  /// applied.
   public var isApplied: Bool { box.content.isApplied }
 
   /// The parts of a group, in order. Empty for a single execution.
   public var children: [HistoryEntry] { box.content.children }
 
-  /// Whether it can be undone and redone: always, in a history without a journal. A group has the
-  /// worst of its parts.
+  /// Whether the entry can be undone and redone. Without a journal it is always
+  /// ``Standing/normal``. A group has the worst standing of its parts.
   public var standing: Standing { box.content.standing }
 
-  /// Returns whether two entries look the same: with the same id, title, parts and standing.
+  /// Returns whether all properties of two entries are equal.
   ///
   /// - Parameters:
   ///   - lhs: An entry.
   ///   - rhs: Another entry.
-  /// - Returns: Whether they look the same.
+  /// - Returns: Whether all of their properties are equal.
   public static func == (lhs: Self, rhs: Self) -> Bool {
     lhs.box === rhs.box || lhs.box.content == rhs.box.content
   }
@@ -109,16 +111,17 @@ public struct HistoryEntry: Identifiable, Hashable, Sendable {
   /// - Parameter hasher: The hasher.
   public func hash(into hasher: inout Hasher) { hasher.combine(box.content) }
 
-  /// The worth of an entry that a journal has kept.
+  /// The condition of an entry, after its history was opened from a journal.
   public enum Standing: Hashable, Sendable {
-    /// It can be undone and redone.
+    /// The entry can be undone and redone.
     case normal
 
-    /// The process ended while it was being executed, undone or redone, and nobody knows whether it was.
-    /// An execution can only be forgotten; an undo or a redo can be tried again.
+    /// The process ended during the execution, undo or redo of the entry, and it is unknown whether
+    /// that took effect. After an execution, the entry can only be forgotten. After an undo or a
+    /// redo, that can be tried again.
     case inDoubt
 
-    /// No use case that was given to `open` can read it. It can only be forgotten.
+    /// No use case that was given to `open` can read the entry. It can only be forgotten.
     case unreadable
 
     static func worst(of standings: [Self]) -> Self {

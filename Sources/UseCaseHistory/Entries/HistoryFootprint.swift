@@ -1,11 +1,12 @@
-/// The things that an execution touches, so that a history knows which others it may be undone without.
+/// The things that an execution reads or writes. A history compares footprints to decide whether an
+/// entry can be undone while later entries stay.
 ///
 /// ```swift
 /// func footprint(of title: String, _: Void) -> HistoryFootprint { .keys(title) }
 /// ```
 ///
-/// Two footprints overlap if they have a key in common. Name everything that `main`, `undo` and
-/// `redo` read or write: an entry is undone out of order only past those that do not overlap it.
+/// Two footprints overlap if they have a key in common. Include everything that `main`, `undo` and
+/// `redo` read or write: an entry can be undone out of order only if no later entry overlaps it.
 public struct HistoryFootprint: Hashable, Sendable {
   /// A key, whatever its type.
   private struct Key: Hashable, Sendable {
@@ -21,12 +22,13 @@ public struct HistoryFootprint: Hashable, Sendable {
   /// Nil for everything.
   private let keys: Set<Key>?
 
-  /// It overlaps all others but an empty one: whatever comes later has to be undone first.
+  /// A footprint that overlaps every other one but an empty one. Later entries have to be undone
+  /// first.
   public static let everything = Self(keys: nil)
 
   /// Returns the footprint of an execution that touches these things, such as the ids of notes.
   ///
-  /// - Parameter keys: The things. They may be of one type here and of another elsewhere.
+  /// - Parameter keys: The things. Different calls can use keys of different types.
   /// - Returns: The footprint.
   public static func keys<Key: Hashable & Sendable>(_ keys: Key...) -> Self {
     Self(keys: Set(keys.map { HistoryFootprint.Key(value: $0) }))
@@ -37,10 +39,10 @@ public struct HistoryFootprint: Hashable, Sendable {
   /// - Returns: The footprint.
   public static func keys() -> Self { Self(keys: []) }
 
-  /// Returns the footprint of both together.
+  /// Returns the union of two footprints.
   ///
   /// - Parameter other: Another footprint.
-  /// - Returns: Everything, if one of them is that.
+  /// - Returns: The union, which is ``everything`` if either footprint is.
   public func union(_ other: Self) -> Self {
     guard let keys, let others = other.keys else { return .everything }
     return Self(keys: keys.union(others))

@@ -1,4 +1,4 @@
-/// An error of the journal of a history, in a sentence, with its cause.
+/// An error of the journal of a history.
 public struct HistoryJournalError: Error, CustomStringConvertible {
   /// A fault of a journal.
   public enum Reason: Hashable, Sendable {
@@ -12,69 +12,72 @@ public struct HistoryJournalError: Error, CustomStringConvertible {
     /// No use case that was given to `open` can read the entry. The name is that of its use case.
     case unreadable(String)
 
-    /// The journal is damaged before its end, and has been left as it is. The offset counts the bytes
-    /// of a file; it is the number of a record if there is no file.
+    /// The journal is damaged before its end, and was left unchanged. The offset is a position in
+    /// bytes where a file is damaged, and the index of a record whose content makes no sense.
     case damaged(offset: Int)
 
-    /// The file is not a journal, or one of a version that is not known here. It has been left as it is.
+    /// The file is not a journal, or was written in a newer format. It was left unchanged.
     case foreign
 
     /// Another process, or another object, has the journal open.
     case inUse
 
-    /// It cannot be read.
+    /// The journal can't be read.
     case cannotRead
 
-    /// It cannot be written: what has been asked for did not run, or is not in the journal yet.
+    /// The journal can't be written. Either the action didn't run, or it ran and is not in the
+    /// journal yet.
     case cannotWrite
 
-    /// It was closed.
+    /// The journal was closed.
     case closed
   }
 
   /// The fault.
   public let reason: Reason
 
-  /// Which journal, such as the path of a file. Empty if it has no name.
+  /// The name of the journal, such as the path of a file. Empty if it has none.
   public let journal: String
 
-  /// The error below, such as that of the system.
+  /// The underlying error, such as one of the system, if there is one.
   public let cause: (any Error)?
 
   /// Creates an error, for a journal of your own.
   ///
   /// - Parameters:
-  ///   - reason: What is wrong.
-  ///   - journal: Which journal.
-  ///   - cause: The error below.
+  ///   - reason: The fault.
+  ///   - journal: The name of the journal.
+  ///   - cause: The underlying error.
   public init(_ reason: Reason, journal: String = "", cause: (any Error)? = nil) {
     self.reason = reason
     self.journal = journal
     self.cause = cause
   }
 
-  /// A sentence for a person, with the cause.
+  /// A sentence for a user, with the cause.
   public var description: String { sentence + (cause.map { " (\($0))" } ?? "") }
 
   private var sentence: String {
-    let name = journal.isEmpty ? "the journal" : "the journal \(journal)"
+    let name = journal.isEmpty ? "journal" : "journal \(journal)"
     return switch reason {
     case .notJournaled(let useCase):
-      "“\(useCase)” is not recorded in a journal: make it a JournaledUseCase, and give it to open."
+      "“\(useCase)” cannot be recorded in a journal. Conform it to JournaledUseCase, and pass it "
+        + "to UseCaseHistory.open."
     case .duplicateName(let useCase):
       "Two use cases have the journal name “\(useCase)”: give each its own."
     case .unreadable(let useCase):
-      "This step of “\(useCase)” was recorded by another version of the app and cannot be read. "
-        + "Forget it to go on."
+      "This step of “\(useCase)” cannot be read by this version of the app. Remove it from the "
+        + "history to go on."
     case .damaged(let offset):
-      "At \(offset), \(name) is damaged. It has been left as it is: move it away, or restore a copy."
+      "The \(name) is damaged at offset \(offset). It was left unchanged: move it away, or "
+        + "restore a copy."
     case .foreign:
-      "The file is not \(name), or was written by a newer version of the app. It has been left as it "
-        + "is."
-    case .inUse: "Another process has \(name) open."
-    case .cannotRead: "It is impossible to read \(name)."
-    case .cannotWrite: "It is impossible to write \(name)."
-    case .closed: "Somebody has closed \(name)."
+      "The file \(journal.isEmpty ? "" : "\(journal) ")is not a journal, or was written by a newer "
+        + "version of the app. It was left unchanged."
+    case .inUse: "The \(name) is already open."
+    case .cannotRead: "It is impossible to read the \(name)."
+    case .cannotWrite: "It is impossible to write the \(name)."
+    case .closed: "The \(name) was closed."
     }
   }
 }

@@ -6,7 +6,7 @@ public enum HistoryMove: Hashable, Sendable {
   /// Redo the next undone entry.
   case redo
 
-  /// Undo or redo until this entry is the newest applied one; nil for before the first.
+  /// Undo or redo until this entry is the newest applied one; `nil` to undo all.
   case move(HistoryEntry.ID?)
 
   /// Undo this entry, wherever it is.

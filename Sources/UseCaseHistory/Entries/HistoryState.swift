@@ -5,26 +5,26 @@
 /// print(state.canUndo, state.undoTitle ?? "")  // true Rename
 /// ```
 public struct HistoryState: Hashable, Sendable {
-  /// Whether ``UseCaseHistory/undo()`` called now would have a target.
+  /// Whether ``UseCaseHistory/undo()`` called now would have an entry to undo.
   public var canUndo: Bool
 
-  /// Whether ``UseCaseHistory/redo()`` called now would have a target that stays. False while a
-  /// recorded execution waits or runs: it is about to drop the undone entries.
+  /// Whether ``UseCaseHistory/redo()`` called now would have an entry to redo. It is `false` while
+  /// a recorded execution waits or runs, because that is about to discard the undone entries.
   public var canRedo: Bool
 
-  /// Whether something that was asked of the history waits or runs.
+  /// Whether an execution, an undo, a redo, a move or a group of the history waits or runs.
   public var isBusy: Bool
 
-  /// Whether the newest applied entry is the saved one, while nothing waits or runs that is to be
-  /// recorded, and no undo, redo or move runs.
+  /// Whether there are no unsaved changes: the history is at the saved place, no execution or group
+  /// waits or runs, and no undo, redo or move runs.
   public var isClean: Bool
 
-  /// The title of what `undo()` would undo, also while its execution waits or runs. Nil if there
-  /// is nothing, or if the execution belongs to a wrapper, of which the title is known only once it
-  /// is recorded.
+  /// The title of the entry that `undo()` would undo, also while its execution waits or runs. `nil`
+  /// if there is nothing to undo, or if a wrapper of your own runs the execution on the lane: then
+  /// the title is known once the execution is recorded.
   public var undoTitle: String?
 
-  /// The title of what `redo()` would redo.
+  /// The title of the entry that `redo()` would redo, `nil` if there is none.
   public var redoTitle: String?
 
   /// How many entries are applied.
@@ -33,6 +33,6 @@ public struct HistoryState: Hashable, Sendable {
   /// How many entries are undone.
   public var redoCount: Int
 
-  /// Grows with each change.
+  /// A number that grows with each change.
   public var version: UInt64
 }
