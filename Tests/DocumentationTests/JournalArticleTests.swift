@@ -9,26 +9,46 @@ import UseCaseJournal
 @Suite(.mustEnd)
 struct JournalArticleTests {
   @Test func `a server that knows the key settles what was in doubt`() async throws {
-    let titles = Watched<[String: String]>([:])
-    let server = Server(
-      send: { title, note, headers in
-        #expect(note == 1)
-        titles.update { $0[headers["Idempotency-Key", default: "none"]] = title }
-        return "Old"
-      }, answer: { key in titles.value[key].map { _ in "Old" } })
+    let notes = KeyedNotes()
     let database = Table()
-    let rename = RenameNote(server: server)
+    let rename = RenameNote(server: notes.server)
     let history = try await UseCaseHistory.open(TableJournal(database: database), for: [rename])
     await history.execute(rename, .init(note: 1, title: "New")).ended()
     let entry = try #require(history.entries.first?.id)
-    #expect(titles.value == ["\(entry)": "New"])
+    #expect(notes.keys == ["phone-\(entry)-do-1"])
 
     // The end of the execution was never written.
     database.rows.update { $0.removeLast() }
     let next = try await UseCaseHistory.open(TableJournal(database: database), for: [rename])
     #expect(next.entries.map(\.standing) == [.normal])
     await next.undo().ended()
-    #expect(titles.value["\(entry)-undo"] == "Old")
+    #expect(notes.title == "Old")
+    #expect(notes.keys == ["phone-\(entry)-do-1", "phone-\(entry)-undo-1"])
+  }
+
+  @Test func `each undo and each redo has a key of its own, and a repeated one the same`()
+    async throws
+  {
+    let notes = KeyedNotes()
+    let rename = RenameNote(server: notes.server)
+    let journal = TableJournal(database: Table())
+    let history = try await UseCaseHistory.open(journal, for: [rename])
+    await history.execute(rename, .init(note: 1, title: "New")).ended()
+    for _ in 1...3 {
+      await history.undo().ended()
+      #expect(notes.title == "Old")
+      await history.redo().ended()
+      #expect(notes.title == "New")
+    }
+    #expect(notes.keys.count == 7)
+
+    // The answer is lost, and the undo repeated.
+    notes.losesAnswer.update { $0 = true }
+    await history.undo().ended()
+    #expect(history.state.canUndo && notes.title == "Old")
+    await history.undo().ended()
+    #expect(!history.state.canUndo && notes.title == "Old")
+    #expect(notes.keys.count == 8)
   }
 
   @Test func `a file keeps what a coder has encrypted`() async throws {
@@ -36,7 +56,7 @@ struct JournalArticleTests {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     let file = folder.appending(path: "undo.journal")
-    let server = Server(send: { _, _, _ in "Geheim" }, answer: { _ in nil })
+    let server = Server(device: "phone", send: { _, _, _ in "Geheim" }, answer: { _ in nil })
     let coder = SecretCoder(seal: { $0.map { ~$0 } }, open: { $0.map { ~$0 } })
     let journal = try FileJournal(at: file, coder: coder)
     let rename = RenameNote(server: server)
@@ -55,10 +75,10 @@ struct JournalArticleTests {
     let folder = FileManager.default.temporaryDirectory.appending(path: "article-\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    let server = Server(send: { _, _, _ in "Old" }, answer: { _ in nil })
+    let server = Server(device: "phone", send: { _, _, _ in "Old" }, answer: { _ in nil })
     #expect(try await openHistory(folder.appending(path: "a"), server).entries.isEmpty)
     #expect(try await openNotes(folder, []).entries.isEmpty)
-    #expect(try await openKeeping(TableJournal(database: Table())).entries.isEmpty)
+    #expect(try await openKeeping(TableJournal(database: Table()), server).entries.isEmpty)
     let coder = JSONHistoryCoder()
     let bytes = try coder.encode(["name": "Report"])
     print(String(decoding: bytes, as: UTF8.self))  // {"name":"Report"}
@@ -78,8 +98,45 @@ private func openNotes(
   return try await UseCaseHistory.open(journal, for: useCases)
 }
 
-private func openKeeping(_ journal: any HistoryJournal) async throws -> UseCaseHistory {
-  try await UseCaseHistory.open(journal, for: [], interrupted: .keep)
+private func openKeeping(
+  _ journal: any HistoryJournal, _ server: Server
+) async throws -> UseCaseHistory {
+  let rename = RenameNote(server: server)
+  return try await UseCaseHistory.open(journal, for: [rename], interrupted: .keep)
+}
+
+/// A server that answers a key which it knows without doing anything again.
+private struct KeyedNotes {
+  private struct Offline: Error {}
+
+  private let titles = Watched(["Old"])
+  private let answers = Watched<[(key: String, oldTitle: String)]>([])
+  let losesAnswer = Watched(false)
+
+  var title: String? { titles.value.last }
+  var keys: [String] { answers.value.map(\.key) }
+
+  var server: Server {
+    Server(
+      device: "phone",
+      send: { [self] title, note, headers in
+        #expect(note == 1)
+        let key = headers["Idempotency-Key", default: "none"]
+        if let known = answer(to: key) { return known }
+        let oldTitle = titles.value.last ?? ""
+        titles.update { $0.append(title) }
+        answers.update { $0.append((key, oldTitle)) }
+        if losesAnswer.value {
+          losesAnswer.update { $0 = false }
+          throw Offline()
+        }
+        return oldTitle
+      }, answer: { [self] key in answer(to: key) })
+  }
+
+  private func answer(to key: String) -> String? {
+    answers.value.first { $0.key == key }?.oldTitle
+  }
 }
 
 private protocol Database: Sendable {
@@ -110,43 +167,64 @@ private struct RenameNote: JournaledUseCase {
     let title: String
   }
 
+  struct Response: Codable, Sendable {
+    let oldTitle: String
+    let round: Int  // one more after each redo
+  }
+
   static let journalName = "rename note"
   let server: Server
 
-  func main(_ request: Request) async throws -> String {
-    try await server.rename(request.note, to: request.title, key: Server.key)
+  func main(_ request: Request) async throws -> Response {
+    try await rename(request, round: 1)
   }
 
-  func undo(_ request: Request, _ oldTitle: String) async throws {
-    _ = try await server.rename(request.note, to: oldTitle, key: Server.key + "-undo")
+  func undo(_ request: Request, _ response: Response) async throws {
+    let key = server.key("undo", round: response.round)
+    _ = try await server.rename(request.note, to: response.oldTitle, key: key)
+  }
+
+  func redo(_ request: Request, _ response: Response) async throws -> Response {
+    try await rename(request, round: response.round + 1)
   }
 
   func settle(
-    _ doubt: HistoryDoubt<Request, String>
-  ) async throws -> HistorySettlement<String> {
+    _ doubt: HistoryDoubt<Request, Response>
+  ) async throws -> HistorySettlement<Response> {
     switch doubt {
     case .execution:
-      guard let oldTitle = try await server.answer(to: Server.key) else { return .hadNoEffect }
-      return .hadEffect(oldTitle)
+      let answer = try await server.answer(server.key("do", round: 1))
+      guard let oldTitle = answer else { return .hadNoEffect }
+      return .hadEffect(Response(oldTitle: oldTitle, round: 1))
     case .undo, .redo:
-      return .unknown
+      return .unknown  // Repeating it does no harm: its key is the same.
     }
+  }
+
+  private func rename(_ request: Request, round: Int) async throws -> Response {
+    let key = server.key("do", round: round)
+    let oldTitle = try await server.rename(request.note, to: request.title, key: key)
+    return Response(oldTitle: oldTitle, round: round)
   }
 }
 
 private struct Server: Sendable {
-  // The same for every attempt of one execution, also after a launch.
-  static var key: String { HistoryEntry.ID.current.map { "\($0)" } ?? "" }
-
+  let device: String  // Other devices have entries with the same ids.
   let send:
     @Sendable (_ title: String, _ note: Int, _ headers: [String: String]) async throws -> String
   let answer: @Sendable (_ key: String) async throws -> String?
 
+  // The same when a call is repeated, even at the next launch.
+  func key(_ action: String, round: Int) -> String {
+    guard let entry = HistoryEntry.ID.current else {
+      fatalError("The key contains an entry: record the use case in a history.")
+    }
+    return "\(device)-\(entry)-\(action)-\(round)"
+  }
+
   func rename(_ note: Int, to title: String, key: String) async throws -> String {
     try await send(title, note, ["Idempotency-Key": key])
   }
-
-  func answer(to key: String) async throws -> String? { try await answer(key) }
 }
 
 private struct SecretCoder: HistoryCoder {

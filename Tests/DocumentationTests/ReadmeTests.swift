@@ -57,10 +57,11 @@ struct ReadmeCode {
     history.undo().catch { error in print("Not undone: \(error)") }
   }
 
-  func tidyUp(_ rename: Rename, in history: UseCaseHistory) {
+  func edit(_ rename: Rename, in history: UseCaseHistory) {
     let rename = rename.recorded(in: history)
     rename.execute("Report")
     history.undo().catch { error in print("Not undone: \(error)") }
+    history.redo()
     history.group("Tidy up") {  // one entry, undone in one step
       _ = try await rename("Draft")
       _ = try await rename("Draft 2")
@@ -102,11 +103,11 @@ struct ReadmeTests {
 
   @Test func `a group is one entry`() async {
     let (document, history) = (Document(), UseCaseHistory())
-    ReadmeCode().tidyUp(ReadmeCode.Rename { await document.rename(to: $0) }, in: history)
+    ReadmeCode().edit(ReadmeCode.Rename { await document.rename(to: $0) }, in: history)
     await history.idle()
-    #expect(history.entries.map(\.title) == ["Tidy up"])
+    #expect(history.entries.map(\.title) == ["Rename", "Tidy up"])
     await history.undo().ended()
-    #expect(await document.title == "Untitled")
+    #expect(await document.title == "Report")
   }
 
   private actor Document {

@@ -54,10 +54,10 @@ struct UndoArticleTests {
       _ = try await rename("Draft 2")
     }
     .catch(HistoryGroupError.self) { error in
-      list.show("What is left can be undone: \(error.undoFailure)")
+      list.show(error)  // says that the rest can be undone later
     }
     .ended()
-    #expect(list.shown == ["What is left can be undone: Refused()"])
+    #expect(list.shown.count == 1 && list.shown[0].hasSuffix("Undo the rest later."))
     #expect(history.entries.map(\.title) == ["Tidy up"])
     await shelf.refuse([])
     await history.undo().ended()
@@ -93,8 +93,8 @@ struct UndoArticleTests {
     await shelf.add(["a", "b"])
     screen.remove("a")
     let deletion = await screen.snackbar.shown.elements(atLeast: 1)[0].deletion
-    await history.execute(Favor(shelf: shelf), "b").ended()
-    await history.execute(Favor(shelf: shelf), "a").ended()
+    await history.execute(MarkAsFavorite(shelf: shelf), "b").ended()
+    await history.execute(MarkAsFavorite(shelf: shelf), "a").ended()
     screen.tapUndo(deletion)
     await screen.list.log.elements(atLeast: 1)
     await history.undo().ended()
@@ -110,8 +110,8 @@ struct UndoArticleTests {
     await shelf.add(["a", "b"])
     await history.execute(Delete(shelf: shelf), "a").ended()
     await history.execute(Delete(shelf: shelf), "b").ended()
-    await history.execute(Favor(shelf: shelf), "a").ended()
-    #expect(rows(of: model).map(\.blockers) == [["Favor"], [], []])
+    await history.execute(MarkAsFavorite(shelf: shelf), "a").ended()
+    #expect(rows(of: model).map(\.blockers) == [["MarkAsFavorite"], [], []])
     #expect(rows(of: model).map(\.entry) == history.entries)
 
     let deletion = history.entries[0].id
@@ -124,15 +124,15 @@ struct UndoArticleTests {
   }
 
   @Test func `what is gone for good leaves the list`() async throws {
-    await history.execute(Favor(shelf: shelf), "a").ended()
-    await history.execute(SafeFavor(shelf: shelf), "b").ended()
+    await history.execute(MarkAsFavorite(shelf: shelf), "a").ended()
+    await history.execute(SafeMark(shelf: shelf), "b").ended()
     await shelf.add(["a"])
     guard case .failure(let error) = await history.undo().ended() else {
       Issue.record("it is gone")
       return
     }
     #expect(error is HistoryObsolete && history.entries.count == 1)
-    #expect(try await history.undo().ended().get()?.title == "Favor")
+    #expect(try await history.undo().ended().get()?.title == "MarkAsFavorite")
   }
 
   @Test func `letters merge into words`() async throws {
@@ -182,7 +182,7 @@ struct Delete: UndoableUseCase {
   }
 }
 
-struct Favor: UndoableUseCase {
+struct MarkAsFavorite: UndoableUseCase {
   let shelf: Shelf
 
   func main(_ title: String) async throws { await shelf.favor(title) }
@@ -190,7 +190,7 @@ struct Favor: UndoableUseCase {
   func footprint(of title: String, _: Void) -> HistoryFootprint { .keys(title) }
 }
 
-private struct SafeFavor: UndoableUseCase {
+private struct SafeMark: UndoableUseCase {
   let shelf: Shelf
 
   func main(_ title: String) async throws { await shelf.favor(title) }

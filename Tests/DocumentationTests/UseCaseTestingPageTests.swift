@@ -20,7 +20,7 @@ struct UseCaseTestingPageTests {
     let first = await server.next()
     #expect(first.request == "sw")
 
-    // Retry: a failure is repeated after a second. The timeout sleeps, too.
+    // Retry: the search runs again after a second. Two tasks sleep: the retry and the timeout.
     first.fail(Offline())
     await clock.sleeping(2)
     await clock.advance(by: .seconds(1))
