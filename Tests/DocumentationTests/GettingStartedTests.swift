@@ -14,7 +14,7 @@ struct GettingStartedTests {
     model.type("e")
     let stale = await search.next()
     let newest = model.type("em")
-    await stale.cancelled()
+    await stale.cancelled()  // returns when the queue has cancelled the call
 
     await search.next().succeed(["Emma"])
     await newest.ended()

@@ -23,9 +23,7 @@ struct IndicatorTests {
   }
 
   enum Page: CaseIterable {
-    case readme, model, activities, tutorial
-    /// For queues that run one operation at a time, as its page says.
-    case outcome
+    case readme, model, activities, handler, tutorial
   }
 
   private func example(_ page: Page, _ server: Server) -> Example {
@@ -45,12 +43,12 @@ struct IndicatorTests {
           _ = following
           return screen.spinner.isAnimating
         })
+    case .handler:
+      let screen = AskingScreen(search: server)
+      return Example(type: { screen.type($0) }, isOn: { screen.spinner.isAnimating })
     case .tutorial:
       let model = TutorialTests.SearchModel(search: server)
       return Example(type: { model.type($0) }, isOn: { model.isSearching })
-    case .outcome:
-      let screen = OutcomeScreen(search: server)
-      return Example(type: { screen.type($0) }, isOn: { screen.spinner.isAnimating })
     }
   }
 
@@ -103,7 +101,7 @@ struct IndicatorTests {
     await becomes(false, example)
   }
 
-  @Test(arguments: [Page.readme, .model, .activities, .tutorial])
+  @Test(arguments: Page.allCases)
   func `one of two calls that ends leaves the indicator on`(page: Page) async {
     for policy in [UseCaseQueue.Policy.unlimited, .serial, .keepLatest] {
       let server = Server(queue: UseCaseQueue(policy))
@@ -151,7 +149,7 @@ private final class FollowingScreen {
 }
 
 @MainActor
-private final class OutcomeScreen {
+private final class AskingScreen {
   let search: IndicatorTests.Server
   let spinner = Spinner()
 
@@ -160,11 +158,6 @@ private final class OutcomeScreen {
   func type(_ text: String) -> UseCaseOperation<String, [String]> {
     spinner.isAnimating = true
     return search.execute(text)
-      .finally { outcome in
-        switch outcome {
-        case .cancelled(.superseded), .cancelled(.dropped): break
-        case .success, .failure, .cancelled: self.spinner.isAnimating = false
-        }
-      }
+      .finally { self.spinner.isAnimating = self.search.queue.isBusy }
   }
 }

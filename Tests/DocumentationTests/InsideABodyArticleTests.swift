@@ -73,7 +73,7 @@ struct Edit: UseCase {
   let page: Page
 
   func main(_ text: String) async throws -> Int {
-    page.text += text  // the page is here, too
+    page.text += text  // `page` is on the main actor, too
     return page.text.count
   }
 }

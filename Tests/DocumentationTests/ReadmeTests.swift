@@ -36,7 +36,7 @@ struct ReadmeCode {
     let operation = search.execute("swift")
       .onStart { print("Asking…") }  // when the body begins
       .then { titles in print(titles) }  // success
-      .catch(UseCaseTimeout.self) { error in print(error) }  // It took longer than 5 seconds.
+      .catch(UseCaseTimeout.self) { error in print(error) }  // no answer within 5 seconds
       .catch { error in print("Failed: \(error)") }  // every failure
       .onCancel { reason in print(reason) }  // superseded, dropped, requested, …
       .finally { outcome in print(outcome) }  // always

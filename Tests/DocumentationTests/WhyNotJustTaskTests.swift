@@ -10,10 +10,13 @@ struct WhyNotJustTaskTests {
 
   /// Answers in spite of a cancellation, in the order that the test wants.
   final class Server: Sendable {
+    let (asked, answered) = (Log<String>(), Log<String>())
     private let gates = ["s": Gate(), "sw": Gate()]
 
     func ask(_ text: String) async throws -> [String] {
+      asked.append(text)
       await gates[text]?.passIgnoringCancellation()
+      answered.append(text)
       return [text]
     }
 
@@ -24,8 +27,7 @@ struct WhyNotJustTaskTests {
   {
     let servers = (Server(), Server())
     let bare = BareScreen(askServer: servers.0.ask)
-    let screen = Screen(
-      search: AnyUseCase(queue: UseCaseQueue(.cancelPrevious), main: servers.1.ask))
+    let screen = Screen(search: AnyUseCase(queue: UseCaseQueue(), main: servers.1.ask))
     for text in ["s", "sw"] {
       bare.type(text)
       screen.type(text)
@@ -43,6 +45,32 @@ struct WhyNotJustTaskTests {
     while screen.isSpinning { await Task.yield() }
     #expect(bare.titles == ["sw"] && !bare.isSpinning)
     #expect(screen.titles == ["sw"])
+  }
+
+  @Test func `neither screen shows a result that was on its way`() async {
+    let servers = (Server(), Server())
+    let bare = BareScreen(askServer: servers.0.ask)
+    let screen = Screen(search: AnyUseCase(queue: UseCaseQueue(), main: servers.1.ask))
+    bare.type("s")
+    screen.type("s")
+    let stale = screen.newest
+    await servers.0.asked.elements(atLeast: 1)
+    servers.0.answer("s")
+    servers.1.answer("s")
+    // Both answers are there, and the main actor, which is busy here, has not heard of them.
+    while screen.search.queue.isBusy || servers.0.answered.count == 0 { sched_yield() }
+    bare.type("sw")
+    screen.type("sw")
+    await bare.searches[0].value
+    await stale?.ended()
+    #expect(bare.titles.isEmpty && bare.isSpinning)
+    #expect(screen.titles.isEmpty && screen.isSpinning)
+    servers.0.answer("sw")
+    servers.1.answer("sw")
+    await bare.searches[1].value
+    await screen.newest?.ended()
+    #expect(bare.titles == ["sw"] && !bare.isSpinning)
+    #expect(screen.titles == ["sw"] && !screen.isSpinning)
   }
 
   @Test func `both screens show an error`() async {
@@ -99,7 +127,7 @@ struct WhyNotJustTaskTests {
     ("`execute`, then awaiting `value`", "round trip: execute + value", "UseCase"),
     ("the call form in a body", "call form in a body", "UseCase"),
     (
-      "a call that `.dropWhileBusy` drops, where the bare task runs", "dropWhileBusy: flood",
+      "a call that `.dropWhileBusy` drops, against a bare task that runs", "dropWhileBusy: flood",
       "UseCase"
     ),
     ("the memory of a waiting operation with a `then`", "memory", "UseCase, waiting with a then"),
@@ -183,6 +211,7 @@ private final class BareScreen {
 @MainActor
 private final class Screen {
   let search: AnyUseCase<String, [String]>
+  private(set) var newest: UseCaseOperation<String, [String]>?
   private(set) var titles: [String] = []
   private(set) var message = ""
   private(set) var isSpinning = false
@@ -190,11 +219,12 @@ private final class Screen {
   init(search: AnyUseCase<String, [String]>) { self.search = search }
 
   func type(_ text: String) {
+    newest?.cancel()
     isSpinning = true
-    search.execute(text)
+    newest = search.execute(text)
       .then { titles in self.titles = titles }
       .catch { error in self.message = String(describing: error) }
-      .finally { self.isSpinning = self.search.queue.isBusy }
+      .common { self.isSpinning = false }
   }
 }
 
