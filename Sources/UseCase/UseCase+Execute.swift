@@ -25,8 +25,8 @@ extension UseCase {
   /// that is already cancelled, nothing is executed.
   ///
   /// A body can call a use case on a queue whose slot it holds. The call runs inside that slot, so
-  /// it can't deadlock. The slot is free when everything that runs in it has returned. That
-  /// includes calls in a `Task { }` of the body, and calls that the body no longer awaits.
+  /// it can't deadlock. The slot is free when the body has returned, and so has every call that
+  /// runs inside the slot, also a call that the body no longer awaits.
   ///
   /// - Parameter request: The input of the use case.
   /// - Returns: The response.

@@ -25,8 +25,8 @@ where Request: Codable, Response: Codable {
   /// returns ``HistorySettlement/unknown``.
   ///
   /// The history calls it once for each such body, and `open` waits for it. Look at the document,
-  /// or ask the server, with ``HistoryEntry/ID/current`` as the idempotency key. If it throws, the
-  /// answer is ``HistorySettlement/unknown``.
+  /// or ask the server, with an idempotency key made of ``HistoryEntry/ID/current``. If it throws,
+  /// the answer is ``HistorySettlement/unknown``.
   ///
   /// - Parameter doubt: The execution, undo or redo that was interrupted.
   /// - Returns: Whether the body took effect.

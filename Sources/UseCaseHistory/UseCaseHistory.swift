@@ -337,9 +337,12 @@ extension UseCaseHistory {
 extension HistoryEntry.ID {
   /// The identity of the entry whose `main`, `undo`, `redo` or `settle` runs here, `nil` elsewhere.
   ///
-  /// It doesn't change as long as the entry exists. Send it to a server as an idempotency key, so
-  /// that the server can tell a repeated attempt from a new request. A part of a group has its own
-  /// identity. An execution has its own identity until it is merged into another entry.
+  /// It doesn't change as long as the entry exists. Derive an idempotency key from it, so that a
+  /// server can tell a repeated attempt from a new request: add what tells the execution from each
+  /// undo and redo, and a name of the device, since another device has the same identities.
+  ///
+  /// A part of a group has its own identity. An execution has its own identity until it is merged
+  /// into another entry.
   public static var current: Self? {
     guard let frame = HistoryFrame.current else { return nil }
     return switch frame.role {

@@ -94,8 +94,8 @@ public final class FileJournal: HistoryJournal {
   /// Writes a new file with these records, and replaces the old file with it.
   ///
   /// - Parameter records: The new records.
-  /// - Throws: A `HistoryJournalError` if the new file can't be written. The old one is then
-  ///   unchanged.
+  /// - Throws: A `HistoryJournalError` if the new file can't be written, which leaves the old one
+  ///   unchanged, or if the new one is in place and may not survive a loss of power.
   /// - Complexity: O(*n*) in the number of bytes.
   public func replace(with records: [[UInt8]]) async throws {
     try await aside { try $0.replace(with: records) }

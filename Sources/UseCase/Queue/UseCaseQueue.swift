@@ -263,7 +263,7 @@ extension UseCaseQueue {
     }
     keeper.unlocked()
     changes.poke()
-    // A keeper follows a serial queue, which supersedes and drops nothing.
+    // A keeper follows a serial queue or an unlimited one: they supersede and drop nothing.
     return admission.entry
   }
 

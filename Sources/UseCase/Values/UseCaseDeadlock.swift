@@ -1,7 +1,8 @@
 /// The error of a body that awaits an operation which can't start until that body returns.
 ///
-/// The operation waits for a slot that only the body holds, so neither would ever end. Use the call
-/// form, `try await useCase(request)`, which runs inside the slot of the body.
+/// The operation waits for the only slot of a queue with a limit of one, which the body holds, so
+/// neither would ever end. Use the call form, `try await useCase(request)`, which runs inside the
+/// slot of the body. On a queue with a higher limit such a wait isn't detected.
 ///
 /// A body that awaits the shared run it is a part of gets this error, too: see
 /// ``UseCase/UseCase/shared()``.

@@ -33,7 +33,7 @@ public protocol HistoryJournal: Sendable {
   /// Replaces all records with these, atomically.
   ///
   /// - Parameter records: The new records.
-  /// - Throws: The reason why the old ones are still there.
+  /// - Throws: The reason why the old ones may still be there.
   /// - Complexity: Expected to be O(*n*) in the number of bytes.
   func replace(with records: [[UInt8]]) async throws
 }

@@ -27,7 +27,7 @@ struct Move<Answer: MoveAnswer>: UseCase {
   @inline(__always)
   func main(_: HistoryMove) async throws -> Answer {
     let ledger = core.ledger
-    var plan = HistoryLedger.Machine.Plan(isRedo: false, .none, applied: 0)
+    var plan = HistoryPlan<any HistoryStep>(isRedo: false, .none, applied: 0)
     guard try ledger.begin(&plan) else { return .nothing }
     // It is executed outside of all frames.
     let frame = core.frame(of: plan.nextID, inside: nil) { _ in .body }
@@ -46,10 +46,11 @@ struct Move<Answer: MoveAnswer>: UseCase {
   }
 }
 
-// Not inlined: the variables of a function take room in the frame of the task.
+// Not inlined, and by reference: the variables of a function take room in the frame of the task, and
+// so does each copy of the plan.
 extension HistoryLedger {
-  /// The turn of a move has come. What an undo of one entry has to know of the later ones, their use
-  /// cases say, outside of the lock. Nil if there is nothing to do.
+  /// The turn of a move has come. An undo of one entry asks the use cases of the later ones what they
+  /// touch, outside of the lock. Returns false if there is nothing to do.
   @inline(never)
   func begin(_ plan: inout Machine.Plan, apart: Set<HistoryEntry.ID> = []) throws(HistoryError)
     -> Bool
