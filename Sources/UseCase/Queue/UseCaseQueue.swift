@@ -299,7 +299,7 @@ extension UseCaseQueue {
       let wasThere = ticket.map { machine.holds($0) } ?? false
       let release = event(&machine)
       if let ticket, wasThere, !machine.holds(ticket) { keeper.left(ticket.id) }
-      if let release { for member in release.started { keeper.started(member.ticket.id) } }
+      release?.started.forEach { keeper.started($0.ticket.id) }
       return release
     }
     keeper.unlocked()
