@@ -70,6 +70,19 @@ enum PreviewSearch {
   }
 }
 
+enum Previewable {
+  @MainActor
+  final class NotesModel {
+    let search: UseCaseModel<AnyUseCase<String, [String]>>
+    let imports: ReportingUseCaseModel<ImportNotes>
+
+    init(search: AnyUseCase<String, [String]>, notes: Notes) {
+      self.search = UseCaseModel(search)
+      imports = ReportingUseCaseModel(ImportNotes(notes: notes))
+    }
+  }
+}
+
 @MainActor @Observable
 final class DraftModel {
   private(set) var message = ""
@@ -212,17 +225,26 @@ struct ViewsTests {
   }
 
   @Test func `previews show titles, an error and an indicator`() async {
-    let titles = UseCaseModel(PreviewSearch.titles)
+    let titles = model(PreviewSearch.titles)
     await titles.execute("mi").ended()
     #expect(titles.value == ["milk", "mint"])
-    let failure = UseCaseModel(PreviewSearch.failure)
+    let failure = model(PreviewSearch.failure)
     await failure.execute("mi").ended()
     #expect(failure.error.map { "\($0)" } == "It took longer than 5 seconds.")
-    let loading = UseCaseModel(PreviewSearch.loading)
+    let loading = model(PreviewSearch.loading)
     let operation = loading.execute("mi")
     #expect(loading.isRunning)
     operation.cancel()
     await operation.ended()
+    let search = model(AnyUseCase(SearchNotes(notes: notes)))
+    await search.execute("mi").ended()
+    #expect(search.value == ["milk", "mint"])
+  }
+
+  private func model(
+    _ search: AnyUseCase<String, [String]>
+  ) -> UseCaseModel<AnyUseCase<String, [String]>> {
+    Previewable.NotesModel(search: search, notes: notes).search
   }
 
   @Test func `a draft says when it is saved, and cancels its saving when it goes away`() async {
