@@ -36,8 +36,14 @@ struct GettingStartedTests {
       .onCancel { reason in print("Cancelled: \(reason)") }
       .finally { print("Done") }  // after every outcome
     await operation.ended()
-    operation.cancel()
     #expect((try? operation.outcome?.get()) == ["Emma", "Evelina"])
+  }
+
+  @Test func `an operation has an outcome when cancel has returned`() {
+    let findBooks = FindBooks(catalog: ["Emma", "Evelina", "Belinda"])
+    let search = findBooks.execute("E")
+    search.cancel()
+    #expect(search.outcome != nil)
   }
 
   @Test func `the model works with the real search, too`() async {

@@ -51,10 +51,12 @@ struct LanesAndSharedRunsTests {
     func main(_ user: User.ID) async throws -> Avatar { try await server(user) }
   }
 
-  private struct Row {
+  private final class Row: Sendable {
     let user: User.ID
     let scope = UseCaseScope()
     let avatars = Log<Avatar>()
+
+    init(user: User.ID) { self.user = user }
 
     func show(_ avatar: Avatar) { avatars.append(avatar) }
   }
@@ -66,19 +68,24 @@ struct LanesAndSharedRunsTests {
       await gate.passIgnoringCancellation()
       return "avatar \(user)"
     }
-    let rows = (0..<10).map { _ in Row(user: 7) }
+    var rows = (0..<10).map { _ in Row(user: 7) }
 
     let loadAvatar = LoadAvatar(server: server).shared()
     for row in rows {
-      loadAvatar.execute(row.user).then { avatar in row.show(avatar) }.store(in: row.scope)
+      loadAvatar.execute(row.user)
+        .then { [weak row] avatar in row?.show(avatar) }
+        .store(in: row.scope)
     }
 
-    rows[0].scope.cancelAll()
+    weak let released = rows[0]
+    let avatarsOfReleased = rows[0].avatars
+    rows.removeFirst()
+    #expect(released == nil)
     gate.open()
-    for row in rows.dropFirst() {
+    for row in rows {
       #expect(await row.avatars.elements(atLeast: 1) == ["avatar 7"])
     }
     #expect(asked.elements == [7])
-    #expect(rows[0].avatars.count == 0)
+    #expect(avatarsOfReleased.count == 0)
   }
 }
