@@ -60,7 +60,9 @@ extension UseCase where Request: Hashable {
   /// ```swift
   /// let loadAvatar = LoadAvatar(server: server).shared()
   /// for row in rows {
-  ///   loadAvatar.execute(row.user).then { avatar in row.show(avatar) }.store(in: row.scope)
+  ///   loadAvatar.execute(row.user)
+  ///     .then { [weak row] avatar in row?.show(avatar) }
+  ///     .store(in: row.scope)
   /// }
   /// ```
   ///
