@@ -187,7 +187,7 @@ extension UseCaseHistory {
     let history = ledger.history
     // A task that a body has left behind may find out only here that the body is over.
     ledger.discard(ledger.change { $0.clear(isInside: frame?.running(of: history) != nil) })
-    ledger.journal?.hurry()
+    ledger.journal?.start()
   }
 
   /// Takes an entry out of the history, applied or undone: its effect stays as it is, and it can no
@@ -199,7 +199,7 @@ extension UseCaseHistory {
   /// - Complexity: As that of ``undo(_:)``.
   public func forget(_ entry: HistoryEntry.ID) {
     ledger.discard(ledger.change { $0.forget(entry) })
-    ledger.journal?.hurry()
+    ledger.journal?.start()
   }
 
   /// Keeps the next execution from merging with what has been recorded.
@@ -288,7 +288,7 @@ extension UseCaseHistory {
     set {
       Self.check(newValue)
       ledger.discard(ledger.change { $0.setLimit(newValue) })
-      ledger.journal?.hurry()
+      ledger.journal?.start()
     }
   }
 
@@ -313,7 +313,7 @@ extension UseCaseHistory {
         "A save point belongs to the history that it was taken from: mark it as saved there.")
     }
     ledger.change { $0.markSaved(point.place) }
-    ledger.journal?.hurry()
+    ledger.journal?.start()
   }
 }
 
