@@ -6,6 +6,7 @@ struct JournalDoubt {
   let pair: HistoryPair
 }
 
+/// What a use case says of such a body.
 enum JournalAnswer {
   case noEffect
   case effect([UInt8]?)
