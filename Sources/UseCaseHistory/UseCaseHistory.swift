@@ -198,7 +198,7 @@ extension UseCaseHistory {
     let history = ledger.history
     // A task that a body has left behind may find out only here that the body is over.
     ledger.discard(ledger.change { $0.clear(isInside: frame?.running(of: history) != nil) })
-    ledger.journal?.hurry()
+    ledger.journal?.start()
   }
 
   /// Removes an entry from the history, whether it is applied or undone. Its effect stays as it is,
@@ -212,7 +212,7 @@ extension UseCaseHistory {
   /// - Complexity: The same as ``undo(_:)``.
   public func forget(_ entry: HistoryEntry.ID) {
     ledger.discard(ledger.change { $0.forget(entry) })
-    ledger.journal?.hurry()
+    ledger.journal?.start()
   }
 
   /// Keeps the next execution from merging with the newest entry.
@@ -304,7 +304,7 @@ extension UseCaseHistory {
     set {
       Self.check(newValue)
       ledger.discard(ledger.change { $0.setLimit(newValue) })
-      ledger.journal?.hurry()
+      ledger.journal?.start()
     }
   }
 
@@ -330,7 +330,7 @@ extension UseCaseHistory {
         "A save point belongs to the history that it was taken from: mark it as saved there.")
     }
     ledger.change { $0.markSaved(point.place) }
-    ledger.journal?.hurry()
+    ledger.journal?.start()
   }
 }
 

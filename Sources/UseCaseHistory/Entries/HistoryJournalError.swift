@@ -54,6 +54,11 @@ public struct HistoryJournalError: Error, CustomStringConvertible {
     self.cause = cause
   }
 
+  /// The error itself, if it is one of a journal already.
+  init(_ reason: Reason, for error: any Error) {
+    self = error as? Self ?? Self(reason, cause: error)
+  }
+
   /// A sentence for a user, with the cause.
   public var description: String { sentence + (cause.map { " (\($0))" } ?? "") }
 

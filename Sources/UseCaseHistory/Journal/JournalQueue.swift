@@ -107,7 +107,7 @@ extension HistoryFact {
   /// The entry whose body begins.
   fileprivate var intent: ID? {
     switch self {
-    case .began(let id, _, _), .undoing(let id), .redoing(let id): id
+    case .began(let id, _, _), .moving(let id): id
     default: nil
     }
   }
