@@ -48,6 +48,7 @@ extension UseCaseHistory {
   }
 
   /// Why the last write to the journal has failed: what is in memory is ahead of it, until the next
-  /// one succeeds. Nil without a journal.
+  /// one succeeds. A response that cannot be encoded fails too, and its entry is unreadable for the
+  /// next launch. Nil without a journal.
   public var journalError: (any Error)? { core.ledger.journal?.error }
 }

@@ -129,7 +129,7 @@ extension JournalWriter {
       return try body()
     } catch {
       let error = HistoryJournalError(.cannotWrite, cause: error)
-      _ = queue.withLock { $0.note(error) }
+      _ = queue.withLock { $0.omit(error) }
       return nil
     }
   }
@@ -187,7 +187,11 @@ extension JournalWriter {
   }
 
   private func rewrite() async {
-    guard let facts = whole.withLock({ $0 })?() else { return }
+    let omission = queue.withLock { $0.omit(nil) }
+    guard let facts = whole.withLock({ $0 })?() else {
+      if let omission { _ = queue.withLock { $0.omit(omission) } }
+      return
+    }
     do {
       try await rewrite(facts)
     } catch {
