@@ -55,5 +55,8 @@ extension UseCaseHistory {
   /// The error of the last write to the journal, `nil` if it succeeded or if there is no journal.
   /// While there is an error, the journal is behind the history. The next write that succeeds
   /// catches up.
+  ///
+  /// A response that can't be encoded is an error, too, until the journal is compacted: the next launch
+  /// can't read the entry.
   public var journalError: (any Error)? { core.ledger.journal?.error }
 }

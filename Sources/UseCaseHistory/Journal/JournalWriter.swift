@@ -125,7 +125,7 @@ extension JournalWriter {
     do {
       return try body()
     } catch {
-      note(error)
+      _ = queue.withLock { $0.omit(HistoryJournalError(.cannotWrite, for: error)) }
       return nil
     }
   }
@@ -188,7 +188,11 @@ extension JournalWriter {
   }
 
   private func rewrite() async {
-    guard let facts = whole.withLock({ $0 })?() else { return }
+    let omission = queue.withLock { $0.omit(nil) }
+    guard let facts = whole.withLock({ $0 })?() else {
+      if let omission { _ = queue.withLock { $0.omit(omission) } }
+      return
+    }
     do {
       try await rewrite(facts)
     } catch {

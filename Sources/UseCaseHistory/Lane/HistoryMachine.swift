@@ -337,6 +337,9 @@ extension HistoryMachine {
   }
 
   mutating func forget(_ entry: ID) -> Drops {
+    guard pool.spot(of: entry) != nil || inDoubt.contains(where: { $0.id == entry }) else {
+      return []
+    }
     var drops: Drops = []
     note(.forgot(entry))
     inDoubt.removeAll { $0.id == entry }
