@@ -1,8 +1,10 @@
 import UseCaseInternals
 
-/// A use case whose executions of equal requests share one *run*: one operation of the wrapped use
-/// case, the *base*. The executions that share a run are its *riders*. Make it with
+/// A use case whose executions of equal requests share one run, made with
 /// ``UseCase/UseCase/shared()``.
+///
+/// A *run* is one operation of the wrapped use case, the *base*. The executions that share a run
+/// are its *riders*.
 public struct SharedUseCase<Base: UseCase>: UseCase where Base.Request: Hashable {
   fileprivate let base: Base
   private let runs = KeyedQueues<Base.Request>()
@@ -55,7 +57,9 @@ extension SharedUseCase: AskingUseCase {}
 
 extension UseCase where Request: Hashable {
   /// Returns a use case whose executions of equal requests share one *run*, an operation of this
-  /// use case. Ten rows that show the same avatar download it once.
+  /// use case.
+  ///
+  /// Ten rows that show the same avatar download it once.
   ///
   /// ```swift
   /// let loadAvatar = LoadAvatar(server: server).shared()

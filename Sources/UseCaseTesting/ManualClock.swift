@@ -48,7 +48,12 @@ public final class ManualClock: Clock, Sendable {
       other.offset - offset
     }
 
-    /// Whether the left instant is earlier than the right one.
+    /// Returns whether the left instant is earlier than the right one.
+    ///
+    /// - Parameters:
+    ///   - left: An instant.
+    ///   - right: Another instant.
+    /// - Returns: Whether `left` is the earlier one.
     public static func < (left: Instant, right: Instant) -> Bool {
       left.offset < right.offset
     }
