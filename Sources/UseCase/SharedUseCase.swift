@@ -133,8 +133,9 @@ private final class SharedRun<Base: UseCase>: QueueKeeper where Base.Request: Ha
     let run = Operation(
       rider.request, queue: base.queue(for: rider.request), useCaseType: Base.self, isCall: isCall
     ) { [weak self] in self?.machine.withLock { $0.riders } ?? [] }
+    machine.withLock { $0.made(run) }
     run.submit(body, priority: priority, isCall: isCall)
-    if machine.withLock({ $0.started(run) }) {
+    if let run = machine.withLock({ $0.started() }) {
       closeDoors()
       run.cancel()
     }

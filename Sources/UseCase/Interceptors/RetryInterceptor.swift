@@ -63,7 +63,7 @@ public struct RetryInterceptor: UseCaseInterceptor {
           throw error
         }
         let pause = delay.beforeRetry(attempt)
-        if pause > .zero { try await (clock ?? execution.clock).sleeper(for: pause)() }
+        if pause > .zero { try await (clock ?? execution.clock).sleeper(for: pause)({}) }
         try Task.checkCancellation()
         attempt += 1
       }

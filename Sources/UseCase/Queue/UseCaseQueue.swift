@@ -243,8 +243,8 @@ extension UseCaseQueue {
     }
     let sleep = endOfPause.map { [ticket = admission.ticket] end in
       { @Sendable [self] in
-        try? await stopwatch.sleep(end)
-        act(on: decide { $0.ready(ticket) })
+        let ready: Step = { [self] in act(on: decide { $0.ready(ticket) }) }
+        do { try await stopwatch.sleep(end, ready) } catch { ready() }
       }
     }
     return (entry(admission), sleep)
