@@ -20,7 +20,7 @@ public struct SharedUseCase<Base: UseCase>: UseCase where Base.Request: Hashable
   public func queue(for request: Base.Request) -> UseCaseQueue {
     while true {
       let riders = runs.queue(for: request) { end in
-        let riders = UseCaseQueue(.unlimited, keeper: SharedRun<Base>(end))
+        let riders = UseCaseQueue(.unlimited, keeper: SharedRun<Base>(end), lane: end)
         riders.suspend()
         return riders
       }
@@ -85,9 +85,9 @@ private final class SharedRun<Base: UseCase>: QueueKeeper where Base.Request: Ha
   typealias Operation = UseCaseOperation<Base.Request, Base.Response>
 
   private let machine = Lock(RunMachine<Operation, Operation>())
-  private let end: LaneEnd
+  private let end: LaneEnd<Base.Request>
 
-  init(_ end: LaneEnd) {
+  init(_ end: LaneEnd<Base.Request>) {
     self.end = end
   }
 
