@@ -44,7 +44,7 @@ public struct SharedUseCase<Base: UseCase>: UseCase where Base.Request: Hashable
     do {
       return try await run.value
     } catch {
-      if case .cancelled(let reason)? = run.outcome { run.core.noteInCaller(reason) }
+      if case .cancelled(let reason)? = run.verdict { run.core.noteInCaller(reason) }
       throw error
     }
   }
@@ -107,10 +107,10 @@ private final class SharedRun<Base: UseCase>: QueueKeeper where Base.Request: Ha
   ) -> Bool {
     // The body of a client's wrapper asks again, and rides then.
     guard let rider = operation as? Operation,
-      let base = (rider.asking?.innermost as? SharedUseCase<Base>)?.base
+      rider.useCaseType == SharedUseCase<Base>.self || base(of: rider) != nil
     else { return true }
     switch machine.withLock({ $0.board(rider, id: rider.id) }) {
-    case .start: start(base, for: rider, priority: priority, isCall: isCall)
+    case .start: start(for: rider, priority: priority, isCall: isCall)
     case .ride: break
     case .tooLate: return true
     }
@@ -119,8 +119,16 @@ private final class SharedRun<Base: UseCase>: QueueKeeper where Base.Request: Ha
     return false
   }
 
+  /// The base of the use case that the rider executes, itself or erased.
+  private func base(of rider: Operation) -> Base? {
+    (rider.asking?.innermost as? SharedUseCase<Base>)?.base
+  }
+
   /// Executes the run, on the thread of its first rider.
-  private func start(_ base: Base, for rider: Operation, priority: TaskPriority?, isCall: Bool) {
+  private func start(for rider: Operation, priority: TaskPriority?, isCall: Bool) {
+    guard let base = base(of: rider) else {
+      preconditionFailure("A rider executes a shared use case.")
+    }
     let body = RunBody(base: base, riders: rider.core.queue)
     let run = Operation(
       rider.request, queue: base.queue(for: rider.request), useCaseType: Base.self, isCall: isCall
