@@ -19,11 +19,13 @@ public struct SharedUseCase<Base: UseCase>: UseCase where Base.Request: Hashable
   /// - Returns: A queue in which an operation waits and runs as the run does.
   public func queue(for request: Base.Request) -> UseCaseQueue {
     while true {
-      let riders = runs[request] ?? runs.queue(for: request) { end in
-        let riders = UseCaseQueue(.unlimited, keeper: SharedRun<Base>(end), lane: end)
-        riders.suspend()
-        return riders
-      }
+      let riders =
+        runs[request]
+        ?? runs.queue(for: request) { end in
+          let riders = UseCaseQueue(.unlimited, keeper: SharedRun<Base>(end), lane: end)
+          riders.suspend()
+          return riders
+        }
       guard let run = riders.keeper as? SharedRun<Base>, run.isOver else { return riders }
       run.closeDoors()
     }
@@ -100,7 +102,9 @@ private final class SharedRun<Base: UseCase>: QueueKeeper where Base.Request: Ha
   /// Lets later executions look for another run.
   func closeDoors() { end.remove() }
 
-  func run(of rider: UseCaseOperationID) -> (any Untyped)? { machine.withLock { $0.run(of: rider) } }
+  func run(of rider: UseCaseOperationID) -> (any Untyped)? {
+    machine.withLock { $0.run(of: rider) }
+  }
 
   func submitted(
     _ operation: any AdmittedOperation, priority: TaskPriority?, isCall: Bool
