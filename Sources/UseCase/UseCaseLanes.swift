@@ -20,7 +20,7 @@
 /// Lanes are a reference: copies of a use case share them.
 public final class UseCaseLanes<Key: Hashable & Sendable>: Sendable {
   @usableFromInline let queues = KeyedQueues<Key>()
-  private let make: @Sendable (LaneEnd) -> UseCaseQueue
+  private let make: @Sendable (LaneEnd<Key>) -> UseCaseQueue
 
   /// Creates lanes, of which none exists yet. Each will be a queue with these parameters.
   ///

@@ -35,8 +35,8 @@ public final class UseCaseQueue: Sendable {
   @usableFromInline let isPlain: Bool
   let keeper: (any QueueKeeper)?
   let reactions: UseCaseReactions?
-  /// Goes with the queue, and takes the key of the queue with it.
-  private let lane: LaneEnd?
+  /// The key of the queue, if it has one. It goes with the queue.
+  @usableFromInline let lane: (any AnyObject & Sendable)?
   /// Whether operations are announced to a keeper or to reactions before their bodies begin.
   @usableFromInline let isFollowed: Bool
   /// Whether nobody follows the slots, and nothing is measured.
@@ -66,13 +66,13 @@ public final class UseCaseQueue: Sendable {
       lane: nil)
   }
 
-  /// Creates a queue that `keeper` follows. The queue keeps it.
+  /// Creates a queue that `keeper` follows. The queue keeps it, and `lane`.
   package convenience init(
     _ policy: Policy = .serial, keeper: any QueueKeeper,
-    clock: any Clock<Duration> = ContinuousClock()
+    clock: any Clock<Duration> = ContinuousClock(), lane: (any AnyObject & Sendable)? = nil
   ) {
     self.init(
-      policy, clock: clock, interceptors: [], reactions: nil, observer: nil, lane: nil,
+      policy, clock: clock, interceptors: [], reactions: nil, observer: nil, lane: lane,
       keeper: keeper)
   }
 
@@ -80,7 +80,7 @@ public final class UseCaseQueue: Sendable {
   init(
     _ policy: Policy, clock: any Clock<Duration>, interceptors: [any UseCaseInterceptor],
     reactions: UseCaseReactions?, observer: (@Sendable (UseCaseEvent) -> Void)?,
-    lane: LaneEnd?, keeper: (any QueueKeeper)? = nil
+    lane: (any AnyObject & Sendable)?, keeper: (any QueueKeeper)? = nil
   ) {
     self.policy = policy
     self.clock = clock
