@@ -11,8 +11,9 @@ struct RunMachine<Run: Sendable, Rider: Sendable>: Sendable {
   private enum State {
     /// Nobody has boarded. Next is `starting`.
     case fresh
-    /// The first rider executes the run, and everybody may leave meanwhile. Next is `riding`, or `left`.
-    case starting
+    /// The first rider executes the run, if it is made, and everybody may leave meanwhile. Next is
+    /// `riding`, or `left`.
+    case starting(Run?)
     /// There is a run, and there are riders. Next is `left`.
     case riding(Run)
     /// All riders have left. Final.
@@ -21,7 +22,7 @@ struct RunMachine<Run: Sendable, Rider: Sendable>: Sendable {
 
   /// The next act of a rider that wants to board.
   enum Boarding: Equatable {
-    /// It executes the run, and says so by `started`.
+    /// It makes the run and executes it, and says so by `made` and `started`.
     case start
     /// It rides along.
     case ride
@@ -35,9 +36,13 @@ struct RunMachine<Run: Sendable, Rider: Sendable>: Sendable {
   /// The riders, in the order in which they boarded.
   var riders: [Rider] { aboard.sorted { $0.key < $1.key }.map(\.value) }
 
-  /// The run, as long as somebody rides it.
+  /// The run, from when it is made until the last rider has left.
   var run: Run? {
-    if case .riding(let run) = state { run } else { nil }
+    switch state {
+    case .starting(let run): run
+    case .riding(let run): run
+    case .fresh, .left: nil
+    }
   }
 
   var hasLeft: Bool {
@@ -47,7 +52,7 @@ struct RunMachine<Run: Sendable, Rider: Sendable>: Sendable {
   mutating func board(_ rider: Rider, id: UseCaseOperationID) -> Boarding {
     switch state {
     case .fresh:
-      state = .starting
+      state = .starting(nil)
       aboard[id] = rider
       return .start
     case .starting, .riding:
@@ -57,11 +62,19 @@ struct RunMachine<Run: Sendable, Rider: Sendable>: Sendable {
     }
   }
 
-  /// The run is executed. Returns whether it is to be cancelled, because all riders have left.
-  mutating func started(_ run: Run) -> Bool {
-    guard case .starting = state else { preconditionFailure("A run is executed once.") }
+  /// The run is about to be executed. Its body may ask for it before `started` is heard.
+  mutating func made(_ run: Run) {
+    guard case .starting(nil) = state else { preconditionFailure("A run is made once.") }
+    state = .starting(run)
+  }
+
+  /// The run is executed. Returns it if it is to be cancelled, because all riders have left.
+  mutating func started() -> Run? {
+    guard case .starting(let run?) = state else {
+      preconditionFailure("A run is executed once, after it is made.")
+    }
     state = aboard.isEmpty ? .left : .riding(run)
-    return aboard.isEmpty
+    return aboard.isEmpty ? run : nil
   }
 
   /// A rider leaves, if it is aboard. Returns it, to be let go, and the run if it was the last one.

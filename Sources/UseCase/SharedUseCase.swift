@@ -1,8 +1,10 @@
 import UseCaseInternals
 
-/// A use case whose executions of equal requests share one *run*: one operation of the wrapped use
-/// case, the *base*. The executions that share a run are its *riders*. Make it with
+/// A use case whose executions of equal requests share one run, made with
 /// ``UseCase/UseCase/shared()``.
+///
+/// A *run* is one operation of the wrapped use case, the *base*. The executions that share a run
+/// are its *riders*.
 public struct SharedUseCase<Base: UseCase>: UseCase where Base.Request: Hashable {
   fileprivate let base: Base
   private let runs = KeyedQueues<Base.Request>()
@@ -20,11 +22,13 @@ public struct SharedUseCase<Base: UseCase>: UseCase where Base.Request: Hashable
   /// - Returns: A queue whose operations wait while the run waits, and run while it runs.
   public func queue(for request: Base.Request) -> UseCaseQueue {
     while true {
-      let riders = runs.queue(for: request) { end in
-        let riders = UseCaseQueue(.unlimited, keeper: SharedRun<Base>(end))
-        riders.suspend()
-        return riders
-      }
+      let riders =
+        runs[request]
+        ?? runs.queue(for: request) { end in
+          let riders = UseCaseQueue(.unlimited, keeper: SharedRun<Base>(end), lane: end)
+          riders.suspend()
+          return riders
+        }
       guard let run = riders.keeper as? SharedRun<Base>, run.isOver else { return riders }
       run.closeDoors()
     }
@@ -39,13 +43,13 @@ public struct SharedUseCase<Base: UseCase>: UseCase where Base.Request: Hashable
   public func main(_ request: Base.Request) async throws -> Base.Response {
     guard let rider = Slot.innermost as? UseCaseOperation<Base.Request, Base.Response>,
       let shared = rider.core.queue.keeper as? SharedRun<Base>,
-      let run = shared.run(of: rider.id)
+      let run = shared.run(of: rider.id) as? SharedRun<Base>.Operation
     else { return try await self(request) }
     defer { shared.cancelled(rider.id) }
     do {
       return try await run.value
     } catch {
-      if case .cancelled(let reason)? = run.outcome { run.core.noteInCaller(reason) }
+      if case .cancelled(let reason)? = run.verdict { run.core.noteInCaller(reason) }
       throw error
     }
   }
@@ -55,7 +59,9 @@ extension SharedUseCase: AskingUseCase {}
 
 extension UseCase where Request: Hashable {
   /// Returns a use case whose executions of equal requests share one *run*, an operation of this
-  /// use case. Ten rows that show the same avatar download it once.
+  /// use case.
+  ///
+  /// Ten rows that show the same avatar download it once.
   ///
   /// ```swift
   /// let loadAvatar = LoadAvatar(server: server).shared()
@@ -90,49 +96,60 @@ extension UseCase where Request: Hashable {
 private final class SharedRun<Base: UseCase>: QueueKeeper where Base.Request: Hashable {
   typealias Operation = UseCaseOperation<Base.Request, Base.Response>
 
-  private let machine = Lock(RunMachine<Operation, Operation>())
-  private let end: LaneEnd
+  private let machine = Lock(RunMachine<any Untyped, any Untyped>())
+  private let end: LaneEnd<Base.Request>
 
-  init(_ end: LaneEnd) {
+  init(_ end: LaneEnd<Base.Request>) {
     self.end = end
   }
 
   /// Whether an execution that comes now starts another run.
   var isOver: Bool {
     let (run, hasLeft) = machine.withLock { ($0.run, $0.hasLeft) }
-    return hasLeft || run?.core.verdict != nil
+    return hasLeft || run?.verdict != nil
   }
 
   /// Lets later executions look for another run.
   func closeDoors() { end.remove() }
 
-  func run(of rider: UseCaseOperationID) -> Operation? { machine.withLock { $0.run(of: rider) } }
+  func run(of rider: UseCaseOperationID) -> (any Untyped)? {
+    machine.withLock { $0.run(of: rider) }
+  }
 
   func submitted(
     _ operation: any AdmittedOperation, priority: TaskPriority?, isCall: Bool
   ) -> Bool {
     // The body of a client's wrapper asks again, and rides then.
     guard let rider = operation as? Operation,
-      let base = (rider.asking?.innermost as? SharedUseCase<Base>)?.base
+      rider.useCaseType == SharedUseCase<Base>.self || base(of: rider) != nil
     else { return true }
     switch machine.withLock({ $0.board(rider, id: rider.id) }) {
-    case .start: start(base, for: rider, priority: priority, isCall: isCall)
+    case .start: start(for: rider, priority: priority, isCall: isCall)
     case .ride: break
     case .tooLate: return true
     }
     // Whoever has found the queue may have cancelled what is in it.
-    if rider.core.verdict != nil { cancelled(rider.id) }
+    if rider.verdict != nil { cancelled(rider.id) }
     return false
   }
 
+  /// The base of the use case that the rider executes, itself or erased.
+  private func base(of rider: Operation) -> Base? {
+    (rider.asking?.innermost as? SharedUseCase<Base>)?.base
+  }
+
   /// Executes the run, on the thread of its first rider.
-  private func start(_ base: Base, for rider: Operation, priority: TaskPriority?, isCall: Bool) {
+  private func start(for rider: Operation, priority: TaskPriority?, isCall: Bool) {
+    guard let base = base(of: rider) else {
+      preconditionFailure("A rider executes a shared use case.")
+    }
     let body = RunBody(base: base, riders: rider.core.queue)
     let run = Operation(
       rider.request, queue: base.queue(for: rider.request), useCaseType: Base.self, isCall: isCall
     ) { [weak self] in self?.machine.withLock { $0.riders } ?? [] }
+    machine.withLock { $0.made(run) }
     run.submit(body, priority: priority, isCall: isCall)
-    if machine.withLock({ $0.started(run) }) {
+    if let run = machine.withLock({ $0.started() }) {
       closeDoors()
       run.cancel()
     }
@@ -148,8 +165,8 @@ private final class SharedRun<Base: UseCase>: QueueKeeper where Base.Request: Ha
   }
 
   /// Tells riders that wait of a run that will not start.
-  private func tellRiders(of run: Operation) {
-    guard case .cancelled(let reason)? = run.outcome else { return }
+  private func tellRiders(of run: any Untyped) {
+    guard case .cancelled(let reason)? = run.verdict else { return }
     for rider in machine.withLock({ $0.riders }) { rider.cancel(reason) }
   }
 
@@ -158,13 +175,25 @@ private final class SharedRun<Base: UseCase>: QueueKeeper where Base.Request: Ha
     let left = machine.withLock { $0.leave(rider) }
     guard let run = left.run else { return }
     closeDoors()
-    if run.core.verdict == nil { run.cancel() }
+    if run.verdict == nil { run.cancel(.requested) }
   }
 
   func waitsForCodeHere(_ rider: UseCaseOperationID) -> Bool {
     guard let run = run(of: rider) else { return false }
-    return Slot.isAwaited(by: run.id) || run.core.isDeadlock
+    return Slot.isAwaited(by: run.ticket.id) || run.isDeadlock
   }
+}
+
+/// A run, or a rider, without the types of its request and response: code that knows them only as
+/// parameters looks up the metadata of all that it touches.
+private protocol Untyped: QueueMember {
+  var verdict: Verdict? { get }
+  var isDeadlock: Bool { get }
+}
+
+extension UseCaseOperation: Untyped {
+  fileprivate var verdict: Verdict? { core.verdict }
+  fileprivate var isDeadlock: Bool { core.isDeadlock }
 }
 
 /// The use case that a run runs: the base, once the riders have heard that it begins.

@@ -18,8 +18,10 @@ extension UseCase {
     return operation
   }
 
-  /// Executes the request and waits for the response. Use this *call form*,
-  /// `try await useCase(request)`, in the body of another use case, or in any other task.
+  /// Executes the request and waits for the response.
+  ///
+  /// Use this *call form*, `try await useCase(request)`, in the body of another use case, or in any
+  /// other task.
   ///
   /// The call form is structured: cancelling the awaiting task cancels the operation. In a task
   /// that is already cancelled, nothing is executed.

@@ -20,7 +20,7 @@
 /// Lanes are a reference: copies of a use case share them.
 public final class UseCaseLanes<Key: Hashable & Sendable>: Sendable {
   @usableFromInline let queues = KeyedQueues<Key>()
-  private let make: @Sendable (LaneEnd) -> UseCaseQueue
+  private let make: @Sendable (LaneEnd<Key>) -> UseCaseQueue
 
   /// Creates lanes, of which none exists yet. Each will be a queue with these parameters.
   ///
@@ -62,8 +62,10 @@ public final class UseCaseLanes<Key: Hashable & Sendable>: Sendable {
     for lane in queues.all { lane.cancelAll() }
   }
 
-  /// Waits until no operation runs or waits in any lane. Returns at once if all are idle already.
-  /// The cancellation of the awaiting task changes nothing.
+  /// Waits until no operation runs or waits in any lane.
+  ///
+  /// It returns at once if all are idle already. The cancellation of the awaiting task changes
+  /// nothing.
   ///
   /// Don't await it in the body of an operation on one of the lanes: it would never return.
   nonisolated(nonsending) public func idle() async {

@@ -29,7 +29,8 @@ public final class HistoryModel {
   /// steps.
   ///
   /// - Parameter entry: An applied entry.
-  /// - Returns: The same as ``UseCaseHistory/blockers(of:)``.
+  /// - Returns: The later entries that overlap it, the oldest first, as
+  ///   ``UseCaseHistory/blockers(of:)`` of the history returns them.
   public func blockers(of entry: HistoryEntry.ID) -> [HistoryEntry.ID] {
     _ = version
     return history.blockers(of: entry)
@@ -38,7 +39,8 @@ public final class HistoryModel {
   /// Whether ``undo()`` called now would have an entry to undo.
   public var canUndo: Bool { state.canUndo }
 
-  /// Whether ``redo()`` called now would have an entry to redo: see ``HistoryState/canRedo``.
+  /// Whether ``redo()`` called now would have an entry to redo: see ``HistoryState/canRedo`` of the
+  /// state.
   public var canRedo: Bool { state.canRedo }
 
   /// The title of the entry that `undo()` would undo.
@@ -50,7 +52,7 @@ public final class HistoryModel {
   /// Whether an execution, an undo, a redo, a move or a group of the history waits or runs.
   public var isBusy: Bool { state.isBusy }
 
-  /// Whether there are no unsaved changes: see ``HistoryState/isClean``.
+  /// Whether there are no unsaved changes: see ``HistoryState/isClean`` of the state.
   public var isClean: Bool { state.isClean }
 
   private let history: UseCaseHistory
@@ -71,19 +73,19 @@ public final class HistoryModel {
 
   deinit { following?.cancel() }
 
-  /// Undoes the newest applied entry, as ``UseCaseHistory/undo()`` does.
+  /// Undoes the newest applied entry, as ``UseCaseHistory/undo()`` of the history does.
   ///
   /// - Returns: The operation, to show a failure with `catch`.
   @discardableResult
   public func undo() -> UseCaseOperation<HistoryMove, HistoryEntry?> { history.undo() }
 
-  /// Redoes the next undone entry, as ``UseCaseHistory/redo()`` does.
+  /// Redoes the next undone entry, as ``UseCaseHistory/redo()`` of the history does.
   ///
   /// - Returns: The operation, to show a failure with `catch`.
   @discardableResult
   public func redo() -> UseCaseOperation<HistoryMove, HistoryEntry?> { history.redo() }
 
-  /// Undoes this entry, wherever it is, as ``UseCaseHistory/undo(_:)`` does.
+  /// Undoes this entry, wherever it is, as ``UseCaseHistory/undo(_:)`` of the history does.
   ///
   /// - Parameter entry: The entry.
   /// - Returns: The operation, to show a failure with `catch`.
@@ -92,7 +94,8 @@ public final class HistoryModel {
     _ entry: HistoryEntry.ID
   ) -> UseCaseOperation<HistoryMove, HistoryEntry?> { history.undo(entry) }
 
-  /// Undoes or redoes until `entry` is the newest applied one, as ``UseCaseHistory/move(to:)`` does.
+  /// Undoes or redoes until `entry` is the newest applied one, as ``UseCaseHistory/move(to:)`` of
+  /// the history does.
   ///
   /// - Parameter entry: The entry, or `nil` to undo all.
   /// - Returns: The operation, to show a failure with `catch`.

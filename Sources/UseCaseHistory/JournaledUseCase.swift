@@ -53,8 +53,9 @@ public enum HistorySettlement<Response: Sendable>: Sendable {
   /// The body changed nothing. The history goes on as if the body had never begun.
   case hadNoEffect
 
-  /// The body took effect. Pass the response of the execution or the redo. For an undo, pass any
-  /// response: it is ignored.
+  /// The body took effect.
+  ///
+  /// Pass the response of the execution or the redo. For an undo, pass any response: it is ignored.
   case hadEffect(Response)
 
   /// It is unknown whether the body took effect. The entry is ``HistoryEntry/Standing/inDoubt``. An
@@ -66,8 +67,8 @@ extension JournaledUseCase {
   /// Returns ``HistorySettlement/unknown``.
   ///
   /// - Parameter doubt: The execution, undo or redo that was interrupted.
-  /// - Returns: That it is not known.
-  /// - Throws: Nothing.
+  /// - Returns: ``HistorySettlement/unknown``.
+  /// - Throws: No error.
   public func settle(
     _ doubt: HistoryDoubt<Request, Response>
   ) async throws -> HistorySettlement<Response> {

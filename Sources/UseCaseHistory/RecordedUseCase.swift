@@ -23,8 +23,10 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
   /// The lane of the history.
   public var queue: UseCaseQueue { core.lane }
 
-  /// The timeout of the use case that is recorded. It applies to executions, not to undo and redo.
-  /// A response that arrives after the timeout is still recorded.
+  /// The timeout of the use case that is recorded.
+  ///
+  /// It applies to executions, not to undo and redo. A response that arrives after the timeout is
+  /// still recorded.
   public var timeout: Duration { base.timeout }
 
   /// Answers the request as the use case does, and records the response.

@@ -53,7 +53,9 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   func redo(_ request: Request, _ response: Response) async throws -> Response
 
   /// Returns the title of the request for the user interface, such as "Rename" in "Undo Rename".
-  /// The default is the name of the type. It is called on the thread that reads the title.
+  /// The default is the name of the type.
+  ///
+  /// It is called on the thread that reads the title.
   ///
   /// - Parameter request: The request of the execution.
   /// - Returns: The title.
@@ -61,8 +63,9 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   func title(for request: Request) -> String
 
   /// Decides whether two executions, one right after the other, become one entry, as two typed
-  /// letters do. The default is ``HistoryMerge/separate``. It is called on no actor, with no lock
-  /// held.
+  /// letters do. The default is ``HistoryMerge/separate``.
+  ///
+  /// It is called on no actor, with no lock held.
   ///
   /// Only executions of the same use case merge. Two use cases are the same if they are equal
   /// values of an `Equatable` type, the same object, or copies of one ``recorded(in:)``. So
@@ -80,8 +83,9 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
     _ later: (request: Request, response: Response)
   ) -> HistoryMerge<Request, Response>
 
-  /// Called when a request and its response leave the history for good. Use it to delete
-  /// permanently what `main` has only hidden. The default does nothing.
+  /// Called when a request and its response leave the history for good. The default does nothing.
+  ///
+  /// Use it to delete permanently what `main` has only hidden.
   ///
   /// It is called exactly once, on no actor and with no lock held, before the operation that caused
   /// it has ended. `clear()`, `forget(_:)` and `limit` of ``UseCaseHistory`` call it on the

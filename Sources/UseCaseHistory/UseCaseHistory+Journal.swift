@@ -1,6 +1,8 @@
 extension UseCaseHistory {
-  /// Restores the history that a journal keeps, with everything that was recorded before the last
-  /// process ended, by exit or by crash. An empty journal gives an empty history.
+  /// Restores the history that a journal keeps.
+  ///
+  /// It has everything that was recorded before the last process ended, by exit or by crash. An
+  /// empty journal gives an empty history.
   ///
   /// ```swift
   /// let journal = try FileJournal(at: folder.appending(path: "undo.journal"))
@@ -53,7 +55,11 @@ extension UseCaseHistory {
   }
 
   /// The error of the last write to the journal, `nil` if it succeeded or if there is no journal.
+  ///
   /// While there is an error, the journal is behind the history. The next write that succeeds
   /// catches up.
+  ///
+  /// A response that can't be encoded is an error, too, until the journal is compacted: the next launch
+  /// can't read the entry.
   public var journalError: (any Error)? { core.ledger.journal?.error }
 }

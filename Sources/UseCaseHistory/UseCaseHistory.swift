@@ -186,8 +186,10 @@ extension UseCaseHistory {
     return HistoryFrame.leave { Group(core: core, nested: nil, body: body).execute(title) }
   }
 
-  /// Discards all entries. A running execution is not recorded when it ends, and a waiting undo or
-  /// redo finds nothing. A clean history stays clean, and one with unsaved changes keeps them.
+  /// Discards all entries.
+  ///
+  /// A running execution is not recorded when it ends, and a waiting undo or redo finds nothing. A
+  /// clean history stays clean, and one with unsaved changes keeps them.
   ///
   /// If you call it inside a recorded body, an undo, a redo or a group, it takes effect when that
   /// has ended.
@@ -198,12 +200,13 @@ extension UseCaseHistory {
     let history = ledger.history
     // A task that a body has left behind may find out only here that the body is over.
     ledger.discard(ledger.change { $0.clear(isInside: frame?.running(of: history) != nil) })
-    ledger.journal?.hurry()
+    ledger.journal?.start()
   }
 
-  /// Removes an entry from the history, whether it is applied or undone. Its effect stays as it is,
-  /// and can no longer be undone or redone. An entry that is being undone or redone leaves when
-  /// that has ended.
+  /// Removes an entry from the history, whether it is applied or undone.
+  ///
+  /// Its effect stays as it is, and can no longer be undone or redone. An entry that is being
+  /// undone or redone leaves when that has ended.
   ///
   /// A clean history stays clean. If undo and redo can no longer restore the saved state, the
   /// history is not clean again until the next save.
@@ -212,7 +215,7 @@ extension UseCaseHistory {
   /// - Complexity: The same as ``undo(_:)``.
   public func forget(_ entry: HistoryEntry.ID) {
     ledger.discard(ledger.change { $0.forget(entry) })
-    ledger.journal?.hurry()
+    ledger.journal?.start()
   }
 
   /// Keeps the next execution from merging with the newest entry.
@@ -221,8 +224,10 @@ extension UseCaseHistory {
   }
 
   /// Waits until nothing runs or waits on the lane, and the journal, if there is one, is up to
-  /// date. Returns at once if that is so already. If the journal can't be written, this doesn't
-  /// wait for it. The cancellation of the awaiting task changes nothing.
+  /// date.
+  ///
+  /// It returns at once if that is so already. If the journal can't be written, this doesn't wait
+  /// for it. The cancellation of the awaiting task changes nothing.
   ///
   /// Don't await it inside a recorded body, an undo, a redo or a group: it would never return.
   public func idle() async {
@@ -294,9 +299,10 @@ extension UseCaseHistory {
     ledger.states()
   }
 
-  /// How many applied entries are kept, `nil` for all. The oldest ones are discarded when an
-  /// execution is recorded, and when you lower the limit. A limit below 0 is a programmer error and
-  /// traps.
+  /// How many applied entries are kept, `nil` for all.
+  ///
+  /// The oldest ones are discarded when an execution is recorded, and when you lower the limit. A
+  /// limit below 0 is a programmer error and traps.
   ///
   /// - Complexity: O(1), and O(*n*) in the number of entries that are discarded.
   public var limit: Int? {
@@ -304,12 +310,14 @@ extension UseCaseHistory {
     set {
       Self.check(newValue)
       ledger.discard(ledger.change { $0.setLimit(newValue) })
-      ledger.journal?.hurry()
+      ledger.journal?.start()
     }
   }
 
-  /// Returns the place where the history is. Take it when saving begins, and pass it to
-  /// ``markSaved(_:)`` when saving has succeeded. Changes made meanwhile are unsaved.
+  /// Returns the place where the history is.
+  ///
+  /// Take it when saving begins, and pass it to ``markSaved(_:)`` when saving has succeeded.
+  /// Changes made meanwhile are unsaved.
   ///
   /// Await ``idle()`` before. While a body, an undo, a redo, a move or a group runs, the state of
   /// the document is uncertain. If you mark a point that was taken then, the history is not clean
@@ -330,7 +338,7 @@ extension UseCaseHistory {
         "A save point belongs to the history that it was taken from: mark it as saved there.")
     }
     ledger.change { $0.markSaved(point.place) }
-    ledger.journal?.hurry()
+    ledger.journal?.start()
   }
 }
 
@@ -338,8 +346,9 @@ extension HistoryEntry.ID {
   /// The identity of the entry whose `main`, `undo`, `redo` or `settle` runs here, `nil` elsewhere.
   ///
   /// It doesn't change as long as the entry exists. Derive an idempotency key from it, so that a
-  /// server can tell a repeated attempt from a new request: add what tells the execution from each
-  /// undo and redo, and a name of the device, since another device has the same identities.
+  /// server can tell a repeated attempt from a new request. Add two things to the key: the action
+  /// (the execution, or which undo or redo of it), and a name of the device, since another device
+  /// has the same identities.
   ///
   /// A part of a group has its own identity. An execution has its own identity until it is merged
   /// into another entry.
@@ -353,8 +362,10 @@ extension HistoryEntry.ID {
 }
 
 extension UndoableUseCase {
-  /// Returns a use case that does the same, and records its executions in `history`. Pass it to the
-  /// code that executes the use case. Its copies are the same use case for ``merge(_:_:)``.
+  /// Returns a use case that does the same, and records its executions in `history`.
+  ///
+  /// Pass it to the code that executes the use case. Its copies are the same use case for
+  /// ``merge(_:_:)``.
   ///
   /// The recorded use case holds a strong reference to the history, and an entry holds its use
   /// case. To avoid a retain cycle, don't store a recorded use case in one that is recorded in the

@@ -56,8 +56,9 @@ public final class FileJournal: HistoryJournal {
   ) throws {
     self.coder = coder
     self.durability = durability
-    path = url.path
-    state = Lock(.open(try JournalFile(opening: url.path)))
+    // A journal written anew takes the place of the file, not that of a link to it.
+    path = url.resolvingSymlinksInPath().path
+    state = Lock(.open(try JournalFile(opening: path)))
   }
 
   deinit { close() }

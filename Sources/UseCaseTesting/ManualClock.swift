@@ -1,3 +1,4 @@
+public import UseCase
 import UseCaseInternals
 
 /// A clock whose time moves only when a test advances it.
@@ -19,7 +20,7 @@ import UseCaseInternals
 /// ```
 ///
 /// All members can be called from any isolation.
-public final class ManualClock: Clock, Sendable {
+public final class ManualClock: Clock, SteppingClock, Sendable {
   /// A point in time, counted from the creation of the clock.
   public struct Instant: InstantProtocol {
     /// The time since the creation of the clock.
@@ -48,7 +49,12 @@ public final class ManualClock: Clock, Sendable {
       other.offset - offset
     }
 
-    /// Whether the left instant is earlier than the right one.
+    /// Returns whether the left instant is earlier than the right one.
+    ///
+    /// - Parameters:
+    ///   - left: An instant.
+    ///   - right: Another instant.
+    /// - Returns: Whether `left` is the earlier one.
     public static func < (left: Instant, right: Instant) -> Bool {
       left.offset < right.offset
     }
@@ -83,9 +89,10 @@ public final class ManualClock: Clock, Sendable {
   /// Sets the clock forward and resumes every task whose deadline has come, in order.
   ///
   /// When it returns, everything due has been resumed: the earliest deadline first, and of equal
-  /// deadlines the earliest sleep first. Each task runs again before the next one is resumed. What
-  /// a task does after its sleep may still be going on; wait for it, for instance with
-  /// `operation.ended()`.
+  /// deadlines the earliest sleep first. Each task runs again before the next one is resumed. A
+  /// queue has acted by then: the operation whose pause is over runs, the one whose time has passed
+  /// has its outcome. What another task does after its sleep may still be going on; wait for it,
+  /// for instance with `operation.ended()`.
   ///
   /// The clock shows the new time before any task is resumed. A resumed task that sleeps again
   /// counts from there: a deadline that the advance has reached already doesn't suspend it, a later
@@ -126,15 +133,24 @@ public final class ManualClock: Clock, Sendable {
   ///   shows the deadline.
   /// - Complexity: O(*n*), where *n* is the number of tasks that sleep.
   public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+    try await sleep(until: deadline) {}
+  }
+
+  /// Sleeps as well, and then takes the step. An advance waits for it.
+  package func sleep(until deadline: Instant, then step: Step) async throws {
     let alarm = Promise<Bool>()
     let isDue = await withTaskCancellationHandler {
       let (isDue, crowds) = machine.withLock { machine in
         Task.isCancelled ? (false, []) : machine.sleep(until: deadline.offset, alarm)
       }
       for crowd in crowds { crowd.fulfill(()) }
-      guard isDue == nil else { return isDue == true }
-      // An alarm that goes off stands at the head of the line until the task runs.
+      guard isDue == nil else {
+        if isDue == true { step() }
+        return isDue == true
+      }
+      // An alarm that goes off stands at the head of the line until the task has taken its step.
       guard await alarm.value else { return false }
+      step()
       act(on: machine.withLock { $0.awake() })
       return true
     } onCancel: {

@@ -32,7 +32,7 @@ struct HandlingErrorsTests {
   }
 
   private let order = Order(card: "1234")
-  private let screen = RecipeScreen()
+  private let screen = TestScreen()
 
   private func pay(_ answer: @escaping @Sendable () throws -> String) -> Pay {
     Pay(bank: AnyUseCase { _ in try answer() })

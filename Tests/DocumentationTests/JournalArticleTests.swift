@@ -214,10 +214,10 @@ private struct Server: Sendable {
     @Sendable (_ title: String, _ note: Int, _ headers: [String: String]) async throws -> String
   let answer: @Sendable (_ key: String) async throws -> String?
 
-  // The same when a call is repeated, even at the next launch.
+  // A repeated call has the same key, even at the next launch.
   func key(_ action: String, round: Int) -> String {
     guard let entry = HistoryEntry.ID.current else {
-      fatalError("The key contains an entry: record the use case in a history.")
+      fatalError("Without an entry there is no key: record the use case in a history.")
     }
     return "\(device)-\(entry)-\(action)-\(round)"
   }

@@ -51,13 +51,18 @@ struct PagesTests {
   }
 
   @Test(arguments: [
-    ("GettingStarted", "PrimerosPasos"), ("ChoosingAPolicy", "ElegirUnaPolitica"),
-    ("Cancellation", "LaCancelacion"), ("WhyNotJustTask", "PorQueNoSoloTask"),
-    ("SwiftUI", "VistasDeSwiftUI"),
+    ("UseCase", "GettingStarted", "PrimerosPasos"),
+    ("UseCase", "ChoosingAPolicy", "ElegirUnaPolitica"),
+    ("UseCase", "Cancellation", "LaCancelacion"),
+    ("UseCase", "WhyNotJustTask", "PorQueNoSoloTask"),
+    ("UseCase", "SwiftUI", "VistasDeSwiftUI"),
+    ("UseCaseHistory", "UndoThatSurvivesTheProcess", "HistorialQueSobrevive"),
   ])
-  func `a translated page has the code of its original`(page: String, translation: String) throws {
+  func `a translated page has the code of its original`(
+    module: String, page: String, translation: String
+  ) throws {
     let blocks = try [page, translation].map { name in
-      try swiftBlocks(of: "Sources/UseCase/UseCase.docc/Articles/\(name).md")
+      try swiftBlocks(of: "Sources/\(module)/\(module).docc/Articles/\(name).md")
     }
     #expect(!blocks[0].isEmpty && blocks[0] == blocks[1])
   }

@@ -161,7 +161,8 @@ struct WhyNotJustTaskTests {
 
   private func figures(of article: String) throws -> [(row: String, figure: Double)] {
     try cells(of: "Sources/UseCase/UseCase.docc/Articles/\(article).md").compactMap { cells in
-      Double(cells[1]).map { (cells[0], $0) }
+      // Spanish has a decimal comma.
+      Double(cells[1].replacing(",", with: ".")).map { (cells[0], $0) }
     }
   }
 

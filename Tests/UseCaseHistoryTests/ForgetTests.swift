@@ -33,6 +33,18 @@ struct ForgetTests {
     #expect(page.discarded == ["A1 forgotten"])
   }
 
+  @Test func `to forget what is not there changes nothing, and what is typed still merges`() async {
+    await history.run(page, "A")
+    let id = history.entries[0].id
+    history.forget(id)
+    await history.type(page, "b")
+    let state = history.state
+    history.forget(id)
+    #expect(history.state == state)
+    await history.type(page, "c")
+    #expect(history.layout == "[bc |]")
+  }
+
   @Test func `an undo bound to a forgotten entry does not take the next one in its place`() async {
     await history.run(page, "A", "B")
     let b = history.entries[1].id

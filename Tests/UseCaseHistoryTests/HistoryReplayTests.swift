@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import UseCaseHistory
@@ -9,6 +10,7 @@ struct HistoryReplayTests {
   private final class TestStep: Sendable {
     let id: HistoryEntry.ID
     let pair: HistoryPair
+    let isInDoubt = Watched(false)
     init(_ id: HistoryEntry.ID, _ pair: HistoryPair) { (self.id, self.pair) = (id, pair) }
   }
 
@@ -16,6 +18,7 @@ struct HistoryReplayTests {
     var replay = Replay(
       .init(
         content: { .single(TestStep($0, $1)) }, pair: { ($0.id, $0.pair) },
+        doubt: { step, isInDoubt in step.isInDoubt.update { $0 = isInDoubt } },
         title: { String(decoding: $0, as: UTF8.self) }))
     for (index, fact) in facts.enumerated() { try replay.tell(fact, UInt64(index + 1)) }
     return replay
@@ -38,10 +41,10 @@ struct HistoryReplayTests {
 
   @Test func `executions, an undo and a redo`() throws {
     let undo: [HistoryFact] = [
-      .moves(isRedo: false, count: 1), .undoing(id(2)), .undone(id(2)), .moved,
+      .moves(isRedo: false, count: 1), .moving(id(2)), .undone(id(2)), .moved,
     ]
     let redo: [HistoryFact] = [
-      .moves(isRedo: true, count: 1), .redoing(id(2)), .redone(id(2), [9], isMarked: false), .moved,
+      .moves(isRedo: true, count: 1), .moving(id(2)), .redone(id(2), [9], isMarked: false), .moved,
     ]
     var replay = try replay(executed(1) + executed(2) + undo)
     #expect(ids(replay) == ([1], [2]))
@@ -61,13 +64,13 @@ struct HistoryReplayTests {
   @Test func `an intent without an end is a doubt, and each answer has its effect`() throws {
     let facts = executed(1) + [.began(id(2), in: nil, pair(2))]
     for (answer, expected) in [
-      (Replay.Answer.noEffect, [UInt64(1)]), (.effect([5]), [1, 2]), (.unknown, [1]),
+      (JournalAnswer.noEffect, [UInt64(1)]), (.effect([5]), [1, 2]), (.unknown, [1]),
       (.unreadable, [1]),
     ] {
       var replay = try replay(facts)
       let doubts = try replay.open()
       #expect(doubts.map(\.id) == [id(2)])
-      replay.answer(doubts[0], answer)
+      try replay.answer(doubts[0], answer)
       try replay.finish(.compensate)
       #expect(ids(replay).applied == expected)
     }
@@ -76,32 +79,34 @@ struct HistoryReplayTests {
   @Test func `a move that was interrupted ends where it was`() throws {
     var replay = try replay(
       executed(1) + executed(2) + executed(3) + [
-        .moves(isRedo: false, count: 3), .undoing(id(3)), .undone(id(3)), .undoing(id(2)),
+        .moves(isRedo: false, count: 3), .moving(id(3)), .undone(id(3)), .moving(id(2)),
       ])
     let doubts = try replay.open()
     #expect(doubts.map(\.id) == [id(2)])
     try replay.finish(.compensate)
     #expect(ids(replay) == ([1, 2], [3]))
-    #expect(replay.doubts == [id(2)])
+    let inDoubt = replay.pool.contents.applied.elements.compactMap(\.content.step)
+      .filter(\.isInDoubt.value)
+    #expect(inDoubt.map(\.id) == [id(2)])
   }
 
   @Test func `a clear makes what runs leave`() throws {
     var replay = try replay(executed(1) + [.began(id(2), in: nil, pair(2)), .cleared])
-    replay.answer(try replay.open()[0], .effect([2]))
+    try replay.answer(try replay.open()[0], .effect([2]))
     try replay.finish(.compensate)
     #expect(ids(replay) == ([], []))
-    #expect(replay.drops.map(\.id) == [id(1), id(2)])
+    #expect(replay.drops.map(\.step.id) == [id(1), id(2)])
     try replay.tell(.discarded([id(1)]), nil)
-    #expect(replay.drops.map(\.id) == [id(2)])
+    #expect(replay.drops.map(\.step.id) == [id(2)])
   }
 
   @Test func `facts that contradict each other are an error`() {
     let wrong: [[HistoryFact]] = [
       [.ended(id(1), .recorded)], [.undone(id(1))], [.redone(id(1), nil, isMarked: true)], [.moved],
       [.moves(isRedo: false, count: 1)], [.moves(isRedo: true, count: 0)],
-      [.closed(id(1), applied: 1, isLost: false)],
+      [.closed(id(1), isLost: false)],
       [.began(id(1), in: id(2), pair(1))], [.kept(isApplied: true)], [.partial(1)],
-      [.bundle(id(1), title: [], .beginning, count: 1)], [.adopted(by: id(1))],
+      [.bundle(id(1), title: [], .beginning, count: 1)], [.interrupted],
       [.dropped(.cleared)],
       [.undoes(id(1))], [.obsolete(id(1), place: id(2))], executed(1) + [.undone(id(1))],
       [.began(id(1), in: nil, pair(1)), .ended(id(1), .recorded)],
@@ -118,23 +123,22 @@ struct HistoryReplayTests {
 
   private var all: [HistoryFact] {
     let (one, pair) = (
-      id(1), HistoryPair(name: "näme", request: [1], response: [2], isMarked: true)
+      id(1), HistoryPair(name: "näme", request: [1], response: [2], isMarked: true, isInDoubt: true)
     )
     return [
-      .began(one, in: id(300), pair), .began(one, in: nil, self.pair(7)), .undoing(one),
-      .redoing(one),
+      .began(one, in: id(300), pair), .began(one, in: nil, self.pair(7)), .moving(one),
       .failed(one), .answered(one, [], isMarked: true), .answered(one, nil, isMarked: false),
       .combined(one, pair), .ended(one, .annulled), .undone(one),
       .redone(one, [1, 2], isMarked: false), .obsolete(one, place: id(1 << 61)),
-      .opened(one, in: nil, title: [3]), .closed(one, applied: 0, isLost: true),
-      .closed(one, applied: nil, isLost: false), .moves(isRedo: true, count: 128), .undoes(one),
+      .opened(one, in: nil, title: [3]), .closed(one, isLost: true), .closed(one, isLost: false),
+      .moves(isRedo: true, count: 128), .undoes(one),
       .moved,
       .limited(nil), .limited(0), .cleared, .forgot(one), .saved(nil), .saved(.of(one)),
-      .discarded([one, id(2)]), .doubted(one),
+      .discarded([one, id(2)]),
       .start(last: 1 << 40, newest: one, .init(sum: .unknown(5), lastNumber: 3, covered: 2)),
       .leaf(one, pair),
       .bundle(one, title: [], .of(one), count: 2), .kept(isApplied: false), .partial(1),
-      .adopted(by: one), .dropped(.forgotten),
+      .interrupted, .dropped(.forgotten),
     ]
   }
 

@@ -57,6 +57,35 @@ struct JournalUpkeepTests {
     #expect(other.layout == "[G(write b) |]")
   }
 
+  @Test func `a response that cannot be encoded is an error, which later writes do not hide`()
+    async throws
+  {
+    struct Answer: Codable, Sendable {
+      enum CodingKeys: CodingKey { case isWhole }
+      var isWhole: Bool
+
+      func encode(to encoder: any Encoder) throws {
+        guard isWhole else { throw Failure("encode") }
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(isWhole, forKey: .isWhole)
+      }
+    }
+    struct Ask: JournaledUseCase {
+      static let journalName = "ask"
+      func main(_ isWhole: Bool) async throws -> Answer { Answer(isWhole: isWhole) }
+      func undo(_: Bool, _: Answer) async throws {}
+    }
+    let history = try await UseCaseHistory.open(disk, for: [Ask()])
+    for isWhole in [false, true] {
+      let outcome = await history.execute(Ask(), isWhole).ended()
+      #expect(throws: Never.self) { try outcome.get() }
+      #expect(history.journalError is HistoryJournalError)
+    }
+    let next = try await UseCaseHistory.open(disk.next(), for: [Ask()])
+    #expect(next.entries.map(\.standing) == [.unreadable, .normal])
+    #expect(next.journalError == nil)
+  }
+
   // MARK: Discarding
 
   @Test func `nothing is discarded before the journal knows that it has left`() async throws {

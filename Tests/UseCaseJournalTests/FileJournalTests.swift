@@ -162,6 +162,19 @@ struct FileJournalTests {
     #expect(try folder.names == ["undo.journal"])
   }
 
+  @Test func `replacing through a link replaces the file, and the link stays`() async throws {
+    _ = try await folder.fill(Self.records)
+    let link = folder.url.appending(path: "link")
+    try FileManager.default.createSymbolicLink(at: link, withDestinationURL: folder.file)
+    let journal = try FileJournal(at: link)
+    try await journal.replace(with: [[1]])
+    journal.close()
+    #expect(try await folder.read() == [[1]])
+    let again = try FileJournal(at: link)
+    #expect(try await again.read() == [[1]])
+    again.close()
+  }
+
   @Test func `a damaged file is not replaced`() async throws {
     _ = try await folder.fill(Self.records)
     var bytes = try folder.bytes

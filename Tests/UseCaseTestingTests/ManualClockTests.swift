@@ -1,5 +1,6 @@
 import TestSupport
 import Testing
+import UseCase
 import UseCaseTesting
 
 @Suite(.mustEnd)
@@ -210,6 +211,34 @@ struct ManualClockTests {
     #expect(log.elements.allSatisfy { $0 >= 0 })
     await clock.advance(by: .seconds(1))
     for task in tasks { try await task.value }
+  }
+
+  @Test func `an operation whose pause is over runs when the advance returns`() async {
+    for _ in 0..<500 {
+      let queue = UseCaseQueue(.throttle(.seconds(1)), clock: clock)
+      let useCase = AnyUseCase<Int, Int>(queue: queue) { $0 }
+      await useCase.execute(1).ended()
+      let operation = useCase.execute(2)
+      await clock.sleeping()
+      await clock.advance(by: .seconds(1))
+      #expect(operation.state != .waiting)
+      await operation.ended()
+    }
+  }
+
+  @Test func `an operation whose time has passed has its outcome when the advance returns`() async {
+    for _ in 0..<500 {
+      let gate = Gate()
+      let useCase = AnyUseCase<Int, Int>(queue: UseCaseQueue(clock: clock), timeout: .seconds(1)) {
+        try await gate.pass()
+        return $0
+      }
+      let operation = useCase.execute(1)
+      await clock.sleeping()
+      await clock.advance(by: .seconds(1))
+      #expect(operation.outcome != nil)
+      await operation.ended()
+    }
   }
 
   @Test func `a hundred sleepers are resumed by one advance`() async throws {

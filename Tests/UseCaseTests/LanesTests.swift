@@ -18,14 +18,21 @@ struct LanesTests {
   private struct Curious: Hashable {
     let number: Int
     let token: Lifetime.Token
-    let lanes: UseCaseLanes<Int>
+    let look: @Sendable () -> Void
+
+    init(_ number: Int, _ token: Lifetime.Token, in lanes: UseCaseLanes<Curious>) {
+      self.number = number
+      self.token = token
+      look = { _ = lanes.count }
+    }
 
     static func == (left: Self, right: Self) -> Bool {
-      left.lanes.count >= 0 && left.number == right.number
+      left.look()
+      return left.number == right.number
     }
 
     func hash(into hasher: inout Hasher) {
-      _ = lanes[number]
+      look()
       hasher.combine(number % 2)
     }
   }
@@ -70,11 +77,21 @@ struct LanesTests {
     #expect(useCase.lanes.count == 0)
   }
 
+  @Test func `a lane that was looked up again and again goes as any other does`() {
+    let lanes = UseCaseLanes<Int>()
+    do {
+      let lane = lanes[1]
+      lane.suspend()
+      for _ in 1...3 { #expect(lanes[1] === lane) }
+    }
+    #expect(lanes.count == 0)
+    #expect(!lanes[1].isSuspended)
+  }
+
   @Test func `a thousand lanes at once go again, with their keys`() {
     let (lifetime, lanes) = (Lifetime(), UseCaseLanes<Curious>())
-    let inner = UseCaseLanes<Int>()
     var held = (0..<2_000).map {
-      lanes[Curious(number: $0 % 1_000, token: lifetime.track(), lanes: inner)]
+      lanes[Curious($0 % 1_000, lifetime.track(), in: lanes)]
     }
     #expect(lanes.count == 1_000)
     #expect(lifetime.alive == 1_000)
@@ -85,15 +102,18 @@ struct LanesTests {
 
   @Test func `no lock is held while a key is compared, hashed or released`() {
     let (lifetime, lanes) = (Lifetime(), UseCaseLanes<Curious>())
-    let inner = UseCaseLanes<Int>()
     let token = lifetime.track {
       // Another look-up, and the end of another lane, while this key is released.
-      _ = lanes[Curious(number: 5, token: lifetime.track(), lanes: inner)]
+      _ = lanes[Curious(5, lifetime.track(), in: lanes)]
     }
     func use(_ token: Lifetime.Token) {
-      let lane = lanes[Curious(number: 1, token: token, lanes: inner)]
-      let other = lanes[Curious(number: 3, token: lifetime.track(), lanes: inner)]
+      let lane = lanes[Curious(1, token, in: lanes)]
+      let other = lanes[Curious(3, lifetime.track(), in: lanes)]
       #expect(lane !== other)
+      let keys = [1, 1, 1, 3, 3, 3, 1].map {
+        Curious($0, lifetime.track(), in: lanes)
+      }
+      #expect(keys.allSatisfy { lanes[$0] === ($0.number == 1 ? lane : other) })
     }
     use(token)
     #expect(lanes.count == 0)

@@ -7,13 +7,14 @@ import Testing
 struct RunMachineTests {
   private struct World: ActedWorld {
     enum Act: Hashable {
-      case board(UInt64), start, leave(UInt64, again: Bool)
+      case board(UInt64), make, start, leave(UInt64, again: Bool)
     }
 
     private var machine = RunMachine<Character, UInt64>()
     private var aboard: Set<UInt64> = []
     private var hasBoarded = false
     private var isStarting = false
+    private var isMade = false
     private var isRunning = false
     private var cancellations = 0
 
@@ -27,7 +28,7 @@ struct RunMachineTests {
           try demand(!hasBoarded, "one rider starts the run")
           (hasBoarded, isStarting) = (true, true)
           aboard.insert(rider)
-          return [.start, .leave(rider, again: true)]
+          return [.make, .leave(rider, again: true)]
         case .ride:
           try demand(isStarting || isRunning, "there is a run to ride")
           aboard.insert(rider)
@@ -36,10 +37,16 @@ struct RunMachineTests {
           try demand(hasBoarded && !isStarting && !isRunning, "a run that is over takes nobody")
           return [.leave(rider, again: false)]
         }
+      case .make:
+        machine.made("r")
+        isMade = true
+        try check()
+        return [.start]
       case .start:
         isStarting = false
         isRunning = !aboard.isEmpty
-        let isCancelled = machine.started("r")
+        isMade = isRunning
+        let isCancelled = machine.started() != nil
         try demand(isCancelled == aboard.isEmpty, "a run that nobody rides is cancelled")
         if isCancelled { cancellations += 1 }
         try check()
@@ -51,7 +58,7 @@ struct RunMachineTests {
         try demand(left.rider == rider, "a rider leaves once")
         try demand((left.run != nil) == isLast, "the last one to leave has the run")
         if isLast {
-          isRunning = false
+          (isRunning, isMade) = (false, false)
           cancellations += 1
         }
         try check()
@@ -61,10 +68,10 @@ struct RunMachineTests {
 
     private func check() throws {
       try demand(machine.riders == aboard.sorted(), "the riders are in order")
-      try demand((machine.run != nil) == isRunning, "there is a run while somebody rides it")
+      try demand((machine.run != nil) == isMade, "there is a run from when it is made")
       for rider in aboard {
         let run = machine.run(of: UseCaseOperationID(number: rider))
-        try demand((run != nil) == isRunning, "each rider finds the run")
+        try demand((run != nil) == isMade, "each rider finds the run")
       }
     }
 
@@ -80,7 +87,8 @@ struct RunMachineTests {
     static func == (lhs: Self, rhs: Self) -> Bool {
       lhs.aboard == rhs.aboard && lhs.hasBoarded == rhs.hasBoarded
         && lhs.isStarting == rhs.isStarting && lhs.isRunning == rhs.isRunning
-        && lhs.cancellations == rhs.cancellations && lhs.machine.riders == rhs.machine.riders
+        && lhs.isMade == rhs.isMade && lhs.cancellations == rhs.cancellations
+        && lhs.machine.riders == rhs.machine.riders
         && lhs.machine.run == rhs.machine.run && lhs.machine.hasLeft == rhs.machine.hasLeft
     }
 

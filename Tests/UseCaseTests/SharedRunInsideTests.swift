@@ -46,6 +46,15 @@ struct SharedRunInsideTests {
     try await #expect(shared(1) == 1)
   }
 
+  /// The body begins on another thread while `execute` is still at work.
+  @Test func `a body that calls itself the moment it begins gets a deadlock, too`() async {
+    for _ in 0..<2000 {
+      let shared = Recursive.shared { request, shared in try await shared(request) }
+      let operation = shared.execute(1)
+      await #expect(throws: UseCaseDeadlock.self) { try await operation.value }
+    }
+  }
+
   @Test func `a body that does not catch it fails, and so does everybody who rides`() async {
     let shared = Recursive.shared { request, shared in try await shared(request) }
     let operations = [shared.execute(1), shared.execute(1)]

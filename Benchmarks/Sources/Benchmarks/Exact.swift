@@ -24,10 +24,12 @@ struct Path: Sendable {
       for number in 0..<count { useCase.execute(number).then { client.take($0) } }
     },
     Path(name: "lane") { count, client in
-      let useCase = TwiceOnLanes()
-      let held = (0..<8).map { useCase.lanes[$0] }
+      let useCase = TwiceOnLanes(count: 1)
       for number in 0..<count { useCase.execute(number).then { client.take($0) } }
-      withExtendedLifetime(held) {}
+    },
+    Path(name: "lanes") { count, client in
+      let useCase = TwiceOnLanes(count: 8)
+      for number in 0..<count { useCase.execute(number).then { client.take($0) } }
     },
     Path(name: "taskValue") { count, client in
       for number in 0..<count { client.take(await Task { twice(number) }.value) }
@@ -70,6 +72,10 @@ struct Path: Sendable {
     Path(name: "cancelPrevious") { count, client in
       let useCase = Twice(queue: UseCaseQueue(.cancelPrevious))
       for number in 0..<count { useCase.execute(number).finally { client.take(number) } }
+    },
+    Path(name: "shared") { count, client in
+      let useCase = Twice(queue: UseCaseQueue()).shared()
+      for number in 0..<count { useCase.execute(number / 10).then { client.take($0) } }
     },
     Path(name: "recorded") { count, client in
       let useCase = Undoable().recorded(in: UseCaseHistory())

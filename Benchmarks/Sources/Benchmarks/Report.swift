@@ -37,8 +37,12 @@ struct Report {
       all. *2017 design* is an `Operation` with its handlers in arrays behind a dispatch queue.
       Memory is what the allocator has given out, the task included, for each that waits or has
       finished and is still held; of an entry it is what comes on top of its request and its
-      response. Instructions and allocations are counted apart: [PROFILE.md](PROFILE.md) says where
-      they go, and what stands in the way of the targets that are missed.
+      response. The bare work of the journals is a history without one. *Compacted often* is a
+      journal whose limit of 100 entries has it written anew, and synced, about every 160
+      executions; the one that *only grows* never is. A *longest execution* is the longest of 5,000,
+      from its call to its value. Instructions and allocations are counted apart:
+      [PROFILE.md](PROFILE.md) says where they go, and what stands in the way of the targets that are
+      missed.
 
       \(missed(in: table))
 

@@ -18,7 +18,7 @@ struct Drawing: Equatable, Sendable {
   private static let historyPages = "Sources/UseCaseHistory/UseCaseHistory.docc/Articles/"
   private static let testingPages = "Sources/UseCaseTesting/UseCaseTesting.docc/"
 
-  static func all() async -> [Drawing] {
+  static func all() async throws -> [Drawing] {
     var drawings: [Drawing] = []
     func add(
       _ name: String, to folder: String = pages, text: (Language) -> String = { _ in "" },
@@ -56,6 +56,12 @@ struct Drawing: Equatable, Sendable {
       pool.text(in: $0)
     } svg: {
       pool.svg(in: $0)
+    }
+    let session = try await CrashedSession.run()
+    add(CrashedSession.name, to: historyPages) {
+      session.text(in: $0)
+    } svg: {
+      session.svg(in: $0)
     }
     let debounce = await Scenario.debounce.run()
     return drawings + [

@@ -5,7 +5,7 @@ struct Main {
   private static let help = """
     usage: timelines [--text [LANGUAGE] | --trace | --check]
 
-    Runs the same calls through queues of every policy, and a history, on a clock that is not
+    Runs the same calls through queues of every policy, and histories, on a clock that is not
     real, and draws what their observers saw into the documentation, in every language.
 
       --text    print the drawings instead, in English (en) or in Spanish (es)
@@ -18,16 +18,16 @@ struct Main {
     let arguments = Array(CommandLine.arguments.dropFirst())
     switch (arguments.first, arguments.dropFirst().first) {
     case (nil, _):
-      for drawing in await Drawing.all() { try drawing.write() }
+      for drawing in try await Drawing.all() { try drawing.write() }
     case ("--text", nil):
-      await printText(in: .english)
+      try await printText(in: .english)
     case ("--text", let name?):
       guard let language = Language(rawValue: name) else { fail() }
-      await printText(in: language)
+      try await printText(in: language)
     case ("--trace", nil):
       print(await Purchase.trace(), terminator: "")
     case ("--check", nil):
-      let stale = await Drawing.all().filter { !$0.isWritten }
+      let stale = try await Drawing.all().filter { !$0.isWritten }
       for drawing in stale { print("\(drawing.path) is not what is drawn now:\n\n\(drawing.text)") }
       if !stale.isEmpty { exit(1) }
     case ("--help", nil):
@@ -37,8 +37,8 @@ struct Main {
     }
   }
 
-  private static func printText(in language: Language) async {
-    let drawings = await Drawing.all().filter { $0.language == language && !$0.text.isEmpty }
+  private static func printText(in language: Language) async throws {
+    let drawings = try await Drawing.all().filter { $0.language == language && !$0.text.isEmpty }
     print(drawings.map(\.text).joined(separator: "\n"))
     print(Timeline.textLegend(in: language))
   }

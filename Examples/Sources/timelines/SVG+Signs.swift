@@ -33,4 +33,9 @@ extension SVG {
   mutating func pause(_ x: Double, _ y: Double, _ width: Double) {
     line(x + 2, y, x + width - 2, y, "pausing")
   }
+  /// The place between what is applied and what is undone.
+  mutating func cursor(_ x: Double, _ y: Double) {
+    line(x, y - 14, x, y + 14, "cursor")
+    path("M\((x - 4).short) \((y - 17).short)h8l-4 6z", "ink")
+  }
 }

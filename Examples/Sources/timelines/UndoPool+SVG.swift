@@ -27,7 +27,7 @@ extension UndoPool {
     svg.text(row.asked[language], 36, y + 5)
     var x = Self.left
     for entry in row.entries where entry.isApplied { draw(entry, in: &svg, &x, y) }
-    drawCursor(in: &svg, x, y)
+    svg.cursor(x, y)
     x += 10
     for entry in row.entries where !entry.isApplied { draw(entry, in: &svg, &x, y) }
     svg.text(row.note[language], x + 4, y + 5, "faint")
@@ -48,17 +48,12 @@ extension UndoPool {
     }
   }
 
-  private func drawCursor(in svg: inout SVG, _ x: Double, _ y: Double) {
-    svg.line(x, y - 14, x, y + 14, "cursor")
-    svg.path("M\((x - 4).short) \((y - 17).short)h8l-4 6z", "ink")
-  }
-
   private func drawLegend(in svg: inout SVG, _ y: Double, _ language: Language) {
     svg.box(Self.margin, y - 9, 26, 18, "applied")
     svg.text(Self.applied[language], 44, y + 5, "faint")
     svg.box(230, y - 9, 26, 18, "undone")
     svg.text(Self.undone[language], 264, y + 5, "faint")
-    drawCursor(in: &svg, 23, y + 32)
+    svg.cursor(23, y + 32)
     svg.text(Self.cursor[language], 44, y + 37, "faint")
   }
 }

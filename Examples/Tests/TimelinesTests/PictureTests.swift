@@ -123,8 +123,10 @@ struct PictureTests {
     }
   }
 
-  @Test func `the animation moves only for readers who have not asked for less motion`() async {
-    for drawing in await Drawing.all() {
+  @Test func `the animation moves only for readers who have not asked for less motion`()
+    async throws
+  {
+    for drawing in try await Drawing.all() {
       let style = Picture(drawing.svg).style
       let parts = style.components(separatedBy: "@media (prefers-reduced-motion: no-preference) {")
       let isAnimated = Self.animated.contains { drawing.path.hasSuffix($0) }

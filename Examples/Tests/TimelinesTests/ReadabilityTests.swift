@@ -6,8 +6,8 @@ import UseCase
 
 /// Whether everybody can read the pictures, on every screen.
 struct ReadabilityTests {
-  @Test func `a picture is well-formed, and follows the colour scheme`() async {
-    for drawing in await Drawing.all() {
+  @Test func `a picture is well-formed, and follows the colour scheme`() async throws {
+    for drawing in try await Drawing.all() {
       let picture = Picture(drawing.svg)
       #expect(picture.isWellFormed, "\(drawing.path)")
       #expect(picture.style.contains("prefers-color-scheme: dark"))
@@ -35,19 +35,19 @@ struct ReadabilityTests {
     }
   }
 
-  @Test func `a picture has the colours of its palette, and no others`() async {
+  @Test func `a picture has the colours of its palette, and no others`() async throws {
     let known = [Palette.light, .dark].flatMap { palette in
       palette.words + palette.shapes + [palette.page, palette.band]
     }
-    for drawing in await Drawing.all() {
+    for drawing in try await Drawing.all() {
       let used = drawing.svg.matches(of: #/#[0-9a-f]{6}\b/#).map { String($0.output) }
       #expect(Set(used).isSubset(of: known))
       #expect(!drawing.svg.contains("opacity: 0."))
     }
   }
 
-  @Test func `at a width of 480 no word is smaller than 14 pixels`() async {
-    for drawing in await Drawing.all() {
+  @Test func `at a width of 480 no word is smaller than 14 pixels`() async throws {
+    for drawing in try await Drawing.all() {
       let picture = Picture(drawing.svg)
       #expect(picture.smallestWord >= 14, "\(drawing.path)")
       // The wide one is for wide pages, which have the other one too.
@@ -55,8 +55,8 @@ struct ReadabilityTests {
     }
   }
 
-  @Test func `no words of a picture overlap, or leave it`() async {
-    for drawing in await Drawing.all() {
+  @Test func `no words of a picture overlap, or leave it`() async throws {
+    for drawing in try await Drawing.all() {
       #expect(Picture(drawing.svg).crowdedWords == [], "\(drawing.path)")
     }
   }
@@ -84,13 +84,15 @@ struct ReadabilityTests {
     #expect(Set(marks.map(\.letter)).count == marks.count)
   }
 
-  @Test func `a Spanish picture shows the same runs, and no English word`() async {
+  @Test func `a Spanish picture shows the same runs, and no English word`() async throws {
     let english = [
       Words.keystrokes, Words.shown, Words.runs, Words.waits, Words.pauses, Words.unwinds,
       Words.supersedes, Words.suspended, UndoPool.applied, UndoPool.undone, UndoPool.cursor,
+      CrashedSession.records, CrashedSession.openings, CrashedSession.crash,
+      CrashedSession.Fate.applied.text, CrashedSession.Fate.inDoubt.text,
       Timeline.Lane.Mark.succeeded.name, Timeline.Lane.Mark.cancelled(.superseded).name,
     ].map { $0[.english].replacing("`", with: "") }
-    let drawings = await Drawing.all()
+    let drawings = try await Drawing.all()
     for drawing in drawings where drawing.language == .spanish {
       let said = Picture(drawing.svg).texts.map(\.content)
       #expect(Set(said).isDisjoint(with: english), "\(drawing.path)")

@@ -167,6 +167,31 @@ struct TimelinesTests {
       ])
   }
 
+  @Test func `a crash after any record of a session leaves what was written until then`()
+    async throws
+  {
+    let rows = try await CrashedSession.run().text(in: .english).split(separator: "\n")
+    #expect(
+      rows.dropFirst() == [
+        "+ an empty history        |",
+        "> A begins                {A?} |",
+        "+ A has ended             [A] |",
+        "> B begins                [A] {B?} |",
+        "+ B has ended             [A] [B] |",
+        "> undo of B begins        [A] {B?} |",
+        "+ undo of B has ended     [A] | (B)",
+        "> a group and C begin     [A] {C?} | (B)",
+        "+ C has ended             [A] | (B)   C is undone",
+        "> D begins                [A] {D?} | (B)   C is undone",
+        "# D has ended             [A] {D?} | (B)   C is undone",
+        "# crash: the last record is torn",
+        "[A]  applied: it can be undone",
+        "(B)  undone: it can be redone",
+        " C   undone at launch: its group never ended",
+        "{D?}  in doubt: it began, and no end was written",
+      ])
+  }
+
   @Test func `the text speaks Spanish`() async {
     let text = await Scenario.keepLatest.run().text(in: .spanish)
     #expect(text.contains("\nsw            >........x sustituida < swi\n"))
@@ -174,8 +199,8 @@ struct TimelinesTests {
     #expect(Timeline.textLegend(in: .spanish).contains(". espera un hueco"))
   }
 
-  @Test func `a hundred runs draw the same`() async {
-    let first = await Drawing.all()
-    for _ in 1...100 { #expect(await Drawing.all() == first) }
+  @Test func `a hundred runs draw the same`() async throws {
+    let first = try await Drawing.all()
+    for _ in 1...100 { #expect(try await Drawing.all() == first) }
   }
 }

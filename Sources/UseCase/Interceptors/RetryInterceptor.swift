@@ -19,7 +19,7 @@ public struct RetryInterceptor: UseCaseInterceptor {
   private let clock: (any Clock<Duration>)?
   private let shouldRetry: @Sendable (any Error) -> Bool
 
-  /// Creates an interceptor.
+  /// Creates an interceptor that runs a failed body again.
   ///
   /// - Parameters:
   ///   - attempts: The greatest number of times that the body runs, at least 1; anything less is a
@@ -63,7 +63,7 @@ public struct RetryInterceptor: UseCaseInterceptor {
           throw error
         }
         let pause = delay.beforeRetry(attempt)
-        if pause > .zero { try await (clock ?? execution.clock).sleeper(for: pause)() }
+        if pause > .zero { try await (clock ?? execution.clock).sleeper(for: pause)({}) }
         try Task.checkCancellation()
         attempt += 1
       }

@@ -20,10 +20,11 @@ public import Observation
 /// model is deallocated, its operations are cancelled.
 @MainActor @Observable
 public final class UseCaseModel<Base: UseCase> {
-  /// The response of the newest operation that has succeeded.
+  /// The response of the newest operation that has succeeded. Only the model sets it.
   public private(set) var value: Base.Response?
 
-  /// The error of the newest operation that has failed; `nil` once a later one has succeeded.
+  /// The error of the newest operation that has failed; `nil` once a later one has succeeded. Only
+  /// the model sets it.
   public private(set) var error: (any Error)?
 
   /// Whether an operation waits or runs.
@@ -105,9 +106,12 @@ extension UseCaseModel where Base.Request == Void {
 
 /// A ``ReportingUseCase`` as a view sees it: the properties of ``UseCaseModel``, and the latest
 /// update.
+///
+/// A view uses it as it uses a ``UseCaseModel``. When the model is deallocated, its operations are
+/// cancelled.
 @MainActor @Observable
 public final class ReportingUseCaseModel<Base: ReportingUseCase> {
-  /// The latest update of the newest operation that has reported.
+  /// The latest update of the newest operation that has reported. Only the model sets it.
   ///
   /// Executing an operation resets it to `nil`, unless an earlier operation goes on. So an incoming
   /// operation that waits or is dropped doesn't reset the update of the running one.

@@ -143,8 +143,7 @@ extension UseCaseOperation {
     // A task made inside the slot would hold the operation, as a task-local value.
     return Slot.local.withValue(Slot.Holder.nobody) {
       Task { [weak self] in
-        guard (try? await sleep()) != nil else { return }
-        self?.core.endEarly(.failure(UseCaseTimeout(duration: duration)))
+        try? await sleep { self?.core.endEarly(.failure(UseCaseTimeout(duration: duration))) }
       }
     }
   }

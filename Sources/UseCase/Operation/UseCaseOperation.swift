@@ -92,7 +92,9 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   }
 
   /// Waits until the body has returned, the slot is free, and all handlers attached so far have
-  /// run. The cancellation of the awaiting task changes nothing.
+  /// run.
+  ///
+  /// The cancellation of the awaiting task changes nothing.
   ///
   /// Don't await an operation in a body that holds the slot for which the operation waits: neither
   /// the body nor the operation would ever end.

@@ -10,10 +10,10 @@ struct KeyedQueues<Key: Hashable & Sendable>: Sendable {
   /// Returns the queue of the key, nil if there is none, or if another key has the same hash.
   @inlinable @inline(__always)
   subscript(key: Key) -> UseCaseQueue? {
-    guard let lane = store.newest(of: key.hashValue) else { return nil }
-    // Every lane of this store is entered below, with this type.
-    let keyed = unsafeDowncast(lane, to: KeyedQueue<Key>.self)
-    return keyed.key == key ? keyed.queue : nil
+    // To compare keys is cheaper than to hash one.
+    if let queue = store.repeated, isQueue(queue, of: key) { return queue }
+    guard let queue = store.newest(of: key.hashValue), isQueue(queue, of: key) else { return nil }
+    return queue
   }
 
   /// Returns the queue of the key, and makes one if there is none.
@@ -23,33 +23,45 @@ struct KeyedQueues<Key: Hashable & Sendable>: Sendable {
   ///   - make: Makes a queue that holds the end. It may be made in vain, if another thread does
   ///     the same.
   /// - Returns: The queue.
-  func queue(for key: Key, make: (LaneEnd) -> UseCaseQueue) -> UseCaseQueue {
+  func queue(for key: Key, make: (LaneEnd<Key>) -> UseCaseQueue) -> UseCaseQueue {
     let hash = key.hashValue
     while true {
-      let (lanes, last) = store.lanes(of: hash)
-      for lane in lanes {
-        if let lane = lane as? KeyedQueue<Key>, lane.key == key, let queue = lane.queue {
-          return queue
-        }
-      }
-      let end = LaneEnd(store, hash: hash)
+      let (queues, last) = store.queues(of: hash)
+      if let queue = queues.first(where: { isQueue($0, of: key) }) { return queue }
+      let end = LaneEnd(store, key: key, hash: hash)
       let queue = make(end)
-      if store.enter(KeyedQueue(key: key, queue: queue), end: end, since: last) { return queue }
+      if store.enter(queue, id: end.id, hash: hash, since: last) { return queue }
     }
   }
 
   /// All queues, in the order in which they were made.
-  var all: [UseCaseQueue] { store.lanes.compactMap { ($0 as? KeyedQueue<Key>)?.queue } }
+  var all: [UseCaseQueue] { store.queues }
+
+  @inlinable @inline(__always)
+  func isQueue(_ queue: UseCaseQueue, of key: Key) -> Bool {
+    guard let lane = queue.lane else { return false }
+    // Every queue of this store was made above, with an end of this type.
+    return unsafeDowncast(lane, to: LaneEnd<Key>.self).key == key
+  }
 }
 
-/// A key, and the way to its queue.
+/// The key of a queue. It goes with the queue, which holds it, and takes it out of the store.
 @usableFromInline
-final class KeyedQueue<Key: Hashable & Sendable>: Sendable {
+final class LaneEnd<Key: Hashable & Sendable>: Sendable {
+  private let store: LaneStore
   @usableFromInline let key: Key
-  @usableFromInline weak let queue: UseCaseQueue?
+  private let hash: Int
 
-  init(key: Key, queue: UseCaseQueue) {
+  fileprivate init(_ store: LaneStore, key: Key, hash: Int) {
+    self.store = store
     self.key = key
-    self.queue = queue
+    self.hash = hash
   }
+
+  deinit { remove() }
+
+  fileprivate var id: ObjectIdentifier { ObjectIdentifier(self) }
+
+  /// Takes the queue out of the store, so that a later look-up makes another one.
+  func remove() { store.remove(id, hash: hash) }
 }

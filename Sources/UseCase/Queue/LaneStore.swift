@@ -1,11 +1,9 @@
 import UseCaseInternals
 
-/// The lanes of all keys, behind a lock. Not generic: look-ups are specialized here.
+/// The queues of all keys, behind a lock. Not generic: look-ups are specialized here.
 @usableFromInline
 final class LaneStore: Sendable {
-  @usableFromInline typealias Lane = any AnyObject & Sendable
-
-  private let table = Lock(LaneTable<Lane, ObjectIdentifier>())
+  private let table = Lock(LaneTable<WeakQueue, ObjectIdentifier>())
 
   init() {}
 
@@ -14,43 +12,41 @@ final class LaneStore: Sendable {
   /// The number of buckets.
   var size: Int { table.withLock { $0.size } }
 
-  /// The number of the newest lane.
+  /// The number of the newest queue.
   var last: Int { table.withLock { $0.last } }
 
-  /// All lanes, in the order in which they were made.
-  var lanes: [Lane] { table.withLock { $0.lanes } }
+  /// All queues, in the order in which they were made.
+  var queues: [UseCaseQueue] { table.withLock { $0.lanes.compactMap(\.queue) } }
+
+  /// The queue that was looked up twice in a row.
+  @usableFromInline
+  var repeated: UseCaseQueue? { table.withLock { $0.repeated?.queue } }
 
   @usableFromInline
-  func newest(of hash: Int) -> Lane? { table.withLock { $0.newest(of: hash) } }
+  func newest(of hash: Int) -> UseCaseQueue? { table.withLock { $0.newest(of: hash)?.queue } }
 
-  func lanes(of hash: Int) -> (lanes: [Lane], last: Int) {
-    table.withLock { $0.lanes(of: hash) }
-  }
-
-  func enter(_ lane: Lane, end: LaneEnd, since last: Int) -> Bool {
-    table.withLock {
-      $0.enter(lane, id: ObjectIdentifier(end), hash: end.hash, since: last)
+  func queues(of hash: Int) -> (queues: [UseCaseQueue], last: Int) {
+    table.withLock { table in
+      let (lanes, last) = table.lanes(of: hash)
+      return (lanes.compactMap(\.queue), last)
     }
   }
 
-  fileprivate func remove(_ end: LaneEnd) {
-    // The lane is returned, so that it is released outside of the lock.
-    _ = table.withLock { $0.remove(ObjectIdentifier(end), hash: end.hash) }
+  func enter(_ queue: UseCaseQueue, id: ObjectIdentifier, hash: Int, since last: Int) -> Bool {
+    let queue = WeakQueue(queue)
+    return table.withLock { $0.enter(queue, id: id, hash: hash, since: last) }
+  }
+
+  func remove(_ id: ObjectIdentifier, hash: Int) {
+    _ = table.withLock { $0.remove(id, hash: hash) }
   }
 }
 
-/// Removes a lane from its store when it goes away. The queue of the lane holds it.
-final class LaneEnd: Sendable {
-  private let store: LaneStore
-  fileprivate let hash: Int
+/// A queue, for as long as somebody holds it.
+private final class WeakQueue: Sendable {
+  weak let queue: UseCaseQueue?
 
-  init(_ store: LaneStore, hash: Int) {
-    self.store = store
-    self.hash = hash
+  init(_ queue: UseCaseQueue) {
+    self.queue = queue
   }
-
-  deinit { remove() }
-
-  /// Removes the lane, so that a later look-up makes another one.
-  func remove() { store.remove(self) }
 }

@@ -21,6 +21,10 @@ struct LaneTable<Lane: Sendable, ID: Hashable & Sendable>: Sendable {
   /// The number of the newest entry.
   private(set) var last = 0
 
+  private var lastHash = 0
+  /// The lane that the last two look-ups by hash have found, nil if they found two.
+  private(set) var repeated: Lane?
+
   /// The number of buckets.
   var size: Int { buckets.count }
 
@@ -30,7 +34,18 @@ struct LaneTable<Lane: Sendable, ID: Hashable & Sendable>: Sendable {
   private func bucket(of hash: Int) -> Int { hash & (buckets.count - 1) }
 
   /// Returns the newest lane of the hash.
-  func newest(of hash: Int) -> Lane? {
+  @inline(__always) mutating func newest(of hash: Int) -> Lane? {
+    let lane = lane(of: hash)
+    if hash == lastHash {
+      repeated = lane
+    } else {
+      lastHash = hash
+      repeated = nil
+    }
+    return lane
+  }
+
+  @inline(__always) private func lane(of hash: Int) -> Lane? {
     switch buckets[bucket(of: hash)] {
     case .none: nil
     case .one(let entry): entry.hash == hash ? entry.lane : nil
@@ -58,6 +73,7 @@ struct LaneTable<Lane: Sendable, ID: Hashable & Sendable>: Sendable {
     let bucket = bucket(of: hash)
     guard let index = buckets[bucket].firstIndex(where: { $0.id == id }) else { return nil }
     let lane = buckets[bucket].remove(at: index).lane
+    if hash == lastHash { repeated = nil }
     count -= 1
     if count < buckets.count / 8 { resize(to: buckets.count / 4) }
     return lane

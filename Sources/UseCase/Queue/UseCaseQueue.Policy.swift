@@ -51,7 +51,7 @@ extension UseCaseQueue {
     let places: Int
     let pause: Pause?
 
-    /// Creates a policy.
+    /// Creates a policy of a limit and a rule.
     ///
     /// - Parameters:
     ///   - limit: How many operations may run at a time, at least 1; anything less is a
@@ -102,8 +102,11 @@ extension UseCaseQueue {
       Policy(limit: limit, whenBusy: .wait)
     }
 
-    /// At most `limit` operations run at a time, and at most `waiting` wait: first in, first out.
-    /// The others are dropped. Use it when the number of waiting operations must be bounded.
+    /// At most `limit` operations run at a time, and at most `waiting` wait; the others are
+    /// dropped.
+    ///
+    /// The waiting ones start first in, first out. Use it when the number of waiting operations
+    /// must be bounded.
     ///
     /// ```swift
     /// let uploads = UseCaseQueue(.limit(2, waiting: 100))
@@ -142,8 +145,10 @@ extension UseCaseQueue {
     }
 
     /// One operation runs at a time, at least `interval` lies between two starts, and only the
-    /// newest waits. Use it for work that follows a value that changes all the time, such as a
-    /// preview, a position or a progress bar.
+    /// newest waits.
+    ///
+    /// Use it for work that follows a value that changes all the time, such as a preview, a
+    /// position or a progress bar.
     ///
     /// ```swift
     /// let preview = UseCaseQueue(.throttle(.milliseconds(100)))

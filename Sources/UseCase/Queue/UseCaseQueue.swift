@@ -35,8 +35,8 @@ public final class UseCaseQueue: Sendable {
   @usableFromInline let isPlain: Bool
   let keeper: (any QueueKeeper)?
   let reactions: UseCaseReactions?
-  /// Goes with the queue, and takes the key of the queue with it.
-  private let lane: LaneEnd?
+  /// The key of the queue, if it has one. It goes with the queue.
+  @usableFromInline let lane: (any AnyObject & Sendable)?
   /// Whether operations are announced to a keeper or to reactions before their bodies begin.
   @usableFromInline let isFollowed: Bool
   /// Whether nobody follows the slots, and nothing is measured.
@@ -44,7 +44,7 @@ public final class UseCaseQueue: Sendable {
   private let changes = ChangeSignal()
   private let machine: Lock<Machine>
 
-  /// Creates a queue.
+  /// Creates a queue that follows a policy.
   ///
   /// - Parameters:
   ///   - policy: How many operations run at a time, and what happens to the others.
@@ -66,13 +66,13 @@ public final class UseCaseQueue: Sendable {
       lane: nil)
   }
 
-  /// Creates a queue that `keeper` follows. The queue keeps it.
+  /// Creates a queue that `keeper` follows. The queue keeps it, and `lane`.
   package convenience init(
     _ policy: Policy = .serial, keeper: any QueueKeeper,
-    clock: any Clock<Duration> = ContinuousClock()
+    clock: any Clock<Duration> = ContinuousClock(), lane: (any AnyObject & Sendable)? = nil
   ) {
     self.init(
-      policy, clock: clock, interceptors: [], reactions: nil, observer: nil, lane: nil,
+      policy, clock: clock, interceptors: [], reactions: nil, observer: nil, lane: lane,
       keeper: keeper)
   }
 
@@ -80,7 +80,7 @@ public final class UseCaseQueue: Sendable {
   init(
     _ policy: Policy, clock: any Clock<Duration>, interceptors: [any UseCaseInterceptor],
     reactions: UseCaseReactions?, observer: (@Sendable (UseCaseEvent) -> Void)?,
-    lane: LaneEnd?, keeper: (any QueueKeeper)? = nil
+    lane: (any AnyObject & Sendable)?, keeper: (any QueueKeeper)? = nil
   ) {
     self.policy = policy
     self.clock = clock
@@ -119,9 +119,11 @@ public final class UseCaseQueue: Sendable {
   /// Whether the queue admits operations but starts none.
   public var isSuspended: Bool { machine.withLock { $0.isSuspended } }
 
-  /// Keeps operations from starting until ``resume()``. Running operations go on, and the policy
-  /// still applies: an incoming operation waits, is dropped, or supersedes another one. Operations
-  /// wait forever in a queue that is never resumed: cancel them.
+  /// Keeps operations from starting until ``resume()``.
+  ///
+  /// Running operations go on, and the policy still applies: an incoming operation waits, is
+  /// dropped, or supersedes another one. Operations wait forever in a queue that is never resumed:
+  /// cancel them.
   public func suspend() { machine.withLock { $0.suspend() } }
 
   /// Starts the waiting operations that may start, in order.
@@ -129,8 +131,9 @@ public final class UseCaseQueue: Sendable {
   /// - Complexity: O(*n*) in the number of operations that start.
   public func resume() { act(on: decide { $0.resume() }) }
 
-  /// Cancels all operations that run or wait, for the reason ``UseCaseCancellation/requested``. An
-  /// operation that has left the queue with a response or an error isn't affected: its handlers
+  /// Cancels all operations that run or wait, for the reason ``UseCaseCancellation/requested``.
+  ///
+  /// An operation that has left the queue with a response or an error isn't affected: its handlers
   /// still run.
   ///
   /// - Complexity: O(*n*) in the number of operations.
@@ -151,8 +154,10 @@ public final class UseCaseQueue: Sendable {
     act(on: release)
   }
 
-  /// Waits until no operation runs or waits. Returns at once if the queue is idle already. The
-  /// cancellation of the awaiting task changes nothing.
+  /// Waits until no operation runs or waits.
+  ///
+  /// It returns at once if the queue is idle already. The cancellation of the awaiting task changes
+  /// nothing.
   ///
   /// Don't await it in the body of an operation on this queue: it would never return.
   nonisolated(nonsending) public func idle() async {
@@ -180,9 +185,11 @@ extension UseCaseQueue {
   /// Whether an operation that fails has to find out whether somebody handles it.
   static var tellsFailures: Bool { hasFailureHook.load(ordering: .relaxed) }
 
-  /// Receives each failure that nothing handles: no `catch` that matches, no `finally` with the
-  /// outcome, no task that awaits `value` or `ended()`, no model. `common`, and a
-  /// `finally` without the outcome, don't count.
+  /// Receives each failure that nothing handles.
+  ///
+  /// A failure is unhandled if it has no `catch` that matches, no `finally` with the outcome, no
+  /// task that awaits `value` or `ended()`, and no model. `common`, and a `finally` without the
+  /// outcome, don't count.
   ///
   /// ```swift
   /// UseCaseQueue.unhandledFailure = { failure in log.error("\(failure)") }
@@ -236,8 +243,8 @@ extension UseCaseQueue {
     }
     let sleep = endOfPause.map { [ticket = admission.ticket] end in
       { @Sendable [self] in
-        try? await stopwatch.sleep(end)
-        act(on: decide { $0.ready(ticket) })
+        let ready: Step = { [self] in act(on: decide { $0.ready(ticket) }) }
+        do { try await stopwatch.sleep(end, ready) } catch { ready() }
       }
     }
     return (entry(admission), sleep)

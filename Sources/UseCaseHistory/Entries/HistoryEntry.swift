@@ -8,9 +8,10 @@ import UseCase
 /// }
 /// ```
 public struct HistoryEntry: Identifiable, Hashable, Sendable {
-  /// The identity of an entry. Later calls get greater identities. Each is unique among all
-  /// histories of the process, and a later launch that opens the history from a journal doesn't use
-  /// it again.
+  /// The identity of an entry. Later calls get greater identities.
+  ///
+  /// Each is unique among all histories of the process, and a later launch that opens the history
+  /// from a journal doesn't use it again.
   public struct ID: Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
     let number: UInt64
 
@@ -117,8 +118,10 @@ public struct HistoryEntry: Identifiable, Hashable, Sendable {
     case normal
 
     /// The process ended during the execution, undo or redo of the entry, and it is unknown whether
-    /// that took effect. After an execution, the entry can only be forgotten. After an undo or a
-    /// redo, that can be tried again.
+    /// that took effect.
+    ///
+    /// After an execution, the entry can only be forgotten. After an undo or a redo, that can be
+    /// tried again.
     case inDoubt
 
     /// No use case that was given to `open` can read the entry. It can only be forgotten.

@@ -31,7 +31,9 @@ public enum HistoryError: Error, Hashable, CustomStringConvertible {
 }
 
 /// An error that you throw from `undo` or `redo` to say that the entry can never be undone or
-/// redone: for example, another user has deleted the document, or the server refuses for good.
+/// redone.
+///
+/// For example, another user has deleted the document, or the server refuses for good.
 ///
 /// ```swift
 /// func undo(_ title: String, _: Void) async throws {

@@ -12,8 +12,10 @@ public struct HistoryJournalError: Error, CustomStringConvertible {
     /// No use case that was given to `open` can read the entry. The name is that of its use case.
     case unreadable(String)
 
-    /// The journal is damaged before its end, and was left unchanged. The offset is a position in
-    /// bytes where a file is damaged, and the index of a record whose content makes no sense.
+    /// The journal is damaged before its end, and was left unchanged.
+    ///
+    /// The offset is a position in bytes where a file is damaged, and the index of a record whose
+    /// content makes no sense.
     case damaged(offset: Int)
 
     /// The file is not a journal, or was written in a newer format. It was left unchanged.
@@ -52,6 +54,11 @@ public struct HistoryJournalError: Error, CustomStringConvertible {
     self.reason = reason
     self.journal = journal
     self.cause = cause
+  }
+
+  /// The error itself, if it is one of a journal already.
+  init(_ reason: Reason, for error: any Error) {
+    self = error as? Self ?? Self(reason, cause: error)
   }
 
   /// A sentence for a user, with the cause.

@@ -8,8 +8,10 @@ public struct HistoryState: Hashable, Sendable {
   /// Whether ``UseCaseHistory/undo()`` called now would have an entry to undo.
   public var canUndo: Bool
 
-  /// Whether ``UseCaseHistory/redo()`` called now would have an entry to redo. It is `false` while
-  /// a recorded execution waits or runs, because that is about to discard the undone entries.
+  /// Whether ``UseCaseHistory/redo()`` called now would have an entry to redo.
+  ///
+  /// It is `false` while a recorded execution waits or runs, because that is about to discard the
+  /// undone entries.
   public var canRedo: Bool
 
   /// Whether an execution, an undo, a redo, a move or a group of the history waits or runs.
@@ -19,9 +21,10 @@ public struct HistoryState: Hashable, Sendable {
   /// waits or runs, and no undo, redo or move runs.
   public var isClean: Bool
 
-  /// The title of the entry that `undo()` would undo, also while its execution waits or runs. `nil`
-  /// if there is nothing to undo, or if a wrapper of your own runs the execution on the lane: then
-  /// the title is known once the execution is recorded.
+  /// The title of the entry that `undo()` would undo, also while its execution waits or runs.
+  ///
+  /// It is `nil` if there is nothing to undo, or if a wrapper of your own runs the execution on the
+  /// lane: then the title is known once the execution is recorded.
   public var undoTitle: String?
 
   /// The title of the entry that `redo()` would redo, `nil` if there is none.

@@ -5,12 +5,15 @@
 enum HistoryFact: Equatable, Sendable {
   typealias ID = HistoryEntry.ID
 
+  /// Bytes that are no facts, or facts that contradict each other.
+  struct Malformed: Error {}
+
   // MARK: Intents, each written before its body begins
 
   /// An execution begins, in this group. The pair has no response.
   case began(ID, in: ID?, HistoryPair)
-  case undoing(ID)
-  case redoing(ID)
+  /// An undo or a redo of this step begins.
+  case moving(ID)
 
   // MARK: Ends of intents
 
@@ -38,8 +41,7 @@ enum HistoryFact: Equatable, Sendable {
   // MARK: Groups and moves
 
   case opened(ID, in: ID?, title: [UInt8])
-  /// So many of its steps are still there, if it has been rolled back.
-  case closed(ID, applied: Int?, isLost: Bool)
+  case closed(ID, isLost: Bool)
   /// An undo, a redo or a move takes so many entries into its hands.
   case moves(isRedo: Bool, count: Int)
   /// An undo takes this entry, wherever it is.
@@ -54,8 +56,6 @@ enum HistoryFact: Equatable, Sendable {
   case saved(HistoryPlace?)
   /// `discard` has returned for these.
   case discarded([ID])
-  /// `settle` does not know what has become of it.
-  case doubted(ID)
 
   // MARK: The whole history, when the journal is written anew
 
@@ -69,8 +69,8 @@ enum HistoryFact: Equatable, Sendable {
   case kept(isApplied: Bool)
   /// So many steps of the newest applied entry are applied.
   case partial(Int)
-  /// Takes the last of the stack as a part of an open group.
-  case adopted(by: ID)
+  /// Takes the last of the stack as a group that has not ended.
+  case interrupted
   /// Takes the last of the stack as one of which `discard` has not returned.
   case dropped(HistoryDiscardReason)
 }
@@ -83,6 +83,8 @@ struct HistoryPair: Equatable, Sendable {
   var response: [UInt8]?
   /// Whether it says what it touches. If not it touches everything, and nobody has to ask.
   var isMarked = false
+  /// Whether `settle` was asked what has become of it, or of its undo or redo, and does not know.
+  var isInDoubt = false
 
   func answered(_ response: [UInt8]?, isMarked: Bool) -> Self {
     Self(name: name, request: request, response: response, isMarked: isMarked)

@@ -14,6 +14,3 @@ protocol JournalKind: Sendable {
   func title(_ pair: HistoryPair, _ coder: any HistoryCoder) throws -> String
   func settle(_ doubt: JournalDoubt, _ coder: any HistoryCoder) async -> JournalAnswer
 }
-
-typealias JournalDoubt = HistoryReplay<any HistoryStep>.Doubt
-typealias JournalAnswer = HistoryReplay<any HistoryStep>.Answer

@@ -30,7 +30,9 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   private var intents: Set<HistoryEntry.ID> = []
   private var last: UInt64 = 0
   /// Why the last attempt has failed.
-  private(set) var error: HistoryJournalError?
+  private var failure: HistoryJournalError?
+  /// Why something could not even be made into bytes. No attempt makes up for it.
+  private var omission: HistoryJournalError?
 
   mutating func `continue`(after last: UInt64) { self.last = last }
 
@@ -48,11 +50,19 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
 
   mutating func put(_ chore: Chore) { chores.append(chore) }
 
-  /// Something could not even be made into bytes. Returns the error before, which is not to go under
-  /// the lock.
-  mutating func note(_ error: HistoryJournalError?) -> HistoryJournalError? {
-    defer { self.error = error }
-    return self.error
+  var error: HistoryJournalError? { failure ?? omission }
+
+  /// Returns the error before, which is not to go under the lock.
+  mutating func note(_ failure: HistoryJournalError?) -> HistoryJournalError? {
+    defer { self.failure = failure }
+    return self.failure
+  }
+
+  /// Something could not even be made into bytes, or, with nil, all is tried anew. Returns the error
+  /// before, which is not to go under the lock.
+  mutating func omit(_ omission: HistoryJournalError?) -> HistoryJournalError? {
+    defer { self.omission = omission }
+    return self.omission
   }
 
   /// Returns the waiter if its intent was withdrawn before it came.
@@ -107,7 +117,7 @@ extension HistoryFact {
   /// The entry whose body begins.
   fileprivate var intent: ID? {
     switch self {
-    case .began(let id, _, _), .undoing(let id), .redoing(let id): id
+    case .began(let id, _, _), .moving(let id): id
     default: nil
     }
   }

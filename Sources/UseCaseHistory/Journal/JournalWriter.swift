@@ -80,9 +80,6 @@ extension JournalWriter {
     }
   }
 
-  /// Writes soon what was told, with nobody waiting for it.
-  func hurry() { start() }
-
   /// Discards what has left, as soon as it is written that it has.
   func discard(_ drops: consuming [HistoryDrop<any HistoryStep>]) {
     if drops.isEmpty { return }
@@ -128,17 +125,21 @@ extension JournalWriter {
     do {
       return try body()
     } catch {
-      let error = HistoryJournalError(.cannotWrite, cause: error)
-      _ = queue.withLock { $0.note(error) }
+      _ = queue.withLock { $0.omit(HistoryJournalError(.cannotWrite, for: error)) }
       return nil
     }
+  }
+
+  private func note(_ error: any Error) {
+    _ = queue.withLock { $0.note(HistoryJournalError(.cannotWrite, for: error)) }
   }
 }
 
 // MARK: - Writing
 
 extension JournalWriter {
-  private func start() {
+  /// Writes soon what was told. Whoever does not wait for it asks for that.
+  func start() {
     guard queue.withLock({ $0.begin() }) else { return }
     Task.detached(priority: Task.currentPriority) { await self.drain() }
   }
@@ -152,7 +153,7 @@ extension JournalWriter {
         let discarded = batch.chores.flatMap { $0() }
         if !discarded.isEmpty { put(.discarded(discarded)) }
       } catch {
-        let error = error as? HistoryJournalError ?? HistoryJournalError(.cannotWrite, cause: error)
+        let error = HistoryJournalError(.cannotWrite, for: error)
         _ = queue.withLock { $0.failed(batch, error) }
         failure = error
       }
@@ -187,12 +188,15 @@ extension JournalWriter {
   }
 
   private func rewrite() async {
-    guard let facts = whole.withLock({ $0 })?() else { return }
+    let omission = queue.withLock { $0.omit(nil) }
+    guard let facts = whole.withLock({ $0 })?() else {
+      if let omission { _ = queue.withLock { $0.omit(omission) } }
+      return
+    }
     do {
       try await rewrite(facts)
     } catch {
-      let error = error as? HistoryJournalError ?? HistoryJournalError(.cannotWrite, cause: error)
-      _ = queue.withLock { $0.note(error) }
+      note(error)
       // The old one is still there. Try again when it is twice as long.
       sizes.withLock { $0.rest += $0.all }
     }

@@ -6,32 +6,45 @@ import UseCaseInternals
 /// Its undo and its redo are written ahead. Bytes that nobody can read are kept as they are.
 final class StoredStep: HistoryStep {
   let id: HistoryEntry.ID
-  let pair: HistoryPair
+  private let bytes: HistoryPair
   private let writer: JournalWriter
   private let made: Lock<(any HistoryStep)?>
-  /// Whether nobody knows if it was undone or redone.
-  private let isDoubted = Atomic(false)
+  private let doubt: Atomic<Bool>
 
   init(
     _ id: HistoryEntry.ID, _ pair: HistoryPair, _ writer: JournalWriter,
     made: (any HistoryStep)? = nil
   ) {
-    (self.id, self.pair, self.writer) = (id, pair, writer)
+    (self.id, self.bytes, self.writer) = (id, pair, writer)
     self.made = Lock(made)
+    doubt = Atomic(pair.isInDoubt)
     writer.live.add(pair.size, ordering: .relaxed)
   }
 
-  deinit { writer.live.subtract(pair.size, ordering: .relaxed) }
+  deinit { writer.live.subtract(bytes.size, ordering: .relaxed) }
+
+  /// The bytes of a journal that is written anew.
+  var pair: HistoryPair {
+    var pair = bytes
+    pair.isInDoubt = isInDoubt
+    return pair
+  }
+
+  /// Whether nobody knows if it was done, or undone, or redone.
+  var isInDoubt: Bool {
+    get { doubt.load(ordering: .relaxed) }
+    set { doubt.store(newValue, ordering: .relaxed) }
+  }
 
   /// The step that the bytes mean.
   var step: any HistoryStep {
     get throws {
       if let step = made.withLock({ $0 }) { return step }
       do {
-        guard let kind = writer.kinds[pair.name] else {
-          throw HistoryJournalError(.unreadable(pair.name))
+        guard let kind = writer.kinds[bytes.name] else {
+          throw HistoryJournalError(.unreadable(bytes.name))
         }
-        let step = try kind.step(pair, writer.journal.coder)
+        let step = try kind.step(bytes, writer.journal.coder)
         return made.withLock { made in
           // Two may have made it. It is never replaced, so that none goes under the lock.
           if let made { return made }
@@ -39,8 +52,7 @@ final class StoredStep: HistoryStep {
           return step
         }
       } catch {
-        throw error is HistoryJournalError
-          ? error : HistoryJournalError(.unreadable(pair.name), cause: error)
+        throw HistoryJournalError(.unreadable(bytes.name), for: error)
       }
     }
   }
@@ -53,18 +65,13 @@ final class StoredStep: HistoryStep {
 
   var journaled: HistoryEntry.ID? { id }
 
-  func doubt() { isDoubted.store(true, ordering: .relaxed) }
-
-  /// Whether a journal that is written anew has to say so.
-  var isInDoubt: Bool { isDoubted.load(ordering: .relaxed) }
-
   var title: String {
     if let step = try? step { return step.title }
-    return readableTitle ?? pair.name
+    return readableTitle ?? bytes.name
   }
 
   private var readableTitle: String? {
-    try? writer.kinds[pair.name]?.title(pair, writer.journal.coder)
+    try? writer.kinds[bytes.name]?.title(bytes, writer.journal.coder)
   }
 
   var footprint: HistoryFootprint { (try? step.footprint) ?? .everything }
@@ -72,32 +79,30 @@ final class StoredStep: HistoryStep {
   func wasObsolete(_ place: HistoryEntry.ID) { writer.put(.obsolete(id, place: place)) }
 
   func undo() async throws {
-    let step = try step
-    do {
-      try await writer.begin(.undoing(id))
-      try await step.undo()
-    } catch {
-      if !(error is HistoryObsolete) { writer.put(.failed(id)) }
-      throw error
-    }
+    try await move { try await $0.undo() }
     writer.put(.undone(id))
-    isDoubted.store(false, ordering: .relaxed)
+    isInDoubt = false
   }
 
   func redo() async throws -> any HistoryStep {
+    let redone = try await move { try await $0.redo() }
+    let response = writer.response(of: redone, named: bytes.name)
+    let pair = bytes.answered(response, touching: redone.footprint)
+    writer.put(.redone(id, response, isMarked: pair.isMarked))
+    return StoredStep(id, pair, writer, made: redone)
+  }
+
+  private func move<Value: Sendable>(
+    _ body: @Sendable (any HistoryStep) async throws -> Value
+  ) async throws -> Value {
     let step = try step
-    let redone: any HistoryStep
     do {
-      try await writer.begin(.redoing(id))
-      redone = try await step.redo()
+      try await writer.begin(.moving(id))
+      return try await body(step)
     } catch {
       if !(error is HistoryObsolete) { writer.put(.failed(id)) }
       throw error
     }
-    let response = writer.response(of: redone, named: pair.name)
-    let pair = pair.answered(response, touching: redone.footprint)
-    writer.put(.redone(id, response, isMarked: pair.isMarked))
-    return StoredStep(id, pair, writer, made: redone)
   }
 
   func merging(_ later: any HistoryStep) -> HistoryMerging<any HistoryStep> {
@@ -106,7 +111,7 @@ final class StoredStep: HistoryStep {
     switch step.merging(other) {
     case .separate: return .separate
     case .merged(let merged):
-      guard let pair = writer.pair(of: merged, named: pair.name) else { return .separate }
+      guard let pair = writer.pair(of: merged, named: bytes.name) else { return .separate }
       writer.put(.combined(later.id, pair))
       return .merged(StoredStep(id, pair, writer, made: merged))
     case .annul: return .annul
@@ -116,6 +121,16 @@ final class StoredStep: HistoryStep {
   func discard(_ reason: HistoryDiscardReason) {
     guard let step = try? step else { return writer.owe(id, pair, reason) }
     step.discard(reason)
+  }
+}
+
+extension HistoryStep {
+  /// The step as it is in a journal.
+  var stored: StoredStep {
+    guard let step = self as? StoredStep else {
+      preconditionFailure("What a history with a journal has is stored.")
+    }
+    return step
   }
 }
 

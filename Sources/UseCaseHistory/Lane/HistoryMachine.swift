@@ -207,7 +207,7 @@ extension HistoryMachine {
     }
     var end = GroupEnd()
     if let parent = group.parent {
-      note(.closed(group.id, applied: residue?.applied, isLost: false))
+      note(.closed(group.id, isLost: false))
       end.waiter = groups.closePart(kept, in: parent)
     } else {
       window.close()
@@ -215,7 +215,7 @@ extension HistoryMachine {
         preconditionFailure("A group holds its slot.")
       }
       let isLost = lane.isCleared
-      note(.closed(group.id, applied: residue?.applied, isLost: isLost))
+      note(.closed(group.id, isLost: isLost))
       endGroup(as: kept, insteadOf: residue?.nobody, into: &end.drops)
     }
     if let rest { end.drops.insert(HistoryDrop(rest, .truncated), at: 0) }
@@ -337,6 +337,9 @@ extension HistoryMachine {
   }
 
   mutating func forget(_ entry: ID) -> Drops {
+    guard pool.spot(of: entry) != nil || inDoubt.contains(where: { $0.id == entry }) else {
+      return []
+    }
     var drops: Drops = []
     note(.forgot(entry))
     inDoubt.removeAll { $0.id == entry }

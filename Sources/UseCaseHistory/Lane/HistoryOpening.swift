@@ -16,26 +16,23 @@ struct HistoryOpening {
           let step = StoredStep(id, pair, writer)
           return pair.isMarked ? .init(step) : .single(step)
         },
-        pair: { step in
-          guard let step = step as? StoredStep else {
-            preconditionFailure("What is in a journal is stored.")
-          }
-          return (step.id, step.pair)
-        },
+        pair: { ($0.stored.id, $0.stored.pair) },
+        doubt: { $0.stored.isInDoubt = $1 },
         title: { [writer] in try writer.title($0) }))
     let records = try await records()
     try read(records, into: &replay)
     UseCaseOperationID.raise(above: replay.newest.number)
     writer.continue(after: replay.last)
     do {
-      for doubt in try replay.open() { replay.answer(doubt, await settle(doubt)) }
+      for doubt in try replay.open() { try replay.answer(doubt, await settle(doubt)) }
       try replay.finish(interruption)
       try replay.tell(.limited(limit), nil)
     } catch is Replay.Malformed {
       throw HistoryJournalError(.damaged(offset: records.count))
     }
-    let groups = try await take(replay)
-    for group in groups { await compensate(group) }
+    let interrupted = replay.interrupted
+    try await take(replay)
+    for group in interrupted { await compensate(group) }
     core.ledger.keepJournalShort()
     await writer.flush()
     if let error = writer.error { throw error }
@@ -45,7 +42,7 @@ struct HistoryOpening {
     do {
       return try await writer.journal.read()
     } catch {
-      throw error as? HistoryJournalError ?? HistoryJournalError(.cannotRead, cause: error)
+      throw HistoryJournalError(.cannotRead, for: error)
     }
   }
 
@@ -53,7 +50,7 @@ struct HistoryOpening {
     for (index, record) in records.enumerated() {
       do {
         try FactRecord.read(record) { number, fact in try replay.tell(fact, number) }
-      } catch is FactReader.Malformed, is Replay.Malformed {
+      } catch is Replay.Malformed {
         throw HistoryJournalError(.damaged(offset: index))
       } catch {
         throw HistoryJournalError(.cannotRead, cause: error)
@@ -73,64 +70,31 @@ struct HistoryOpening {
     }
   }
 
-  /// Puts what was read into the machine and writes the journal anew. Returns the groups that are to
-  /// be undone.
-  private func take(
-    _ replay: consuming Replay
-  ) async throws -> [HistoryLedger.Machine.Groups.Closed] {
-    let inDoubt = replay.inDoubt
-    for (record, isAsked) in inDoubt where isAsked { doubt(record) { _ in true } }
-    let (pool, doubts) = (replay.pool, replay.doubts)
-    if !doubts.isEmpty {
-      let (applied, undone, _) = pool.contents
-      for record in applied.elements + undone.elements { doubt(record) { doubts.contains($0.id) } }
-    }
-    let groups = replay.groups.sorted { $0.key < $1.key }
-    for (_, group) in groups {
-      for part in group.parts { doubt(part) { doubts.contains($0.id) } }
-    }
-    let drops = replay.drops.map { (step: $0.step, reason: $0.reason) }
-    core.ledger.change { machine in
-      machine.open(pool, inDoubt: inDoubt.map(\.record))
-    }
-    try await write(groups.map { ($0.key, $0.value.title, $0.value.parts) }, drops)
-    writer.discard(drops.map { HistoryDrop(record($0.step), $0.reason) })
-    return groups.map { id, group in
-      HistoryLedger.Machine.Groups.Closed(
-        id: id, title: group.title, parent: nil, parts: group.parts)
-    }
-  }
-
-  private func record(_ step: any HistoryStep) -> HistoryRecord<any HistoryStep> {
-    HistoryRecord(id: step.journaled ?? .next(), content: .single(step))
-  }
-
-  private func doubt(
-    _ record: HistoryRecord<any HistoryStep>, where isDoubted: (StoredStep) -> Bool
-  ) {
-    for case let step as StoredStep in record.leaves.map(\.content.step) where isDoubted(step) {
-      step.doubt()
-    }
-  }
-
-  private func write(
-    _ groups: [(id: HistoryEntry.ID, title: String, parts: [HistoryRecord<any HistoryStep>])],
-    _ drops: [(step: any HistoryStep, reason: HistoryDiscardReason)]
-  ) async throws {
+  /// Puts what was read into the machine, and writes the journal anew.
+  private func take(_ replay: consuming Replay) async throws {
+    let (pool, inDoubt) = (replay.pool, replay.inDoubt)
+    core.ledger.change { $0.open(pool, inDoubt: inDoubt) }
     guard var whole = core.ledger.whole else { preconditionFailure("Nothing runs yet.") }
-    (whole.groups, whole.drops) = (groups, drops)
+    (whole.interrupted, whole.drops) = (replay.interrupted, replay.drops)
     do {
       try await writer.rewrite(whole.facts { writer.bytes(of: $0) })
     } catch {
-      throw error as? HistoryJournalError ?? HistoryJournalError(.cannotWrite, cause: error)
+      throw HistoryJournalError(.cannotWrite, for: error)
     }
+    writer.discard(
+      replay.drops.map { step, reason in
+        HistoryDrop(HistoryRecord(id: step.stored.id, content: .single(step)), reason)
+      })
   }
 
-  private func compensate(_ group: HistoryLedger.Machine.Groups.Closed) async {
-    let operation = Group<Void>(core: core, nested: nil, interrupted: group) {
+  private func compensate(_ group: HistoryRecord<any HistoryStep>) async {
+    guard case .group(let content) = group.content else { return }
+    let closed = HistoryLedger.Machine.Groups.Closed(
+      id: group.id, title: content.title, parent: nil, parts: content.parts)
+    let operation = Group<Void>(core: core, nested: nil, interrupted: closed) {
       throw Interruption()
     }
-    .execute(group.title)
+    .execute(content.title)
     // The rest, which could not be undone, is an entry.
     _ = try? await operation.value
   }

@@ -31,7 +31,7 @@ struct FromAftermath {
     }
   }
 
-  private let screen = RecipeScreen()
+  private let screen = TestScreen()
 
   @Test func `a reaction waits, consumes and rescues, whatever executes`() async {
     let screen = screen

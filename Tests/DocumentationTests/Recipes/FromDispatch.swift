@@ -28,7 +28,7 @@ struct FromDispatch {
   }
 
   @Test func `deposits never overlap, though each awaits twice`() async {
-    let (deposit, screen) = (Deposit(account: Account()), RecipeScreen())
+    let (deposit, screen) = (Deposit(account: Account()), TestScreen())
     let operations = (1...10).map { _ in
       deposit.execute(5).then { balance in screen.show("\(balance)") }
     }

@@ -21,7 +21,7 @@ struct FromElevate {
     }
   }
 
-  private let screen = RecipeScreen()
+  private let screen = TestScreen()
   private let clock = ManualClock()
   private let gate = Gate()
 

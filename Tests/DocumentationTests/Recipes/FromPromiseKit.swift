@@ -48,7 +48,7 @@ struct FromPromiseKit {
   }
 
   @Test func `a chain is read from top to bottom`() async {
-    let screen = RecipeScreen()
+    let screen = TestScreen()
     let showProfile = profile(picture: AnyUseCase { user in "\(user).png" })
     let operation = showProfile.execute("ada")
       .then { profile in screen.show(profile.title) }  // done

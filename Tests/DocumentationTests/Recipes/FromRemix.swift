@@ -50,7 +50,7 @@ struct FromRemix {
     }
   }
 
-  @Test func `given a blocked advert, I see the others only`() async {
+  @Test @MainActor func `given a blocked advert, I see only the others`() async {
     let shop = [
       Advert(title: "bike", euros: 90), Advert(title: "scam", euros: 1),
     ]
@@ -59,7 +59,7 @@ struct FromRemix {
         shop.filter { $0.title.contains(text) }
       },
       blocked: AnyUseCase { ["scam"] })
-    let screen = RecipeScreen()
+    let screen = TestScreen()
     let coordinator = AdvertsCoordinator(find: find) { line in
       screen.show(line)
     }

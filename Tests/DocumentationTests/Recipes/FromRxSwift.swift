@@ -72,7 +72,7 @@ struct FromRxSwift {
   }
 
   @Test func `a button that fails pays the next time`() async {
-    let (bank, screen) = (Bank(gate: Gate()), RecipeScreen())
+    let (bank, screen) = (Bank(gate: Gate()), TestScreen())
     let pay = AnyUseCase<Order, String>(
       queue: UseCaseQueue(.dropWhileBusy)
     ) { order in

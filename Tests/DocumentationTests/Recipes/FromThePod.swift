@@ -13,7 +13,7 @@ struct FromThePod {
     }
   }
 
-  let screen = RecipeScreen()
+  let screen = TestScreen()
 
   @discardableResult
   private func greet(_ name: String) -> UseCaseOperation<String, String> {

@@ -19,8 +19,8 @@ struct SeveralResults {
     }
   }
 
-  private let screen = RecipeScreen()
-  private let followPrice = FollowPrice { _ in
+  private let screen = TestScreen()
+  private var followPrice = FollowPrice { _ in
     AsyncStream { continuation in
       for price in [7, 9, 8] { continuation.yield(price) }
       continuation.finish()
@@ -35,16 +35,35 @@ struct SeveralResults {
     #expect(screen.lines == ["7", "9", "8", "closed at 8"])
   }
 
-  @Test func `updates become a sequence`() async {
-    let prices = AsyncStream<Int> { continuation in
-      let operation = followPrice.execute("tea") { price in
+  private func prices(of name: String) -> AsyncStream<Int> {
+    AsyncStream { continuation in
+      let operation = followPrice.execute(name) { price in
         continuation.yield(price)
       }
       .finally { continuation.finish() }
       continuation.onTermination = { _ in operation.cancel() }
     }
-    for await price in prices { screen.show("\(price)") }
+  }
+
+  @Test func `updates become a sequence`() async {
+    for await price in prices(of: "tea") { screen.show("\(price)") }
     #expect(screen.lines == ["7", "9", "8"])
+  }
+
+  @Test mutating func `a loop that is left early cancels the operation`() async {
+    let cancelled = Gate()
+    followPrice = FollowPrice { _ in
+      AsyncStream { continuation in
+        for price in [7, 9] { continuation.yield(price) }
+        continuation.onTermination = { _ in cancelled.open() }
+      }
+    }
+    for await price in prices(of: "tea") {
+      screen.show("\(price)")
+      if price > 8 { break }  // cancels the operation
+    }
+    await cancelled.passIgnoringCancellation()
+    #expect(screen.lines == ["7", "9"])
   }
 }
 
@@ -73,7 +92,7 @@ struct CacheThenNetwork {
     func keep(_ titles: [String], of shelf: String) { shelves[shelf] = titles }
   }
 
-  private let screen = RecipeScreen()
+  private let screen = TestScreen()
 
   private func load(_ fetch: any UseCase<String, [String]>, _ cache: Cache) async {
     let loadTitles = LoadTitles(cache: cache, fetch: fetch)

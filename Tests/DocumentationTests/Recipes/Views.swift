@@ -269,7 +269,7 @@ struct ViewsTests {
 
   @Test func `an undo that fails tells why`() async throws {
     let history = UseCaseHistory()
-    let screen = RecipeScreen()
+    let screen = TestScreen()
     let model = EditsModel(notes: notes, history: history)
     await model.removal.execute("milk").ended()
     #expect(model.edits.state.undoTitle == "Remove “milk”")

@@ -1,0 +1,43 @@
+/// The facts of a record.
+///
+/// What is appended has numbers, which grow: a fact that comes again, because nobody knew whether it
+/// had been written, has been told already. What is written anew has none.
+enum FactRecord {
+  private static let version: UInt8 = 1
+
+  static func bytes(of facts: some Collection<HistoryFact>) -> [UInt8] {
+    var writer = FactWriter()
+    writer.byte(version)
+    writer.flag(false)
+    for fact in facts { fact.write(to: &writer) }
+    return writer.bytes
+  }
+
+  static func bytes(
+    ofNumbered facts: some Collection<(number: UInt64, fact: HistoryFact)>
+  ) -> [UInt8] {
+    var (writer, last) = (FactWriter(), UInt64(0))
+    writer.byte(version)
+    writer.flag(true)
+    for (number, fact) in facts {
+      writer.number(number - last)
+      last = number
+      fact.write(to: &writer)
+    }
+    return writer.bytes
+  }
+
+  /// Calls `body` with each fact, and its number if it has one.
+  static func read(
+    _ bytes: [UInt8], _ body: (UInt64?, HistoryFact) throws -> Void
+  ) throws {
+    var (reader, number) = (FactReader(bytes), UInt64(0))
+    guard try reader.byte() == version else { throw HistoryFact.Malformed() }
+    let isNumbered = try reader.flag()
+    while !reader.isAtEnd {
+      if isNumbered { number += try reader.number() }
+      guard number < 1 << 62 else { throw HistoryFact.Malformed() }
+      try body(isNumbered ? number : nil, HistoryFact(from: &reader))
+    }
+  }
+}

@@ -1,0 +1,16 @@
+/// A body that had begun when the process ended.
+struct JournalDoubt {
+  enum Kind { case execution, undo, redo }
+  let id: HistoryEntry.ID
+  let kind: Kind
+  let pair: HistoryPair
+}
+
+/// What a use case says of such a body.
+enum JournalAnswer {
+  case noEffect
+  case effect([UInt8]?)
+  case unknown
+  /// No use case can be asked. Somebody may ask later.
+  case unreadable
+}

@@ -1,0 +1,56 @@
+/// The executions that have not ended, as far as a journal has been told.
+struct ReplayedExecutions {
+  typealias ID = HistoryEntry.ID
+
+  struct Execution {
+    let id: ID
+    let group: ID?
+    var pair: HistoryPair
+    /// Whether it has an effect.
+    var isAnswered = false
+    /// The entry that it may merge into, should it.
+    var combined: HistoryPair?
+    /// The history was cleared meanwhile.
+    var isLost = false
+  }
+
+  private var executions: [ID: Execution] = [:]
+
+  mutating func begin(_ id: ID, in group: ID?, _ pair: HistoryPair) throws {
+    guard executions[id] == nil else { throw HistoryFact.Malformed() }
+    executions[id] = Execution(id: id, group: group, pair: pair)
+  }
+
+  mutating func answer(_ id: ID, _ response: [UInt8]?, isMarked: Bool) throws {
+    guard let pair = executions[id]?.pair else { throw HistoryFact.Malformed() }
+    executions[id]?.pair = pair.answered(response, isMarked: isMarked)
+    executions[id]?.isAnswered = true
+  }
+
+  mutating func combine(_ id: ID, _ pair: HistoryPair) { executions[id]?.combined = pair }
+
+  mutating func doubt(_ id: ID) { executions[id]?.pair.isInDoubt = true }
+
+  /// It had no effect.
+  mutating func remove(_ id: ID) { executions[id] = nil }
+
+  /// Returns an execution that has an effect, and ends.
+  mutating func end(_ id: ID) throws -> Execution {
+    guard let execution = executions.removeValue(forKey: id), execution.isAnswered
+    else { throw HistoryFact.Malformed() }
+    return execution
+  }
+
+  mutating func forget(_ id: ID) {
+    if executions[id]?.pair.isInDoubt == true { executions[id] = nil }
+  }
+
+  /// The history is cleared.
+  mutating func lose() {
+    executions = executions.filter { !$0.value.pair.isInDoubt }
+    for id in executions.keys { executions[id]?.isLost = true }
+  }
+
+  /// All of them, in the order asked for.
+  var all: [Execution] { executions.values.sorted { $0.id < $1.id } }
+}
