@@ -151,7 +151,7 @@ private final class SharedRun<Base: UseCase>: QueueKeeper where Base.Request: Ha
     run.submit(body, priority: priority, isCall: isCall)
     if let run = machine.withLock({ $0.started() }) {
       closeDoors()
-      run.cancel()
+      run.cancel(.requested)
     }
     switch run.state {
     case .running: rider.core.queue.resume()
