@@ -43,10 +43,10 @@ public final class HistoryModel {
   /// state.
   public var canRedo: Bool { state.canRedo }
 
-  /// The title of the entry that `undo()` would undo.
+  /// The title of the entry that `undo()` would undo, `nil` if there is none.
   public var undoTitle: String? { state.undoTitle }
 
-  /// The title of the entry that `redo()` would redo.
+  /// The title of the entry that `redo()` would redo, `nil` if there is none.
   public var redoTitle: String? { state.redoTitle }
 
   /// Whether an execution, an undo, a redo, a move or a group of the history waits or runs.

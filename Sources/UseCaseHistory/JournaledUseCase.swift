@@ -8,8 +8,13 @@ public import UseCase
 ///   static let journalName = "rename"
 ///   let document: Document
 ///
-///   func main(_ name: String) async throws -> String { await document.rename(to: name) }
-///   func undo(_ name: String, _ old: String) async throws { _ = await document.rename(to: old) }
+///   func main(_ name: String) async throws -> String {
+///     await document.rename(to: name)
+///   }
+///
+///   func undo(_ name: String, _ old: String) async throws {
+///     _ = await document.rename(to: old)
+///   }
 /// }
 /// ```
 ///

@@ -152,7 +152,7 @@ extension UndoableUseCase {
   /// - Parameters:
   ///   - earlier: The newest entry.
   ///   - later: The execution that is being recorded.
-  /// - Returns: That they stay two entries.
+  /// - Returns: ``HistoryMerge/separate``.
   public func merge(
     _ earlier: (request: Request, response: Response),
     _ later: (request: Request, response: Response)

@@ -6,7 +6,8 @@ extension UseCaseHistory {
   ///
   /// ```swift
   /// let journal = try FileJournal(at: folder.appending(path: "undo.journal"))
-  /// let history = try await UseCaseHistory.open(journal, for: [Rename(document: document)])
+  /// let history = try await UseCaseHistory.open(
+  ///   journal, for: [Rename(document: document)])
   /// ```
   ///
   /// From then on the history writes ahead: the intent of each recorded execution, undo and redo

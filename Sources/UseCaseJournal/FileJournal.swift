@@ -7,7 +7,8 @@ import UseCaseInternals
 ///
 /// ```swift
 /// let journal = try FileJournal(at: folder.appending(path: "undo.journal"))
-/// let history = try await UseCaseHistory.open(journal, for: [Rename(document: document)])
+/// let history = try await UseCaseHistory.open(
+///   journal, for: [Rename(document: document)])
 /// ```
 ///
 /// The file belongs to one process at a time, and only its owner can read it. Each record has its

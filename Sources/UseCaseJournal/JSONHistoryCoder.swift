@@ -30,7 +30,7 @@ public struct JSONHistoryCoder: HistoryCoder {
   /// Encodes a value as JSON.
   ///
   /// - Parameter value: The value.
-  /// - Returns: UTF-8.
+  /// - Returns: JSON in UTF-8.
   /// - Throws: An `EncodingError`.
   /// - Complexity: O(*n*) in the size of the value.
   public func encode<Value: Encodable>(_ value: Value) throws -> [UInt8] {
@@ -41,7 +41,7 @@ public struct JSONHistoryCoder: HistoryCoder {
   ///
   /// - Parameters:
   ///   - type: The type of the value.
-  ///   - bytes: UTF-8.
+  ///   - bytes: JSON in UTF-8.
   /// - Returns: The value.
   /// - Throws: A `DecodingError`.
   /// - Complexity: O(*n*) in the number of bytes.

@@ -15,7 +15,8 @@ struct JournalSymbolTests {
     let document = Document()
     func open() async throws -> (FileJournal, UseCaseHistory) {
       let journal = try FileJournal(at: folder.appending(path: "undo.journal"))
-      let history = try await UseCaseHistory.open(journal, for: [Rename(document: document)])
+      let history = try await UseCaseHistory.open(
+        journal, for: [Rename(document: document)])
       return (journal, history)
     }
     let (journal, first) = try await open()
@@ -40,6 +41,11 @@ private struct Rename: JournaledUseCase {
   static let journalName = "rename"
   let document: Document
 
-  func main(_ name: String) async throws -> String { await document.rename(to: name) }
-  func undo(_ name: String, _ old: String) async throws { _ = await document.rename(to: old) }
+  func main(_ name: String) async throws -> String {
+    await document.rename(to: name)
+  }
+
+  func undo(_ name: String, _ old: String) async throws {
+    _ = await document.rename(to: old)
+  }
 }

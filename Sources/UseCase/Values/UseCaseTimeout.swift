@@ -2,8 +2,7 @@
 ///
 /// ```swift
 /// download.execute(url)
-///   // It took longer than 5 seconds.
-///   .catch(UseCaseTimeout.self) { print($0) }
+///   .catch(UseCaseTimeout.self) { print($0) }  // It took longer than 5 seconds.
 /// ```
 public struct UseCaseTimeout: Error, Hashable, CustomStringConvertible {
   /// The timeout of a use case whose bodies may take as long as they like.

@@ -80,7 +80,7 @@ public struct HistoryEntry: Identifiable, Hashable, Sendable {
       Content(id: id, title: title, isApplied: isApplied, children: children, standing: standing))
   }
 
-  /// The identity of the entry, for ``UseCaseHistory/move(to:)``.
+  /// The identity of the entry, to name it in a call such as ``UseCaseHistory/move(to:)``.
   public var id: ID { box.content.id }
 
   /// The title that the use case gives the request, or that of the group.
