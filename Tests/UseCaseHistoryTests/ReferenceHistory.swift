@@ -252,8 +252,8 @@ extension ReferenceHistory {
   }
 
   func forget(_ key: Int) {
-    lastRecording = nil
     guard let index = entries.firstIndex(where: { $0.key == key }) else { return }
+    lastRecording = nil
     if let operation = queue.first, operation.holds(key) {
       return operation.forgotten.append(key)
     }

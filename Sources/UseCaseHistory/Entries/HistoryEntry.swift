@@ -103,7 +103,7 @@ public struct HistoryEntry: Identifiable, Hashable, Sendable {
   ///   - lhs: An entry.
   ///   - rhs: Another entry.
   /// - Returns: Whether all of their properties are equal.
-  public static func == (lhs: Self, rhs: Self) -> Bool {
+  public static func == (lhs: HistoryEntry, rhs: HistoryEntry) -> Bool {
     lhs.box === rhs.box || lhs.box.content == rhs.box.content
   }
 
