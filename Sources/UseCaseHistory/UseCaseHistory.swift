@@ -121,8 +121,9 @@ extension UseCaseHistory {
   private func execute<Answer: MoveAnswer>(
     _ move: HistoryMove
   ) -> UseCaseOperation<HistoryMove, Answer> {
-    guard core.role == nil else { return Self.refuse(move) }
-    return HistoryFrame.leave { Move(core: core).execute(move) }
+    let here = HistoryFrame.innermost
+    guard core.role(in: here) == nil else { return Self.refuse(move) }
+    return HistoryFrame.leave(here) { Move(core: core).execute(move) }
   }
 
   /// Undoes or redoes until `entry` is the newest applied one. The move stops at an undo or a redo
@@ -174,7 +175,8 @@ extension UseCaseHistory {
   public func group<Value: Sendable>(
     _ title: String, _ body: @escaping @Sendable () async throws -> Value
   ) -> UseCaseOperation<String, Value> {
-    switch core.role {
+    let here = HistoryFrame.innermost
+    switch core.role(in: here) {
     case .body, .part: return Self.refuse(title)
     case .group(let parent):
       let id = HistoryEntry.ID.next()
@@ -183,7 +185,7 @@ extension UseCaseHistory {
         .onCancel { [ledger] _ in ledger.change { $0.groups.abandon(id) }?.resume() }
     case nil: break
     }
-    return HistoryFrame.leave { Group(core: core, nested: nil, body: body).execute(title) }
+    return HistoryFrame.leave(here) { Group(core: core, nested: nil, body: body).execute(title) }
   }
 
   /// Discards all entries.
@@ -196,7 +198,7 @@ extension UseCaseHistory {
   ///
   /// - Complexity: O(*n*) in the number of entries, with no lock held.
   public func clear() {
-    let frame = core.role == nil ? nil : HistoryFrame.current
+    let frame = core.role(in: .innermost) == nil ? nil : HistoryFrame.current
     let history = ledger.history
     // A task that a body has left behind may find out only here that the body is over.
     ledger.discard(ledger.change { $0.clear(isInside: frame?.running(of: history) != nil) })

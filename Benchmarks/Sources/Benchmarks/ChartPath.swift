@@ -54,6 +54,10 @@ struct ChartPath {
   private static let otherNames = [
     Name(scenario: "keepLatest: flood", english: ".keepLatest", spanish: ".keepLatest"),
     Name(scenario: "dropWhileBusy: flood", english: ".dropWhileBusy", spanish: ".dropWhileBusy"),
+    Name(scenario: "throttle: flood", english: ".throttle", spanish: ".throttle"),
+    Name(
+      scenario: "lanes: storm over 10,000 keys", contestant: "UseCaseLanes",
+      english: "10,000 lanes", spanish: "10.000 colas"),
     Name(scenario: "call form in a body", english: "call in a body", spanish: "desde otro cuerpo"),
     handlers("1", english: "1 handler", spanish: "1 manejador"),
     handlers("100", english: "100 handlers", spanish: "100 manejadores"),

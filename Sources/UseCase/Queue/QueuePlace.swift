@@ -8,6 +8,9 @@ package struct QueuePlace: Sendable {
 
   /// Whether the code holds a slot of the queue: its own, or that of a caller.
   package let isHeld: Bool
+
+  /// The innermost operation around the running code, of any queue.
+  package static var operation: UseCaseOperationID? { Slot.innermost?.ticket.id }
 }
 
 extension UseCaseQueue {

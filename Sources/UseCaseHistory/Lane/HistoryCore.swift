@@ -15,10 +15,10 @@ final class HistoryCore: Sendable {
     lane = UseCaseQueue(keeper: ledger, clock: clock)
   }
 
-  /// The role of the running code in this history, nil if it does not run on the lane.
-  var role: HistoryFrame.Role? {
-    guard let frame = HistoryFrame.innermost?.running(of: ledger.history), lane.isHeldHere
-    else { return nil }
+  /// The role in this history of the running code, whose innermost frame is `here`. Nil if it does
+  /// not run on the lane.
+  func role(in here: HistoryFrame?) -> HistoryFrame.Role? {
+    guard let frame = here?.running(of: ledger.history), lane.isHeldHere else { return nil }
     return frame.role
   }
 
@@ -89,7 +89,7 @@ final class HistoryCore: Sendable {
   func frame(
     of entry: ID? = nil, inside here: HistoryFrame? = .innermost, _ role: (ID) -> HistoryFrame.Role
   ) -> HistoryFrame {
-    guard let operation = lane.placeHere.operation else {
+    guard let operation = QueuePlace.operation else {
       preconditionFailure("What runs on the lane runs in an operation.")
     }
     let id = ID(operation)

@@ -79,10 +79,10 @@ final class HistoryFrame: Sendable {
     return nil
   }
 
-  /// Runs `body` in no frame. The code around may run in one although it has lost the lane, and that
-  /// is not for the handlers of what it asks for to inherit.
-  static func leave<Value>(_ body: () -> Value) -> Value {
-    innermost == nil ? body() : local.withValue(.nowhere, operation: body)
+  /// Runs `body` in no frame. The code around may run in one, `here`, although it has lost the lane,
+  /// and that is not for the handlers of what it asks for to inherit.
+  static func leave<Value>(_ here: HistoryFrame?, _ body: () -> Value) -> Value {
+    here == nil ? body() : local.withValue(.nowhere, operation: body)
   }
 
   func end() { isOver.store(true, ordering: .relaxed) }

@@ -334,8 +334,8 @@ extension HistoryPool {
     var redone = applied.records.newest(fromApplied)
     for record in undone.newest(fromUndone) { redone.append(record) }
     hold(applied.records.newestSlots(fromApplied), undone.newestSlots(fromUndone))
-    let first = redone[0]
-    return Plan(isRedo: isRedo, redone, applied: partial ?? (isRedo ? 0 : first.size))
+    let size = isRedo ? 0 : redone[0].size
+    return Plan(isRedo: isRedo, redone, applied: partial ?? size)
   }
 
   /// Gives one applied record into the hands of an undo.
