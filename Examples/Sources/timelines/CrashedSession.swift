@@ -70,7 +70,9 @@ struct CrashedSession: Equatable, Sendable {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
     defer { try? FileManager.default.removeItem(at: folder) }
     var files = try await JournalScribe.session(in: folder)
-    if let torn = files.popLast() { files.append((torn.record, torn.file.dropLast(3))) }
+    if let torn = files.popLast(), let whole = files.last {
+      files.append((torn.record, torn.file.prefix(whole.file.count + 8)))
+    }
     var rows: [Row] = []
     for (record, file) in files {
       let url = folder.appending(path: "\(rows.count)")

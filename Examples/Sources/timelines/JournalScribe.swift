@@ -42,7 +42,11 @@ final class JournalScribe: HistoryJournal {
 
   private func note() throws {
     let file = try Data(contentsOf: url)
-    state.withLock { $0.files.append(($0.record, file)) }
+    state.withLock { state in
+      // The end of a body takes one write, or two if the first one begins early.
+      if state.files.last?.record == state.record { state.files.removeLast() }
+      state.files.append((state.record, file))
+    }
   }
 
   /// The next records say that a body begins.
