@@ -12,7 +12,7 @@ struct RandomModelTests {
   }
 
   private static let seed = number("HISTORY_SEED") ?? 1
-  private static let total = Int(number("HISTORY_STEPS") ?? 100_000)
+  private static let total = Int(number("HISTORY_STEPS") ?? 40_000)
 
   @Test func `a history does what the reference does`() async {
     var random = SeededGenerator(seed: Self.seed)
