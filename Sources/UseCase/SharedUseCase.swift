@@ -128,7 +128,7 @@ private final class SharedRun<Base: UseCase>: QueueKeeper where Base.Request: Ha
     case .ride: break
     case .tooLate: return true
     }
-    // Whoever has found the queue may have cancelled what is in it.
+    // Another thread may have found the queue, and cancelled the operations in it.
     if rider.verdict != nil { cancelled(rider.id) }
     return false
   }

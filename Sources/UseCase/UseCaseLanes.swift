@@ -46,7 +46,7 @@ public final class UseCaseLanes<Key: Hashable & Sendable>: Sendable {
   ///
   /// Equal keys have one lane. No lock is held while keys are compared, so `==` can use the lanes.
   ///
-  /// - Parameter key: What the requests of one lane have in common, such as the identity of a note.
+  /// - Parameter key: The value that the requests of one lane share, such as the identity of a note.
   @inlinable public subscript(key: Key) -> UseCaseQueue { queues[key] ?? lane(for: key) }
 
   @usableFromInline @inline(never)

@@ -91,7 +91,7 @@ public final class ManualClock: Clock, SteppingClock, Sendable {
   /// When it returns, everything due has been resumed: the earliest deadline first, and of equal
   /// deadlines the earliest sleep first. Each task runs again before the next one is resumed. A
   /// queue has acted by then: the operation whose pause is over runs, the one whose time has passed
-  /// has its outcome. What another task does after its sleep may still be going on; wait for it,
+  /// has its outcome. Another task may still be busy after its sleep; wait for it,
   /// for instance with `operation.ended()`.
   ///
   /// The clock shows the new time before any task is resumed. A resumed task that sleeps again

@@ -1,7 +1,7 @@
 /// The facts of a record.
 ///
-/// What is appended has numbers, which grow: a fact that comes again, because nobody knew whether it
-/// had been written, has been told already. What is written anew has none.
+/// Appended facts have numbers, which grow: a fact that comes again, because nobody knew whether it
+/// had been written, has been told already. Facts of a journal written anew have none.
 enum FactRecord {
   private static let version: UInt8 = 1
 

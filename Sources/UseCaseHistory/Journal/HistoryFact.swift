@@ -1,6 +1,6 @@
 /// One thing that a journal knows. A record of a journal is a few of them.
 ///
-/// What a history does goes through its pool, and so do the facts when it is opened again: the two pools
+/// All changes of a history go through its pool, and so do the facts when it is opened again: the two pools
 /// come to the same, because they are told the same in the same order.
 enum HistoryFact: Equatable, Sendable {
   typealias ID = HistoryEntry.ID

@@ -289,7 +289,7 @@ extension HistoryReplay {
         execution.group != nil ? .part : execution.isLost ? .lost : .recorded
       try self.end(try executions.end(execution.id), end)
     }
-    // Those in others first: they have begun later.
+    // Nested groups first: they have begun later.
     for id in groups.ids.reversed() {
       guard let group = close(id), let kept = group.kept else { continue }
       if group.parent == nil, interruption == .compensate {

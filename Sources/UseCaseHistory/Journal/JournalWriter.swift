@@ -138,7 +138,7 @@ extension JournalWriter {
 // MARK: - Writing
 
 extension JournalWriter {
-  /// Writes soon what was told. Whoever does not wait for it asks for that.
+  /// Writes the facts soon. A caller that does not wait for them asks for that.
   func start() {
     guard queue.withLock({ $0.begin() }) else { return }
     Task.detached(priority: Task.currentPriority) { await self.drain() }

@@ -31,11 +31,11 @@ struct ReplayedGroups<Step: Sendable>: ~Copyable {
   struct Closed {
     let parent: ID?
     let isLost: Bool
-    /// What is left of it. Nil if that is nothing.
+    /// The rest of the group. Nil if nothing is left.
     let kept: Record?
-    /// What was undone of it.
+    /// Its undone parts.
     let undone: [Record]
-    /// What could never be undone.
+    /// Its parts that could never be undone.
     let obsolete: [Record]
   }
 
@@ -84,7 +84,7 @@ extension ReplayedGroups {
 
   mutating func undid(_ id: ID) { rollBack(of: id)?.plan.undid() }
 
-  /// The part can never be undone. What is left of its group is another `place`.
+  /// The part can never be undone. The rest of its group is another `place`.
   mutating func lose(_ id: ID, as place: ID) {
     _ = rollBack(of: id)?.plan.lose(HistoryObsolete(), as: place)
   }
