@@ -19,14 +19,14 @@ enum HistoryFact: Equatable, Sendable {
 
   /// It had no effect.
   case failed(ID)
-  /// The execution has an effect. What becomes of it is said by `ended`.
+  /// The execution has an effect. Its fate is said by `ended`.
   case answered(ID, [UInt8]?, isMarked: Bool)
   /// The newest entry, should this execution merge into it.
   case combined(ID, HistoryPair)
   case ended(ID, End)
   case undone(ID)
   case redone(ID, [UInt8]?, isMarked: Bool)
-  /// It can never be undone or redone. What is left of its group is another place.
+  /// It can never be undone or redone. The rest of its group is another place.
   case obsolete(ID, place: ID)
 
   /// The fate of an execution that has an effect.
@@ -48,7 +48,7 @@ enum HistoryFact: Equatable, Sendable {
   case undoes(ID)
   case moved
 
-  // MARK: What is done at once
+  // MARK: Done at once
 
   case limited(Int?)
   case cleared

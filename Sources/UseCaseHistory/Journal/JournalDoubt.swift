@@ -6,7 +6,7 @@ struct JournalDoubt {
   let pair: HistoryPair
 }
 
-/// What a use case says of such a body.
+/// The answer of a use case about such a body.
 enum JournalAnswer {
   case noEffect
   case effect([UInt8]?)

@@ -86,8 +86,8 @@ extension HistoryLedger {
 extension HistoryPlan<any HistoryStep> {
   /// Undoes or redoes one leaf after the other, until all is done or one throws.
   ///
-  /// Inlined, because each function that waits costs a frame on the stack of the task. What does not
-  /// wait is not inlined: its variables take room in that frame.
+  /// Inlined, because each function that waits costs a frame on the stack of the task. A function
+  /// that does not wait is not inlined: its variables take room in that frame.
   @inline(__always)
   mutating func carryOut(in frame: HistoryFrame) async throws {
     while let (id, step) = nextStep() {

@@ -54,7 +54,7 @@ struct HistoryPool<Step: Sendable>: Sendable {
   private var sum = HistoryPlace.beginning
   private var saved: HistoryPlace? = .beginning
   private var lastNumber: UInt64 = 0
-  /// Above the slots below this one there is an effect that has no entry any more. What is undone
+  /// Above the slots below this one there is an effect that has no entry any more. An entry undone
   /// there and redone comes to lie above it, and that is another place.
   private var covered = 0
   private var merged = MergedIDs()

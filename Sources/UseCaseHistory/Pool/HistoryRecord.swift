@@ -161,7 +161,7 @@ final class HistoryGroup<Step: Sendable>: Sendable {
   let parts: [HistoryRecord<Step>]
   let place: HistoryPlace
   let size: Int
-  /// Those of its parts, nil for everything.
+  /// The marks of its parts, nil for everything.
   let marks: [Int]?
 
   init(title: String, parts: [HistoryRecord<Step>], place: HistoryPlace) {

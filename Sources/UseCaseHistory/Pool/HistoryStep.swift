@@ -14,7 +14,7 @@ protocol HistoryStep: AnyObject, Sendable {
   func redo() async throws -> any HistoryStep
   func merging(_ later: any HistoryStep) -> HistoryMerging<any HistoryStep>
   func discard(_ reason: HistoryDiscardReason)
-  /// Its undo or redo has thrown `HistoryObsolete`. What is left of its group is another `place`.
+  /// Its undo or redo has thrown `HistoryObsolete`. The rest of its group is another `place`.
   func wasObsolete(_ place: HistoryEntry.ID)
 }
 
