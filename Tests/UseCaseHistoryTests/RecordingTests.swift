@@ -34,6 +34,28 @@ struct RecordingTests {
     #expect(history.layout == "[| A]*")
   }
 
+  /// Its request and its response are those of an undo.
+  private struct UndoElsewhere: UndoableUseCase {
+    let other: UseCaseHistory
+
+    func main(_: HistoryMove) async throws -> HistoryEntry? { try await other.undo().value }
+
+    func undo(_: HistoryMove, _: HistoryEntry?) async throws {
+      _ = try await other.redo().value
+    }
+  }
+
+  @Test func `an undo of another history can be recorded`() async throws {
+    let other = UseCaseHistory()
+    await other.run(page, "A")
+    let operation = history.execute(UndoElsewhere(other: other), .undo)
+    #expect(history.state.isBusy && history.state.canUndo)
+    _ = try await operation.value
+    #expect(history.entries.count == 1 && other.layout == "[| A]*")
+    await history.back(1)
+    #expect(history.state.redoCount == 1 && other.layout == "[A |]")
+  }
+
   @Test func `an execution that never starts leaves everything as it was`() async {
     await history.run(page, "A", "B")
     await history.back(1)

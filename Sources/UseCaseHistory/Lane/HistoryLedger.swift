@@ -66,15 +66,28 @@ final class HistoryLedger: Sendable {
 
 // MARK: - The lane
 
+/// A use case whose requests are for the history. A client may record one with the same requests.
+protocol MovingUseCase {}
+
 extension HistoryLedger: QueueKeeper {
   func admitted(_ operation: any AdmittedOperation) {
     let id = HistoryEntry.ID(operation.id)
-    let move = Move<HistoryEntry?>.request(of: operation)
-    if let move = move ?? Move<[HistoryEntry]>.request(of: operation) {
+    if let move = Self.move(of: operation) {
       machine.withLock { $0.admit(id, move) }
     } else {
       machine.withLock { $0.admit(id, operation) }
     }
+  }
+
+  /// Returns the request, if the operation is an undo, a redo or a move.
+  private static func move(of operation: any AdmittedOperation) -> HistoryMove? {
+    // By way of `AnyObject`, because a cast of it to a class only compares classes.
+    let object = operation as AnyObject
+    let request =
+      (object as? UseCaseOperation<HistoryMove, HistoryEntry?>)?.request
+      ?? (object as? UseCaseOperation<HistoryMove, [HistoryEntry]>)?.request
+    guard let request, operation.useCaseType is any MovingUseCase.Type else { return nil }
+    return request
   }
 
   func started(_ id: UseCaseOperationID) { machine.withLock { $0.start(HistoryEntry.ID(id)) } }

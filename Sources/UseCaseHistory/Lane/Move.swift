@@ -19,7 +19,7 @@ extension [HistoryEntry]: MoveAnswer {
 }
 
 /// Undo, redo and move: the request says which.
-struct Move<Answer: MoveAnswer>: UseCase {
+struct Move<Answer: MoveAnswer>: UseCase, MovingUseCase {
   let core: HistoryCore
 
   var queue: UseCaseQueue { core.lane }
@@ -142,14 +142,5 @@ extension HistoryPlan<any HistoryStep> {
         undid()
       }
     }
-  }
-}
-
-extension Move {
-  /// Returns the request of the operation, if it executes such a move.
-  @inline(__always)
-  static func request(of operation: any AdmittedOperation) -> HistoryMove? {
-    guard operation.useCaseType == Self.self else { return nil }
-    return (operation as AnyObject as? UseCaseOperation<HistoryMove, Answer>)?.request
   }
 }
