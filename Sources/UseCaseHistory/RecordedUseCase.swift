@@ -66,6 +66,24 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
   }
 }
 
+extension UndoableUseCase {
+  /// Returns a use case that does the same, and records its executions in `history`.
+  ///
+  /// Pass it to the code that executes the use case. Its copies are the same use case for
+  /// ``merge(_:_:)``.
+  ///
+  /// The recorded use case holds a strong reference to the history, and an entry holds its use
+  /// case. To avoid a retain cycle, don't store a recorded use case in one that is recorded in the
+  /// same history: create it when `main` needs it, or ``UseCaseHistory/clear()`` the history at the
+  /// end.
+  ///
+  /// - Parameter history: The history that records the executions.
+  /// - Returns: The recorded use case.
+  public func recorded(in history: UseCaseHistory) -> RecordedUseCase<Self> {
+    RecordedUseCase(base: self, core: history.core)
+  }
+}
+
 extension RecordedUseCase {
   @inline(never)
   private func executed(_ request: Base.Request) async throws -> Base.Response {

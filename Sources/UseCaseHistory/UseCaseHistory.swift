@@ -19,7 +19,6 @@ public import UseCase
 /// unsaved changes: see ``markSaved(_:)``.
 public final class UseCaseHistory: Sendable {
   let core: HistoryCore
-  private var ledger: HistoryLedger { core.ledger }
 
   /// Creates an empty history. It is clean: it has no unsaved changes.
   ///
@@ -46,8 +45,6 @@ public final class UseCaseHistory: Sendable {
     }
   }
 }
-
-// MARK: - Asking
 
 extension UseCaseHistory {
   /// Executes the request on the lane, and records the execution as soon as there is a response.
@@ -118,14 +115,6 @@ extension UseCaseHistory {
     execute(.undoEntry(entry))
   }
 
-  private func execute<Answer: MoveAnswer>(
-    _ move: HistoryMove
-  ) -> UseCaseOperation<HistoryMove, Answer> {
-    let here = HistoryFrame.innermost
-    guard core.role(in: here) == nil else { return Self.refuse(move) }
-    return HistoryFrame.leave(here) { Move(core: core).execute(move) }
-  }
-
   /// Undoes or redoes until `entry` is the newest applied one. The move stops at an undo or a redo
   /// that fails.
   ///
@@ -138,17 +127,6 @@ extension UseCaseHistory {
   @discardableResult
   public func move(to entry: HistoryEntry.ID?) -> UseCaseOperation<HistoryMove, [HistoryEntry]> {
     execute(.move(entry))
-  }
-
-  /// Runs what waits for no lane. A queue of its own: what becomes of the default one is no concern
-  /// of a history.
-  private static let aside = UseCaseQueue()
-
-  /// An operation that a body on the lane awaits there would wait for itself.
-  private static func refuse<Request, Response>(
-    _ request: Request
-  ) -> UseCaseOperation<Request, Response> {
-    AnyUseCase(queue: aside) { _ in throw HistoryError.reentrant }.execute(request)
   }
 
   /// Runs `body` on the lane, without interruption by other operations of the history, and records
@@ -180,49 +158,12 @@ extension UseCaseHistory {
     case .body, .part: return Self.refuse(title)
     case .group(let parent):
       let id = HistoryEntry.ID.next()
-      guard ledger.change({ $0.groups.open(id, title, in: parent) }) else { break }
+      guard core.ledger.change({ $0.groups.open(id, title, in: parent) }) else { break }
       return Group(core: core, nested: id, body: body).executeInside(title)
-        .onCancel { [ledger] _ in ledger.change { $0.groups.abandon(id) }?.resume() }
+        .onCancel { [core] _ in core.ledger.change { $0.groups.abandon(id) }?.resume() }
     case nil: break
     }
     return HistoryFrame.leave(here) { Group(core: core, nested: nil, body: body).execute(title) }
-  }
-
-  /// Discards all entries.
-  ///
-  /// A running execution is not recorded when it ends, and a waiting undo or redo finds nothing. A
-  /// clean history stays clean, and one with unsaved changes keeps them.
-  ///
-  /// If you call it inside a recorded body, an undo, a redo or a group, it takes effect when that
-  /// has ended.
-  ///
-  /// - Complexity: O(*n*) in the number of entries, with no lock held.
-  public func clear() {
-    let frame = core.role(in: .innermost) == nil ? nil : HistoryFrame.current
-    let history = ledger.history
-    // A task that a body has left behind may find out only here that the body is over.
-    ledger.discard(ledger.change { $0.clear(isInside: frame?.running(of: history) != nil) })
-    ledger.journal?.start()
-  }
-
-  /// Removes an entry from the history, whether it is applied or undone.
-  ///
-  /// Its effect stays as it is, and can no longer be undone or redone. An entry that is being
-  /// undone or redone leaves when that has ended.
-  ///
-  /// A clean history stays clean. If undo and redo can no longer restore the saved state, the
-  /// history is not clean again until the next save.
-  ///
-  /// - Parameter entry: The entry. An unknown one is ignored.
-  /// - Complexity: The same as ``undo(_:)``.
-  public func forget(_ entry: HistoryEntry.ID) {
-    ledger.discard(ledger.change { $0.forget(entry) })
-    ledger.journal?.start()
-  }
-
-  /// Keeps the next execution from merging with the newest entry.
-  public func breakMerging() {
-    ledger.change { $0.window.close() }
   }
 
   /// Waits until nothing runs or waits on the lane, and the journal, if there is one, is up to
@@ -234,149 +175,27 @@ extension UseCaseHistory {
   /// Don't await it inside a recorded body, an undo, a redo or a group: it would never return.
   public func idle() async {
     await core.lane.idle()
-    await ledger.journal?.flush()
+    await core.ledger.journal?.flush()
   }
 }
-
-// MARK: - Reading
 
 extension UseCaseHistory {
-  /// The present state of the history.
-  public var state: HistoryState { ledger.state }
-
-  /// All entries: the applied ones, the oldest first, then the undone ones, the next to redo first.
-  ///
-  /// - Complexity: O(*n*) in the number of entries.
-  public var entries: [HistoryEntry] { ledger.entries }
-
-  /// Returns the entry that an operation has become. The entry is there when the handlers of the
-  /// operation run.
-  ///
-  /// ```swift
-  /// let deletion = delete.execute(title)
-  /// deletion.then { _ in
-  ///   guard let entry = history.entry(of: deletion.id) else { return }
-  ///   snackbar.show("Deleted \(title)", undo: entry.id)
-  /// }
-  /// ```
-  ///
-  /// - Parameter operation: The operation of an execution or a group of this history.
-  /// - Returns: The entry, `nil` before the operation is recorded and after the entry has left. For
-  ///   an execution that was merged, the entry into which it was merged.
-  /// - Complexity: The same as ``undo(_:)``.
-  public func entry(of operation: UseCaseOperationID) -> HistoryEntry? {
-    ledger.entry(of: HistoryEntry.ID(operation))
+  private func execute<Answer: MoveAnswer>(
+    _ move: HistoryMove
+  ) -> UseCaseOperation<HistoryMove, Answer> {
+    let here = HistoryFrame.innermost
+    guard core.role(in: here) == nil else { return Self.refuse(move) }
+    return HistoryFrame.leave(here) { Move(core: core).execute(move) }
   }
 
-  /// Returns the request and the response of an entry, or of a part of a group. Use them to repeat
-  /// the execution, or for an audit or an export.
-  ///
-  /// - Parameters:
-  ///   - entry: The entry, or the part.
-  ///   - type: The use case that was recorded.
-  /// - Returns: The request and the last response. `nil` if the entry is a group, belongs to
-  ///   another use case, or doesn't exist.
-  /// - Complexity: The same as ``undo(_:)``, and O(*n*) in the number of entries for a part.
-  public func execution<Base: UndoableUseCase>(
-    _ entry: HistoryEntry.ID, by type: Base.Type
-  ) -> (request: Base.Request, response: Base.Response)? {
-    (ledger.step(of: entry) as? RecordedStep<Base>).map { ($0.request, $0.response) }
-  }
+  /// Runs what waits for no lane. A queue of its own: what becomes of the default one is no concern
+  /// of a history.
+  private static let aside = UseCaseQueue()
 
-  /// Returns the entries that would block an ``undo(_:)`` of `entry` at present, for a list of
-  /// steps.
-  ///
-  /// - Parameter entry: An applied entry.
-  /// - Returns: The later entries that overlap it, the oldest first. Empty if the entry is undone,
-  ///   or doesn't exist.
-  /// - Complexity: The same as ``undo(_:)``.
-  public func blockers(of entry: HistoryEntry.ID) -> [HistoryEntry.ID] {
-    ledger.blockers(of: entry)
-  }
-
-  /// Returns the present state, and then one for each change. A slow reader skips to the newest.
-  ///
-  /// - Returns: A stream that ends when the history is deallocated.
-  public func states() -> AsyncStream<HistoryState> {
-    ledger.states()
-  }
-
-  /// How many applied entries are kept, `nil` for all.
-  ///
-  /// The oldest ones are discarded when an execution is recorded, and when you lower the limit. A
-  /// limit below 0 is a programmer error and traps.
-  ///
-  /// - Complexity: O(1), and O(*n*) in the number of entries that are discarded.
-  public var limit: Int? {
-    get { ledger.read { $0.limit } }
-    set {
-      Self.check(newValue)
-      ledger.discard(ledger.change { $0.setLimit(newValue) })
-      ledger.journal?.start()
-    }
-  }
-
-  /// Returns the place where the history is.
-  ///
-  /// Take it when saving begins, and pass it to ``markSaved(_:)`` when saving has succeeded.
-  /// Changes made meanwhile are unsaved.
-  ///
-  /// Await ``idle()`` before. While a body, an undo, a redo, a move or a group runs, the state of
-  /// the document is uncertain. If you mark a point that was taken then, the history is not clean
-  /// until the next save.
-  ///
-  /// - Returns: The place.
-  public func savePoint() -> HistorySavePoint {
-    HistorySavePoint(history: ledger.history, place: ledger.change { $0.savePoint() })
-  }
-
-  /// Marks the place where `point` was taken as saved. The history is clean whenever it is there.
-  ///
-  /// - Parameter point: From ``savePoint()`` of this history. One of another history is a programmer
-  ///   error and traps.
-  public func markSaved(_ point: HistorySavePoint) {
-    guard point.history == ledger.history else {
-      fatalError(
-        "A save point belongs to the history that it was taken from: mark it as saved there.")
-    }
-    ledger.change { $0.markSaved(point.place) }
-    ledger.journal?.start()
-  }
-}
-
-extension HistoryEntry.ID {
-  /// The identity of the entry whose `main`, `undo`, `redo` or `settle` runs here, `nil` elsewhere.
-  ///
-  /// It doesn't change as long as the entry exists. Derive an idempotency key from it, so that a
-  /// server can tell a repeated attempt from a new request. Add two things to the key: the action
-  /// (the execution, or which undo or redo of it), and a name of the device, since another device
-  /// has the same identities.
-  ///
-  /// A part of a group has its own identity. An execution has its own identity until it is merged
-  /// into another entry.
-  public static var current: Self? {
-    guard let frame = HistoryFrame.current else { return nil }
-    return switch frame.role {
-    case .body, .part: frame.entrance.entry
-    case .group: nil
-    }
-  }
-}
-
-extension UndoableUseCase {
-  /// Returns a use case that does the same, and records its executions in `history`.
-  ///
-  /// Pass it to the code that executes the use case. Its copies are the same use case for
-  /// ``merge(_:_:)``.
-  ///
-  /// The recorded use case holds a strong reference to the history, and an entry holds its use
-  /// case. To avoid a retain cycle, don't store a recorded use case in one that is recorded in the
-  /// same history: create it when `main` needs it, or ``UseCaseHistory/clear()`` the history at the
-  /// end.
-  ///
-  /// - Parameter history: The history that records the executions.
-  /// - Returns: The recorded use case.
-  public func recorded(in history: UseCaseHistory) -> RecordedUseCase<Self> {
-    RecordedUseCase(base: self, core: history.core)
+  /// An operation that a body on the lane awaits there would wait for itself.
+  private static func refuse<Request, Response>(
+    _ request: Request
+  ) -> UseCaseOperation<Request, Response> {
+    AnyUseCase(queue: aside) { _ in throw HistoryError.reentrant }.execute(request)
   }
 }

@@ -42,6 +42,12 @@ final class HistoryLedger: Sendable {
     return value
   }
 
+  /// Makes entries leave. The journal is written soon, because nobody waits for it.
+  func drop(_ body: (inout Machine) -> Machine.Drops) {
+    discard(change(body))
+    journal?.start()
+  }
+
   func discard(_ drops: consuming Machine.Drops) {
     if let journal { return journal.discard(drops) }
     for index in drops.indices {

@@ -1,0 +1,38 @@
+extension UseCaseHistory {
+  /// The present state of the history.
+  public var state: HistoryState { core.ledger.state }
+
+  /// Returns the present state, and then one for each change. A slow reader skips to the newest.
+  ///
+  /// - Returns: A stream that ends when the history is deallocated.
+  public func states() -> AsyncStream<HistoryState> {
+    core.ledger.states()
+  }
+
+  /// Returns the place where the history is.
+  ///
+  /// Take it when saving begins, and pass it to ``markSaved(_:)`` when saving has succeeded.
+  /// Changes made meanwhile are unsaved.
+  ///
+  /// Await ``idle()`` before. While a body, an undo, a redo, a move or a group runs, the state of
+  /// the document is uncertain. If you mark a point that was taken then, the history is not clean
+  /// until the next save.
+  ///
+  /// - Returns: The place.
+  public func savePoint() -> HistorySavePoint {
+    HistorySavePoint(history: core.ledger.history, place: core.ledger.change { $0.savePoint() })
+  }
+
+  /// Marks the place where `point` was taken as saved. The history is clean whenever it is there.
+  ///
+  /// - Parameter point: From ``savePoint()`` of this history. One of another history is a programmer
+  ///   error and traps.
+  public func markSaved(_ point: HistorySavePoint) {
+    guard point.history == core.ledger.history else {
+      fatalError(
+        "A save point belongs to the history that it was taken from: mark it as saved there.")
+    }
+    core.ledger.change { $0.markSaved(point.place) }
+    core.ledger.journal?.start()
+  }
+}
