@@ -64,7 +64,7 @@ extension UseCaseHistory {
   ///
   /// - Complexity: O(1), and O(*n*) in the number of entries that are discarded.
   public var limit: Int? {
-    get { core.ledger.read { $0.limit } }
+    get { core.ledger.read { $0.noted.pool.limit } }
     set {
       Self.check(newValue)
       core.ledger.drop { $0.setLimit(newValue) }
@@ -103,6 +103,6 @@ extension UseCaseHistory {
 
   /// Keeps the next execution from merging with the newest entry.
   public func breakMerging() {
-    core.ledger.change { $0.window.close() }
+    core.ledger.change { $0.breakMerging() }
   }
 }

@@ -106,7 +106,7 @@ struct HistoryMachineTests {
   private static func isAsComputedAnew(_ machine: Machine) -> Bool {
     // To set the limit again forgets the forecast, and is a change.
     var anew = machine
-    _ = anew.setLimit(anew.limit)
+    _ = anew.setLimit(anew.noted.pool.limit)
     var (present, expected) = (machine.snapshot, anew.snapshot)
     (present.state.version, expected.state.version) = (0, 0)
     if "\(present)" == "\(expected)" { return true }
@@ -198,12 +198,10 @@ struct HistoryMachineTests {
       }
       let applied = Int.random(in: 0...group.parts.count, using: &random)
       let isRolledBack = Int.random(in: 0..<3, using: &random) == 0
+      let kept = group.record?.split(at: applied, place: .of(group.id)).kept
       _ = machine.end(
-        group, in: entrance.slot,
-        rolledBack: isRolledBack
-          ? .init(
-            record: group.record, applied: applied, obsoleteParts: [],
-            nobody: id(number + 500_000)) : nil)
+        group, in: entrance.slot, rolledBack: isRolledBack ? .init(kept: kept) : nil,
+        nobody: id(number + 500_000))
     case 3:
       guard let second = machine.enter(in: id(number), leftIn: nil, spare: id(spare + 500_000))
       else { return }

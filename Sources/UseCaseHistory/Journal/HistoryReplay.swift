@@ -68,7 +68,7 @@ extension HistoryReplay {
       newest = max(newest, id)
     case .closed(let id, let isLost):
       guard let group = close(id) else { throw Malformed() }
-      if let kept = group.kept { try keep(kept, in: group.parent, isLost: isLost) }
+      if let kept = group.rest.kept { try keep(kept, in: group.parent, isLost: isLost) }
     case .moves(let isRedo, let count):
       let most = isRedo ? pool.redoCount + (pool.isPartial ? 1 : 0) : pool.undoCount
       try check(plan == nil && count > 0 && count <= most)
@@ -153,9 +153,9 @@ extension HistoryReplay {
 
   /// Ends the group, and drops what has left it.
   private mutating func close(_ id: ID) -> ReplayedGroups<Step>.Closed? {
-    let group = groups.close(id)
-    for part in group?.undone ?? [] { part.content.step.map { drops.append(($0, .truncated)) } }
-    for part in group?.obsolete ?? [] { change { $0.lose(part, .obsolete, into: &$1) } }
+    guard let group = groups.close(id) else { return nil }
+    if let undone = group.rest.undone { change { $1 = [HistoryDrop(undone, .truncated)] } }
+    for part in group.rest.obsolete { change { $0.lose(part, .obsolete, into: &$1) } }
     return group
   }
 
@@ -291,7 +291,7 @@ extension HistoryReplay {
     }
     // Nested groups first: they have begun later.
     for id in groups.ids.reversed() {
-      guard let group = close(id), let kept = group.kept else { continue }
+      guard let group = close(id), let kept = group.rest.kept else { continue }
       if group.parent == nil, interruption == .compensate {
         interrupted.insert(kept, at: 0)
       } else {

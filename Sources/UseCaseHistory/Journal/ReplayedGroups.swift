@@ -31,12 +31,7 @@ struct ReplayedGroups<Step: Sendable>: ~Copyable {
   struct Closed {
     let parent: ID?
     let isLost: Bool
-    /// The rest of the group. Nil if nothing is left.
-    let kept: Record?
-    /// Its undone parts.
-    let undone: [Record]
-    /// Its parts that could never be undone.
-    let obsolete: [Record]
+    let rest: HistoryResidue<Step>
   }
 
   private var groups: [ID: OpenGroup] = [:]
@@ -63,16 +58,10 @@ struct ReplayedGroups<Step: Sendable>: ~Copyable {
   /// Returns the group, which ends, nil if there is none.
   mutating func close(_ id: ID) -> Closed? {
     guard let group = groups.removeValue(forKey: id) else { return nil }
-    func closed(_ kept: Record?, undone: [Record] = [], obsolete: [Record] = []) -> Closed {
-      Closed(
-        parent: group.parent, isLost: group.isLost, kept: kept, undone: undone, obsolete: obsolete)
-    }
-    guard let rollBack = group.rollBack else { return closed(group.record(id)) }
-    rollBack.plan.close()
-    let obsolete = rollBack.plan.obsoleteParts
-    if rollBack.plan.isObsolete(0) { return closed(nil, obsolete: obsolete) }
-    let (kept, rest) = rollBack.plan.records[0].split(at: rollBack.plan.applied, place: .of(id))
-    return closed(kept, undone: rest?.leaves ?? [], obsolete: obsolete)
+    let rest = group.rollBack.map { HistoryResidue(of: &$0.plan) }
+    return Closed(
+      parent: group.parent, isLost: group.isLost,
+      rest: rest ?? HistoryResidue(kept: group.record(id)))
   }
 }
 

@@ -80,10 +80,12 @@ struct Group<Value: Sendable>: UseCase, AskingUseCase {
 
   private func end(
     _ group: HistoryLedger.Machine.Groups.Closed, in frame: HistoryFrame,
-    rolledBack residue: HistoryLedger.Machine.Residue? = nil
+    rolledBack residue: HistoryResidue<any HistoryStep>? = nil
   ) {
     let slot = frame.entrance.slot
-    var end = core.ledger.change { $0.end(group, in: slot, rolledBack: residue) }
+    var end = core.ledger.change {
+      $0.end(group, in: slot, rolledBack: residue, nobody: .next())
+    }
     var drops: HistoryLedger.Machine.Drops = []
     swap(&drops, &end.drops)
     core.ledger.discard(drops, in: frame)
@@ -94,10 +96,8 @@ struct Group<Value: Sendable>: UseCase, AskingUseCase {
   /// its parts are undone all the same. Returns what is left of them.
   private func rollBack(
     _ group: HistoryLedger.Machine.Groups.Closed
-  ) async -> (HistoryLedger.Machine.Residue, (any Error)?) {
-    guard let record = group.record else {
-      return (.init(record: nil, applied: 0, obsoleteParts: [], nobody: .next()), nil)
-    }
+  ) async -> (HistoryResidue<any HistoryStep>, (any Error)?) {
+    guard let record = group.record else { return (HistoryResidue(), nil) }
     return await Task {
       let frame = core.frame { _ in .body }
       defer { frame.end() }
@@ -111,11 +111,7 @@ struct Group<Value: Sendable>: UseCase, AskingUseCase {
         // That all parts are obsolete is no failure.
         if plan.isIncomplete { failure = error }
       }
-      plan.close()
-      let residue = HistoryLedger.Machine.Residue(
-        record: plan.isObsolete(0) ? nil : plan.records[0], applied: plan.applied,
-        obsoleteParts: plan.obsoleteParts, nobody: .next())
-      return (residue, failure)
+      return (HistoryResidue(of: &plan), failure)
     }.value
   }
 }

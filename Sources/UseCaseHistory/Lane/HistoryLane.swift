@@ -11,45 +11,7 @@ struct HistoryLane: Sendable {
     var isGone = false
   }
 
-  /// The fate of the results of the running operation.
-  private enum Fate {
-    case kept
-    /// A `clear` came meanwhile: nothing is recorded.
-    case cleared
-    /// A `clear` came from inside, and takes effect when the operation is over. Another one may have
-    /// come meanwhile.
-    case clearsWhenOver(isCleared: Bool)
-
-    /// Whether what an undo would be for is gone already.
-    var isCleared: Bool {
-      switch self {
-      case .kept: false
-      case .cleared: true
-      case .clearsWhenOver(let isCleared): isCleared
-      }
-    }
-  }
-
-  private struct Run: Sendable {
-    let slot: ID
-    /// The entry that undos mean which are asked for at present.
-    var promised: ID
-    /// Whether a body has taken the id of the operation for its entry.
-    var isClaimed = false
-    /// How many recorded bodies run.
-    var bodies = 0
-    var fate = Fate.kept
-  }
-
-  private enum Turn {
-    /// No operation holds the lane. Next is `running`.
-    case free
-    /// The first of `pending` holds the lane. Next is `done`, or `free`.
-    case running(Run)
-    /// The operation has done what it was asked for, and code may still run in its slot. Next is
-    /// `free`, or `running` if another recorded body begins there.
-    case done(slot: ID, promised: ID)
-  }
+  typealias Entrance = HistoryTurn.Entrance
 
   /// An execution, which knows its title. A machine only hands it on.
   typealias Operation = any AnyObject & Sendable
@@ -59,11 +21,13 @@ struct HistoryLane: Sendable {
   /// The executions among them, each at the same index. They stand apart, so that asks are copied as
   /// bits.
   private var operations = HistoryStack<Operation?>()
-  private var turn = Turn.free
+  private var turn = HistoryTurn()
   private var recordings = 0
   /// How many undos, redos and moves with something to do wait or run.
   private var moves = 0
   private var forecast: HistoryForecast?
+  /// Grows with each change of what readers see.
+  private(set) var version: UInt64 = 0
 
   // MARK: Reading
 
@@ -73,17 +37,17 @@ struct HistoryLane: Sendable {
   var isRecording: Bool { recordings > 0 }
 
   /// Whether something holds the lane that may change the history.
-  var isRunning: Bool {
-    guard case .running = turn else { return false }
-    return pending[0].ask.hasEffect
-  }
+  var isRunning: Bool { turn.isRunning && pending[0].ask.hasEffect }
 
   /// Whether an undo, a redo or a move holds the lane.
   var runsMove: Bool { isRunning && !pending[0].ask.isRecording }
 
+  /// Whether a result of the running operation is not recorded.
+  var losesResults: Bool { turn.losesResults }
+
   /// The ask of the operation that holds the lane.
   var ask: HistoryAsk {
-    guard case .running = turn else { preconditionFailure("A move holds the lane when it begins.") }
+    guard turn.isRunning else { preconditionFailure("A move holds the lane when it begins.") }
     return pending[0].ask
   }
 
@@ -116,12 +80,7 @@ struct HistoryLane: Sendable {
 
   /// The execution that waits or runs and will be this entry.
   func operation(of entry: ID) -> Operation? {
-    let isRunning: Bool
-    switch turn {
-    case .running(let run): isRunning = run.promised == entry
-    case .free, .done: isRunning = false
-    }
-    return (isRunning ? 0 : index(of: entry)).flatMap { operations[$0] }
+    (turn.promised == entry ? 0 : index(of: entry)).flatMap { operations[$0] }
   }
 
   // MARK: Waiting
@@ -131,9 +90,8 @@ struct HistoryLane: Sendable {
     append(Pending(id: id, ask: .recording), operation, in: pool)
   }
 
-  /// An undo, a redo or a move is admitted, and bound to its target. Returns whether it will have
-  /// an effect.
-  mutating func admit<Step>(_ id: ID, _ move: HistoryMove, in pool: HistoryPool<Step>) -> Bool {
+  /// An undo, a redo or a move is admitted, and bound to its target.
+  mutating func admit<Step>(_ id: ID, _ move: HistoryMove, in pool: HistoryPool<Step>) {
     lookAhead(in: pool)
     let ask: HistoryAsk =
       switch move {
@@ -143,7 +101,6 @@ struct HistoryLane: Sendable {
       case .undoEntry(let entry): .undoEntry(entry)
       }
     append(Pending(id: id, ask: ask), nil, in: pool)
-    return ask.hasEffect
   }
 
   private mutating func append<Step>(
@@ -152,6 +109,7 @@ struct HistoryLane: Sendable {
     pending.append(last)
     operations.append(operation)
     count(last.ask, 1)
+    if last.ask.hasEffect { version += 1 }
     // In place: a forecast is several words, and most often there is none.
     guard forecast != nil else { return }
     if last.ask.isRecording {
@@ -161,33 +119,26 @@ struct HistoryLane: Sendable {
     }
   }
 
-  /// The operation, the first of those that wait, has the lane. Returns whether it is a move with
-  /// something to do.
-  mutating func start(_ id: ID) -> Bool {
-    guard case .free = turn, pending.first?.id == id else {
+  /// The operation, the first of those that wait, has the lane.
+  mutating func start<Step>(_ id: ID, in pool: HistoryPool<Step>) {
+    guard turn.isFree, pending.first?.id == id else {
       preconditionFailure("Operations start in the order of admission, one at a time.")
     }
-    turn = .running(Run(slot: id, promised: id))
-    return runsMove
+    turn.start(id)
+    // A move that runs makes a clean history dirty, and changes nothing else.
+    if runsMove, pool.isSaved { version += 1 }
   }
 
-  /// The operation has left the lane, or left while it waited. Returns whether that is a change.
-  mutating func leave(_ id: ID) -> Bool {
-    switch turn {
-    case .done(id, _):
-      turn = .free
-      return false
-    case .running(let run) where run.slot == id: turn = .free
-    case .free, .running, .done: break
-    }
+  /// The operation has left the lane, or left while it waited.
+  mutating func leave(_ id: ID) {
+    if turn.leave(id) { return }
     guard let index = index(of: id) else { preconditionFailure("An operation leaves once.") }
-    let ask = pending[index].ask
-    count(ask, -1)
+    count(pending[index].ask, -1)
+    if pending[index].ask.hasEffect { version += 1 }
     pending[index].isGone = true
     operations[index] = nil
     forecast = nil
     trim()
-    return ask.hasEffect
   }
 
   private func index(of id: ID) -> Int? {
@@ -210,76 +161,35 @@ struct HistoryLane: Sendable {
 
   // MARK: Running
 
-  /// Where a recorded body has begun, and the entry that it will be.
-  struct Entrance: Sendable {
-    let slot: ID
-    let entry: ID
-  }
-
-  /// A recorded body begins in `operation`. Its entry is the one that the operation on the lane was
-  /// to become, or else `spare`. Nil if the lane has gone on meanwhile.
-  ///
-  /// `leftIn` is the slot of the body that has left it behind. Waiting undos then mean that body.
+  /// A recorded body begins in `operation`: see `HistoryTurn.enter`.
   mutating func enter(in operation: ID, leftIn left: ID?, spare: ID) -> Entrance? {
-    switch turn {
-    case .running(var run) where run.slot <= operation:
-      let entry = run.isClaimed ? spare : run.slot
-      run.isClaimed = true
-      run.bodies += 1
-      turn = .running(run)
-      return Entrance(slot: run.slot, entry: entry)
-    case .done(let present, let promised) where present <= operation:
-      pending = HistoryStack([Pending(id: present, ask: .recording)] + pending)
+    let wasRunning = turn.isRunning
+    guard let entrance = turn.enter(in: operation, leftIn: left, spare: spare) else { return nil }
+    if !wasRunning {
+      let again = Pending(id: entrance.slot, ask: .recording)
+      pending = HistoryStack([again] + pending)
       operations = HistoryStack([nil] + operations)
       recordings += 1
+      version += 1
       forecast = nil
-      let run = Run(
-        slot: present, promised: left == present ? spare : promised, isClaimed: true, bodies: 1)
-      turn = .running(run)
-      return Entrance(slot: present, entry: spare)
-    case .free, .running, .done:
-      return nil
     }
-  }
-
-  enum BodyEnd {
-    /// The lane is still that of the body.
-    case inTurn
-    /// The same, and what was asked to be cleared inside of it is cleared now.
-    case clears
-    /// A task that a wrapper has left behind: the lane has gone on without it.
-    case late
+    return entrance
   }
 
   /// A recorded body, or the body of a group, is over.
-  mutating func endBody(in slot: ID) -> BodyEnd {
-    guard case .running(var run) = turn, run.slot == slot, run.bodies > 0 else { return .late }
-    run.bodies -= 1
-    defer { turn = .running(run) }
-    guard run.bodies == 0, case .clearsWhenOver = run.fate else { return .inTurn }
-    run.fate = .cleared
-    return .clears
-  }
-
-  /// Whether what runs is not recorded any more.
-  var isCleared: Bool {
-    guard case .running(let run) = turn else { return false }
-    return switch run.fate {
-    case .kept: false
-    case .cleared, .clearsWhenOver: true
-    }
+  mutating func endBody(in slot: ID) -> HistoryTurn.BodyEnd {
+    let end = turn.endBody(in: slot)
+    if end == .clears { unbind(fromFirst: false) }
+    return end
   }
 
   /// The result of the running operation is this entry, and undos that wait for it mean this one.
   mutating func become(_ entry: ID) {
-    var run = run
-    if run.promised != entry {
-      // It expects the entry that was promised.
-      forecast = nil
-      if moves > 0 { retarget(from: run.promised, to: entry) }
-    }
-    run.promised = entry
-    turn = .running(run)
+    let promised = turn.promise(entry)
+    if promised == entry { return }
+    // It expects the entry that was promised.
+    forecast = nil
+    if moves > 0 { retarget(from: promised, to: entry) }
   }
 
   private mutating func retarget(from old: ID, to new: ID) {
@@ -290,22 +200,15 @@ struct HistoryLane: Sendable {
 
   /// A body has done what the operation was asked for: as in the forecast, or otherwise.
   mutating func finish(asForecast: Bool) {
-    let run = run
-    if !asForecast || run.bodies > 0 || pending.count == 1 { forecast = nil }
-    guard run.bodies == 0, let gone = pending.popFirst() else { return }
+    if isRunning { version += 1 }
+    let isDone = turn.finish()
+    if !asForecast || !isDone || pending.count == 1 { forecast = nil }
+    guard isDone, let gone = pending.popFirst() else { return }
     _ = operations.popFirst()
     count(gone.ask, -1)
     trim()
-    turn = .done(slot: run.slot, promised: run.promised)
     // It has come true for the most part: what is left is forecast anew.
     if let forecast, forecast.size > 2 * pending.count + 64 { self.forecast = nil }
-  }
-
-  private var run: Run {
-    guard case .running(let run) = turn else {
-      preconditionFailure("What ends has begun in the slot that holds the lane.")
-    }
-    return run
   }
 
   // MARK: Clearing
@@ -313,29 +216,19 @@ struct HistoryLane: Sendable {
   /// The history is to be cleared: from inside of the running operation, in whose hands the records
   /// are, only when it is over. Returns whether it is cleared now.
   mutating func clear(isInside: Bool, isMoving: Bool) -> Bool {
-    if case .running(var run) = turn {
-      switch run.fate {
-      case .kept, .cleared:
-        run.fate = isInside ? .clearsWhenOver(isCleared: run.fate.isCleared) : .cleared
-      case .clearsWhenOver(let isCleared):
-        run.fate = .clearsWhenOver(isCleared: isCleared || !isInside)
-      }
-      turn = .running(run)
-      if isInside { return false }
-    }
+    guard turn.clear(isInside: isInside) else { return false }
     unbind(fromFirst: !isMoving)
     return true
   }
 
   /// The running move is over. Returns whether the history is to be cleared now.
   mutating func endMove() -> Bool {
-    guard case .clearsWhenOver = run.fate else { return false }
-    unbind(fromFirst: false)
-    return true
+    if turn.clearsWhenOver { unbind(fromFirst: false) }
+    return turn.clearsWhenOver
   }
 
   /// Waiting undos and redos find nothing.
-  mutating func unbind(fromFirst: Bool = false) {
+  private mutating func unbind(fromFirst: Bool) {
     for index in pending.indices where fromFirst || index > 0 {
       let ask = pending[index].ask
       guard !pending[index].isGone, !ask.isRecording else { continue }
@@ -378,14 +271,10 @@ struct HistoryLane: Sendable {
     }
   }
 
-  private func willBeRecorded(_ index: Int) -> Bool {
-    guard index == 0, case .running(let run) = turn else { return true }
-    return !run.fate.isCleared
-  }
+  private func willBeRecorded(_ index: Int) -> Bool { index > 0 || !turn.isCleared }
 
   /// The entry that undos mean which are for this execution.
   private func entry(at index: Int) -> ID {
-    guard index == 0, case .running(let run) = turn else { return pending[index].id }
-    return run.promised
+    (index == 0 ? turn.promised : nil) ?? pending[index].id
   }
 }

@@ -72,28 +72,25 @@ final class HistoryLedger: Sendable {
 
 // MARK: - The lane
 
-/// A use case whose requests are for the history. A client may record one with the same requests.
-protocol MovingUseCase {}
-
 extension HistoryLedger: QueueKeeper {
   func admitted(_ operation: any AdmittedOperation) {
     let id = HistoryEntry.ID(operation.id)
-    if let move = Self.move(of: operation) {
+    let move = move(of: operation, answering: HistoryEntry?.self)
+    if let move = move ?? self.move(of: operation, answering: [HistoryEntry].self) {
       machine.withLock { $0.admit(id, move) }
     } else {
       machine.withLock { $0.admit(id, operation) }
     }
   }
 
-  /// Returns the request, if the operation is an undo, a redo or a move.
-  private static func move(of operation: any AdmittedOperation) -> HistoryMove? {
-    // By way of `AnyObject`, because a cast of it to a class only compares classes.
-    let object = operation as AnyObject
-    let request =
-      (object as? UseCaseOperation<HistoryMove, HistoryEntry?>)?.request
-      ?? (object as? UseCaseOperation<HistoryMove, [HistoryEntry]>)?.request
-    guard let request, operation.useCaseType is any MovingUseCase.Type else { return nil }
-    return request
+  /// Returns the request, if the operation is a move with such an answer.
+  @inline(__always)
+  private func move<Answer: MoveAnswer>(
+    of operation: any AdmittedOperation, answering: Answer.Type
+  ) -> HistoryMove? {
+    // A client may record a use case with the same types of request and response.
+    guard operation.useCaseType == Answer.useCaseType else { return nil }
+    return (operation as AnyObject as? UseCaseOperation<HistoryMove, Answer>)?.request
   }
 
   func started(_ id: UseCaseOperationID) { machine.withLock { $0.start(HistoryEntry.ID(id)) } }
@@ -122,7 +119,7 @@ extension HistoryLedger {
   }
 
   var entries: [HistoryEntry] {
-    let (contents, inDoubt) = read { ($0.contents, $0.doubtful) }
+    let (contents, inDoubt) = read { ($0.noted.pool.contents, $0.noted.inDoubt) }
     let (applied, undone, partial) = contents
     var entries = applied.elements.map { $0.entry(applied: $0.size) }
     if let partial, let newest = applied.last {
@@ -136,11 +133,11 @@ extension HistoryLedger {
   }
 
   func entry(of execution: HistoryEntry.ID) -> HistoryEntry? {
-    read { $0.record(of: execution) }.map { $0.record.entry(applied: $0.applied) }
+    read { $0.noted.pool.record(of: execution) }.map { $0.record.entry(applied: $0.applied) }
   }
 
   func step(of entry: HistoryEntry.ID) -> (any HistoryStep)? {
-    let step = read { $0.recordOrPart(entry) }?.content.step
+    let step = read { $0.noted.pool.recordOrPart(entry) }?.content.step
     return (step as? StoredStep).map { try? $0.step } ?? step
   }
 
@@ -152,7 +149,7 @@ extension HistoryLedger {
   func states() -> AsyncStream<HistoryState> { changes.values { [weak self] in self?.state } }
 }
 
-extension HistoryLabel<any HistoryStep> {
+extension HistorySnapshot<any HistoryStep>.Label {
   fileprivate var title: String? {
     switch self {
     case .step(let step): step.title
@@ -168,8 +165,8 @@ extension HistoryLedger {
   /// The whole history, nil while something runs or waits to be written.
   var whole: HistoryFact.Whole? {
     machine.withLock { machine in
-      guard let (pool, inDoubt) = machine.whole, let last = journal?.lastIfQuiet else { return nil }
-      return HistoryFact.Whole(pool: pool, inDoubt: inDoubt, last: last)
+      guard let noted = machine.whole, let last = journal?.lastIfQuiet else { return nil }
+      return HistoryFact.Whole(pool: noted.pool, inDoubt: noted.inDoubt, last: last)
     }
   }
 

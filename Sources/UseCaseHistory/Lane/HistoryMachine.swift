@@ -1,8 +1,8 @@
 /// Decides what a history does: what is recorded, where the cursor is, what an undo is for.
 ///
-/// It puts the small machines together: the pool, the lane, the groups and the merge window. The
-/// owner acts once the lock is released; what is to be discarded comes back as drops. `Step` is an
-/// execution that can be undone, `Waiter` a group that waits for its parts.
+/// It puts the small machines together: the pool, the lane and the groups. The owner acts once the
+/// lock is released; what is to be discarded comes back as drops. `Step` is an execution that can
+/// be undone, `Waiter` a group that waits for its parts.
 struct HistoryMachine<Step: Sendable, Waiter: Sendable>: Sendable {
   typealias ID = HistoryEntry.ID
   typealias Record = HistoryRecord<Step>
@@ -10,77 +10,47 @@ struct HistoryMachine<Step: Sendable, Waiter: Sendable>: Sendable {
   typealias Drops = [HistoryDrop<Step>]
   typealias Groups = OpenGroups<Step, Waiter>
 
-  private var pool: HistoryPool<Step>
+  private(set) var noted: NotedPool<Step>
   private var lane = HistoryLane()
   var groups = Groups()
-  var window: MergeWindow
-  /// Executions of which nobody knows whether they had an effect.
-  private var inDoubt: [Record] = []
-  /// Facts to be written to a journal. Nil without one.
-  private var facts: [HistoryFact]?
-  /// Grows with each change of what readers see.
-  private(set) var version: UInt64 = 0
 
   init(limit: Int?, mergeWindow: Duration) {
-    pool = HistoryPool(limit: limit)
-    window = MergeWindow(length: mergeWindow)
+    noted = NotedPool(limit: limit, mergeWindow: mergeWindow)
   }
 }
 
 // MARK: - The journal
 
 extension HistoryMachine {
-  /// From now on the machine says what it does.
+  /// From now on the machine notes what it does.
   mutating func open(_ pool: HistoryPool<Step>, inDoubt: [Record]) {
-    (self.pool, self.inDoubt) = (pool, inDoubt)
-    facts = []
-    version += 1
+    noted.open(pool, inDoubt: inDoubt)
   }
 
-  mutating func note(_ fact: @autoclosure () -> HistoryFact) {
-    if facts != nil { facts?.append(fact()) }
-  }
+  mutating func note(_ fact: @autoclosure () -> HistoryFact) { noted.note(fact()) }
 
-  /// Returns what has been noted since it was asked for, nil if that is nothing.
-  mutating func takeFacts() -> [HistoryFact]? {
-    guard let noted = facts, !noted.isEmpty else { return nil }
-    facts = []
-    return noted
-  }
+  mutating func takeFacts() -> [HistoryFact]? { noted.takeFacts() }
 
   /// The whole history, nil while something holds the lane that may change it.
-  var whole: (pool: HistoryPool<Step>, inDoubt: [Record])? {
-    lane.isRunning ? nil : (pool, inDoubt)
-  }
+  var whole: NotedPool<Step>? { lane.isRunning ? nil : noted }
 }
 
 // MARK: - The lane
 
 extension HistoryMachine {
   mutating func admit(_ id: ID, _ operation: HistoryLane.Operation?) {
-    lane.admit(id, operation, in: pool)
-    version += 1
+    lane.admit(id, operation, in: noted.pool)
   }
 
-  mutating func admit(_ id: ID, _ move: HistoryMove) {
-    if lane.admit(id, move, in: pool) { version += 1 }
-  }
+  mutating func admit(_ id: ID, _ move: HistoryMove) { lane.admit(id, move, in: noted.pool) }
 
-  mutating func start(_ id: ID) {
-    // A move that runs makes a clean history dirty, and changes nothing else.
-    if lane.start(id), pool.isSaved { version += 1 }
-  }
+  mutating func start(_ id: ID) { lane.start(id, in: noted.pool) }
 
-  mutating func leave(_ id: ID) {
-    if lane.leave(id) { version += 1 }
-  }
+  mutating func leave(_ id: ID) { lane.leave(id) }
 
   /// A recorded body begins. Nil if the lane has gone on meanwhile.
   mutating func enter(in operation: ID, leftIn slot: ID?, spare: ID) -> HistoryLane.Entrance? {
-    let wasBusy = lane.isRecording
-    let entrance = lane.enter(in: operation, leftIn: slot, spare: spare)
-    if lane.isRecording != wasBusy { version += 1 }
-    return entrance
+    lane.enter(in: operation, leftIn: slot, spare: spare)
   }
 }
 
@@ -90,10 +60,10 @@ extension HistoryMachine {
   /// The step with which one that is recorded at `now` may merge. Ask it outside of the lock, and
   /// give the answer to `record` together with the ticket.
   func mergeCandidate(at now: Duration) -> (step: Step, ticket: MergeWindow.Ticket)? {
-    guard let ticket = window.ticket(at: now), !lane.isCleared, let step = pool.newestStep
-    else { return nil }
-    return (step, ticket)
+    lane.losesResults ? nil : noted.mergeCandidate(at: now)
   }
+
+  mutating func breakMerging() { noted.breakMerging() }
 
   /// A body has returned a response.
   mutating func record(
@@ -104,62 +74,26 @@ extension HistoryMachine {
     let record = Record(id: entrance.entry, content: content)
     var drops: Drops = []
     guard endBody(in: entrance.slot, into: &drops) else {
-      keepLate(record, into: &drops)
+      noted.recordLate(record, into: &drops)
+      lane.forget()
       return drops
     }
-    let isCleared = lane.isCleared
-    switch window.isValid(ticket) && !isCleared ? merging : .separate {
-    case .separate:
-      note(.ended(record.id, isCleared ? .lost : .recorded))
-      keep(record, asForecast: true, into: &drops)
-      window.open(at: now)
-    case .merged(let merged):
-      note(.ended(record.id, .merged))
-      pool.merge(into: merged, record, into: &drops)
-      if let earlier = pool.undoID { lane.become(earlier) }
-      lane.finish(asForecast: false)
-      window.open(at: now)
-    case .annul:
-      note(.ended(record.id, .annulled))
-      pool.annul(record, into: &drops)
-      lane.finish(asForecast: false)
-      window.close()
+    if lane.losesResults {
+      noted.lose(record, into: &drops)
+      finish(as: nil)
+    } else {
+      let wasPartial = noted.pool.isPartial
+      let entry = noted.record(record, merging, ticket, at: now, into: &drops)
+      finish(as: entry, isForecast: entry == record.id && !wasPartial)
     }
-    version += 1
     return drops
-  }
-
-  private mutating func keep(_ record: Record, asForecast: Bool, into drops: inout Drops) {
-    if lane.isCleared {
-      pool.lose(record, into: &drops)
-      return lane.finish(asForecast: false)
-    }
-    // A half undone group that stands above a hole comes to another slot.
-    let wasPartial = pool.isPartial
-    pool.record(record, into: &drops)
-    if asForecast { lane.become(record.id) }
-    lane.finish(asForecast: asForecast && !wasPartial)
-  }
-
-  /// The lane has gone on without the body: its entry goes on top, if nothing is in the hands of
-  /// a move.
-  private mutating func keepLate(_ record: Record, into drops: inout Drops) {
-    window.close()
-    lane.forget()
-    version += 1
-    let isMoving = pool.isMoving
-    note(.ended(record.id, isMoving ? .lost : .recorded))
-    if isMoving { pool.lose(record, into: &drops) } else { pool.record(record, into: &drops) }
   }
 
   /// A body has thrown.
   mutating func fail(_ entrance: HistoryLane.Entrance) -> Drops {
-    window.close()
-    note(.failed(entrance.entry))
+    noted.fail(entrance.entry)
     var drops: Drops = []
-    guard endBody(in: entrance.slot, into: &drops) else { return [] }
-    lane.finish(asForecast: false)
-    version += 1
+    if endBody(in: entrance.slot, into: &drops) { finish(as: nil) }
     return drops
   }
 
@@ -170,10 +104,16 @@ extension HistoryMachine {
     case .late: return false
     case .inTurn: return true
     case .clears:
-      lane.unbind()
-      clear(into: &drops)
+      noted.clear(into: &drops)
       return true
     }
+  }
+
+  /// The running operation has become this entry, or none. An entry that is forecast lies where the
+  /// lane expects it: a half undone group that stands above a hole comes to another slot.
+  private mutating func finish(as entry: ID?, isForecast: Bool = false) {
+    if let entry { lane.become(entry) }
+    lane.finish(asForecast: isForecast)
   }
 }
 
@@ -186,53 +126,30 @@ extension HistoryMachine {
     var waiter: Waiter?
   }
 
-  /// A group has been rolled back, and this is what is left of it.
-  struct Residue: Sendable {
-    /// Nil if all of its parts have left.
-    let record: Record?
-    /// How many of its leaves are still applied.
-    let applied: Int
-    let obsoleteParts: [Record]
-    /// The entry that undos are for which wait for the group: it never comes to be.
-    let nobody: ID
-  }
-
-  /// The group is over.
+  /// The group is over. If it was rolled back, undos that wait for it are for `nobody`, an entry
+  /// that never comes to be.
   mutating func end(
-    _ group: Groups.Closed, in slot: ID, rolledBack residue: Residue? = nil
+    _ group: Groups.Closed, in slot: ID, rolledBack residue: HistoryResidue<Step>? = nil, nobody: ID
   ) -> GroupEnd {
-    var (kept, rest) = (group.record, Record?.none)
-    if let residue {
-      (kept, rest) = residue.record?.split(at: residue.applied, place: .of(group.id)) ?? (nil, nil)
-    }
+    let kept = residue.map(\.kept) ?? group.record
     var end = GroupEnd()
     if let parent = group.parent {
       note(.closed(group.id, isLost: false))
       end.waiter = groups.closePart(kept, in: parent)
     } else {
-      window.close()
       guard endBody(in: slot, into: &end.drops) else {
         preconditionFailure("A group holds its slot.")
       }
-      let isLost = lane.isCleared
-      note(.closed(group.id, isLost: isLost))
-      endGroup(as: kept, insteadOf: residue?.nobody, into: &end.drops)
+      let wasPartial = noted.pool.isPartial
+      let entry = noted.close(
+        group.id, as: kept, isLost: lane.losesResults, into: &end.drops)
+      finish(
+        as: residue != nil && kept != nil ? nobody : entry,
+        isForecast: residue == nil && entry != nil && !wasPartial)
     }
-    if let rest { end.drops.insert(HistoryDrop(rest, .truncated), at: 0) }
-    for part in residue?.obsoleteParts ?? [] { pool.lose(part, .obsolete, into: &end.drops) }
+    if let undone = residue?.undone { end.drops.insert(HistoryDrop(undone, .truncated), at: 0) }
+    for part in residue?.obsolete ?? [] { noted.lose(obsolete: part, into: &end.drops) }
     return end
-  }
-
-  private mutating func endGroup(
-    as record: Record?, insteadOf nobody: ID?, into drops: inout Drops
-  ) {
-    if let record {
-      if let nobody { lane.become(nobody) }
-      keep(record, asForecast: nobody == nil, into: &drops)
-    } else {
-      lane.finish(asForecast: false)
-    }
-    version += 1
   }
 }
 
@@ -255,68 +172,56 @@ extension HistoryMachine {
     case .recording: preconditionFailure("A move does what it was admitted for.")
     case .undo(nil), .redo(nil): distance = 0
     case .undo(let target):
-      guard target == pool.undoID else { return refuse(.outOfTurn) }
+      guard target == noted.pool.undoID else { return refuse(.outOfTurn) }
       distance = -1
     case .redo(let target):
-      guard target == pool.redoID else { return refuse(.outOfTurn) }
+      guard target == noted.pool.redoID else { return refuse(.outOfTurn) }
       distance = 1
-    case .move(nil): distance = -pool.undoCount
+    case .move(nil): distance = -noted.pool.undoCount
     case .move(let id?):
-      guard let way = pool.distance(to: id) else { return refuse(.unknownEntry(id)) }
+      guard let way = noted.pool.distance(to: id) else { return refuse(.unknownEntry(id)) }
       distance = way
     case .undoEntry(let id): return begin(undoing: id, apart: apart)
     }
-    guard distance != 0 else { return nothing() }
-    window.close()
-    note(.moves(isRedo: distance > 0, count: abs(distance)))
-    return .go(pool.begin(isRedo: distance > 0, count: abs(distance)))
+    return distance == 0 ? nothing() : .go(noted.begin(by: distance))
   }
 
   private mutating func begin(undoing id: ID, apart: Set<ID>) -> Beginning {
-    switch pool.spot(of: id) {
+    switch noted.pool.spot(of: id) {
     case nil: return refuse(.unknownEntry(id))
     case .undone: return nothing()
     case .applied(let slot):
-      let (certain, possible) = pool.rivals(of: slot)
+      let (certain, possible) = noted.pool.rivals(of: slot)
       if !certain.isEmpty { return refuse(.blocked(by: certain)) }
       let rivals = possible.filter { !apart.contains($0.id) }
-      if !rivals.isEmpty, let record = pool.record(at: .applied(slot: slot)) {
+      if !rivals.isEmpty, let record = noted.pool.record(at: .applied(slot: slot)) {
         return .compare(record, to: rivals)
       }
-      window.close()
-      note(.undoes(id))
-      return .go(pool.begin(undoing: slot))
+      return .go(noted.begin(undoing: id, in: slot))
     }
   }
 
   private mutating func nothing() -> Beginning {
-    endEarly(asForecast: true)
+    lane.finish(asForecast: true)
     return .nothing
   }
 
   /// The undo, redo or move does not begin.
   mutating func refuse(_ error: HistoryError) -> Beginning {
-    window.close()
-    endEarly(asForecast: false)
+    noted.breakMerging()
+    lane.finish(asForecast: false)
     return .refuse(error)
-  }
-
-  private mutating func endEarly(asForecast: Bool) {
-    if lane.isRunning { version += 1 }
-    lane.finish(asForecast: asForecast)
   }
 
   /// The undo, redo or move has come as far as it could, and the plan is closed.
   mutating func finish(_ plan: inout Plan) -> Drops {
     var drops: Drops = []
-    note(.moved)
-    let wasPartial = pool.isPartial
-    pool.finish(&plan, into: &drops)
-    if lane.endMove() { clear(into: &drops) }
+    let wasPartial = noted.pool.isPartial
+    noted.finish(&plan, into: &drops)
+    if lane.endMove() { noted.clear(into: &drops) }
     let isComplete = !plan.isIncomplete && drops.isEmpty && plan.obsolete == nil
     lane.finish(asForecast: isComplete && !wasPartial)
     compact()
-    version += 1
     return drops
   }
 }
@@ -324,128 +229,77 @@ extension HistoryMachine {
 // MARK: - Limit, clear and save
 
 extension HistoryMachine {
-  var limit: Int? { pool.limit }
-
   mutating func setLimit(_ limit: Int?) -> Drops {
     var drops: Drops = []
-    note(.limited(limit))
-    pool.setLimit(limit, into: &drops)
-    if pool.undoCount == 0 { window.close() }
+    noted.setLimit(limit, into: &drops)
     lane.forget()
-    version += 1
     return drops
   }
 
   mutating func forget(_ entry: ID) -> Drops {
-    guard pool.spot(of: entry) != nil || inDoubt.contains(where: { $0.id == entry }) else {
-      return []
-    }
     var drops: Drops = []
-    note(.forgot(entry))
-    inDoubt.removeAll { $0.id == entry }
-    pool.forget(entry, into: &drops)
-    window.close()
-    lane.forget()
-    compact()
-    version += 1
+    if noted.forget(entry, into: &drops) {
+      lane.forget()
+      compact()
+    }
     return drops
   }
 
   private mutating func compact() {
-    if pool.compact() { lane.forget() }
+    if noted.compact() { lane.forget() }
   }
 
   mutating func clear(isInside: Bool) -> Drops {
     var drops: Drops = []
-    if lane.clear(isInside: isInside, isMoving: pool.isMoving) { clear(into: &drops) }
+    if lane.clear(isInside: isInside, isMoving: noted.pool.isMoving) { noted.clear(into: &drops) }
     return drops
-  }
-
-  private mutating func clear(into drops: inout Drops) {
-    window.close()
-    version += 1
-    note(.cleared)
-    inDoubt = []
-    pool.clear(into: &drops)
   }
 
   /// Returns where the history is. Nil while something runs: nobody knows what a file would hold.
   mutating func savePoint() -> HistoryPlace? {
-    window.close()
-    return lane.isRunning ? nil : pool.place
+    noted.breakMerging()
+    return lane.isRunning ? nil : noted.pool.place
   }
 
-  mutating func markSaved(_ place: HistoryPlace?) {
-    note(.saved(place))
-    pool.markSaved(place)
-    version += 1
-  }
+  mutating func markSaved(_ place: HistoryPlace?) { noted.markSaved(place) }
 }
 
 // MARK: - State
 
-/// The source of the title of an entry, which is made outside of the lock.
-enum HistoryLabel<Step: Sendable>: Sendable {
-  case step(Step)
-  case group(String)
-  /// An execution that waits or runs.
-  case pending(HistoryLane.Operation)
-}
-
 extension HistoryMachine {
-  /// The state without its titles, and what they are made of.
-  struct Snapshot: Sendable {
-    var state: HistoryState
-    var undo: HistoryLabel<Step>?
-    var redo: HistoryLabel<Step>?
+  /// Returns an applied entry, and the later ones that are to be undone before it, or may be.
+  func rivals(of entry: ID) -> (record: Record, certain: [ID], possible: [Record])? {
+    guard let spot = noted.pool.spot(of: entry), case .applied(let slot) = spot,
+      let record = noted.pool.record(at: spot)
+    else { return nil }
+    let rivals = noted.pool.rivals(of: slot)
+    return (record, rivals.certain, rivals.possible)
   }
 
-  /// Makes the next snapshots cheap.
-  mutating func lookAhead() { lane.lookAhead(in: pool) }
+  /// Grows with each change of what readers see.
+  var version: UInt64 { noted.version + lane.version }
 
-  var snapshot: Snapshot {
-    let undo = lane.undoTarget(in: pool)
-    let redo = lane.isRecording ? nil : lane.redoTarget(in: pool)
-    let isClean = pool.isSaved && !lane.isRecording && !lane.runsMove
+  /// Makes the next snapshots cheap.
+  mutating func lookAhead() { lane.lookAhead(in: noted.pool) }
+
+  var snapshot: HistorySnapshot<Step> {
+    let undo = lane.undoTarget(in: noted.pool)
+    let redo = lane.isRecording ? nil : lane.redoTarget(in: noted.pool)
+    let isClean = noted.pool.isSaved && !lane.isRecording && !lane.runsMove
     let state = HistoryState(
       canUndo: undo != nil, canRedo: redo != nil, isBusy: lane.isBusy, isClean: isClean,
-      undoCount: pool.undoCount, redoCount: pool.redoCount, version: version)
-    return Snapshot(
+      undoCount: noted.pool.undoCount, redoCount: noted.pool.redoCount, version: version)
+    return HistorySnapshot(
       state: state, undo: undo.flatMap { label(of: $0) }, redo: redo.flatMap { label(of: $0) })
   }
 
-  private func label(of entry: ID) -> HistoryLabel<Step>? {
+  private func label(of entry: ID) -> HistorySnapshot<Step>.Label? {
     if let operation = lane.operation(of: entry) { return .pending(operation) }
-    switch pool.spot(of: entry).flatMap({ pool.record(at: $0) })?.content {
+    switch noted.pool.spot(of: entry).flatMap({ noted.pool.record(at: $0) })?.content {
     case .single(let step): return .step(step)
     case .marked(let marked): return .step(marked.step)
     case .group(let group): return .group(group.title)
     case nil: return nil
     }
   }
-
-  /// Returns what the execution has become, and how many leaves of that are applied.
-  func record(of execution: ID) -> (record: Record, applied: Int)? {
-    pool.record(of: execution)
-  }
-
-  /// Returns the entry, or the part of one, with this id.
-  func recordOrPart(_ id: ID) -> Record? { pool.recordOrPart(id) }
-
-  /// Returns an applied entry, and the later ones that are to be undone before it, or may be.
-  func rivals(of entry: ID) -> (record: Record, certain: [ID], possible: [Record])? {
-    guard let spot = pool.spot(of: entry), case .applied(let slot) = spot,
-      let record = pool.record(at: spot)
-    else { return nil }
-    let rivals = pool.rivals(of: slot)
-    return (record, rivals.certain, rivals.possible)
-  }
-
-  /// The records, and how many leaves of the newest applied one are applied.
-  var contents: (applied: HistoryStack<Record>, undone: HistoryStack<Record>, partial: Int?) {
-    pool.contents
-  }
-
-  /// Executions of which nobody knows whether they had an effect.
-  var doubtful: [Record] { inDoubt }
 }

@@ -1,25 +1,8 @@
 import UseCase
 import UseCaseInternals
 
-/// The answer to a client for a move that is done.
-protocol MoveAnswer: Sendable {
-  init(_ plan: inout HistoryPlan<any HistoryStep>)
-  /// There was nothing to do.
-  static var nothing: Self { get }
-}
-
-extension HistoryEntry?: MoveAnswer {
-  init(_ plan: inout HistoryPlan<any HistoryStep>) { self = plan.entry }
-  static var nothing: Self { .none }
-}
-
-extension [HistoryEntry]: MoveAnswer {
-  init(_ plan: inout HistoryPlan<any HistoryStep>) { self = plan.entries }
-  static var nothing: Self { [] }
-}
-
 /// Undo, redo and move: the request says which.
-struct Move<Answer: MoveAnswer>: UseCase, MovingUseCase {
+struct Move<Answer: MoveAnswer>: UseCase {
   let core: HistoryCore
 
   var queue: UseCaseQueue { core.lane }
@@ -44,6 +27,10 @@ struct Move<Answer: MoveAnswer>: UseCase, MovingUseCase {
     if let failure { throw failure }
     return Answer(&plan)
   }
+}
+
+extension MoveAnswer {
+  static var useCaseType: any Any.Type { Move<Self>.self }
 }
 
 // Not inlined, and by reference: the variables of a function take room in the frame of the task, and

@@ -1,0 +1,156 @@
+/// The turn of the operation that holds the lane of a history.
+struct HistoryTurn: Sendable {
+  typealias ID = HistoryEntry.ID
+
+  /// The slot in which a recorded body has begun, and the entry that the body will be.
+  struct Entrance: Sendable {
+    let slot: ID
+    let entry: ID
+  }
+
+  enum BodyEnd {
+    /// The lane is still that of the body.
+    case inTurn
+    /// The same, and the history is cleared now: that was asked for inside of the body.
+    case clears
+    /// The lane has gone on without the body: a wrapper has left it behind in a task.
+    case late
+  }
+
+  private struct Run: Sendable {
+    let slot: ID
+    /// The entry that undos mean which are asked for at present.
+    var promised: ID
+    /// Whether a body has taken the id of the operation for its entry.
+    var isClaimed = false
+    /// How many recorded bodies run.
+    var bodies = 0
+    /// Whether the history was cleared meanwhile.
+    var isCleared = false
+    /// Whether the history is to be cleared when the operation is over: it was asked for inside.
+    var clearsWhenOver = false
+  }
+
+  private enum State {
+    /// No operation holds the lane. Next is `running`.
+    case free
+    /// An operation holds the lane. Next is `done`, or `free`.
+    case running(Run)
+    /// The operation has done what it was asked for, and code may still run in its slot. Next is
+    /// `free`, or `running` if another recorded body begins there.
+    case done(slot: ID, promised: ID)
+  }
+
+  private var state = State.free
+
+  // MARK: Reading
+
+  var isFree: Bool {
+    if case .free = state { true } else { false }
+  }
+
+  var isRunning: Bool {
+    if case .running = state { true } else { false }
+  }
+
+  /// The entry that undos mean which are for the running operation.
+  var promised: ID? {
+    if case .running(let run) = state { run.promised } else { nil }
+  }
+
+  /// Whether the history was cleared since the running operation began.
+  var isCleared: Bool {
+    if case .running(let run) = state { run.isCleared } else { false }
+  }
+
+  /// Whether a result of the running operation is not recorded.
+  var losesResults: Bool {
+    if case .running(let run) = state { run.isCleared || run.clearsWhenOver } else { false }
+  }
+
+  /// Whether the history is to be cleared when the running operation is over.
+  var clearsWhenOver: Bool { run.clearsWhenOver }
+
+  private var run: Run {
+    guard case .running(let run) = state else {
+      preconditionFailure("What ends has begun in the slot that holds the lane.")
+    }
+    return run
+  }
+
+  // MARK: Changing
+
+  mutating func start(_ id: ID) { state = .running(Run(slot: id, promised: id)) }
+
+  /// The operation gives the lane back, if it has it. Returns whether it had done what it was asked
+  /// for.
+  mutating func leave(_ id: ID) -> Bool {
+    switch state {
+    case .done(id, _):
+      state = .free
+      return true
+    case .running(let run) where run.slot == id:
+      state = .free
+      return false
+    case .free, .running, .done: return false
+    }
+  }
+
+  /// A recorded body begins in `operation`. Its entry is the one that the operation on the lane was
+  /// to become, or else `spare`. Nil if the lane has gone on meanwhile.
+  ///
+  /// `leftIn` is the slot of the body that has left it behind. Waiting undos then mean that body.
+  mutating func enter(in operation: ID, leftIn left: ID?, spare: ID) -> Entrance? {
+    switch state {
+    case .running(var run) where run.slot <= operation:
+      let entry = run.isClaimed ? spare : run.slot
+      run.isClaimed = true
+      run.bodies += 1
+      state = .running(run)
+      return Entrance(slot: run.slot, entry: entry)
+    case .done(let slot, let promised) where slot <= operation:
+      let run = Run(
+        slot: slot, promised: left == slot ? spare : promised, isClaimed: true, bodies: 1)
+      state = .running(run)
+      return Entrance(slot: slot, entry: spare)
+    case .free, .running, .done:
+      return nil
+    }
+  }
+
+  /// A recorded body, or the body of a group, is over.
+  mutating func endBody(in slot: ID) -> BodyEnd {
+    guard case .running(var run) = state, run.slot == slot, run.bodies > 0 else { return .late }
+    run.bodies -= 1
+    defer { state = .running(run) }
+    guard run.bodies == 0, run.clearsWhenOver else { return .inTurn }
+    (run.isCleared, run.clearsWhenOver) = (true, false)
+    return .clears
+  }
+
+  /// Undos that are for the running operation mean this entry from now on. Returns the one before.
+  mutating func promise(_ entry: ID) -> ID {
+    var run = run
+    let old = run.promised
+    run.promised = entry
+    state = .running(run)
+    return old
+  }
+
+  /// The operation has done what it was asked for. Returns false if other bodies run in its slot.
+  mutating func finish() -> Bool {
+    let run = run
+    if run.bodies > 0 { return false }
+    state = .done(slot: run.slot, promised: run.promised)
+    return true
+  }
+
+  /// The history is to be cleared. Returns whether that is now, because it was not asked for inside
+  /// of the running operation.
+  mutating func clear(isInside: Bool) -> Bool {
+    guard case .running(var run) = state else { return true }
+    if isInside { run.clearsWhenOver = true } else { run.isCleared = true }
+    state = .running(run)
+    return !isInside
+  }
+}
