@@ -15,7 +15,7 @@ extension HistoryFact {
 
     /// Returns the facts, in which `title` makes bytes of the titles of groups.
     func facts(_ title: (String) -> [UInt8]) -> [HistoryFact] {
-      let (applied, undone, partial) = pool.contents
+      let stacks = pool.stacks
       var facts: [HistoryFact] = [
         .start(last: last, newest: .next(), pool.marks), .limited(pool.limit),
         .saved(pool.savedPlace),
@@ -32,9 +32,9 @@ extension HistoryFact {
         add(record)
         facts.append(fact)
       }
-      for record in applied.elements { add(record, .kept(isApplied: true)) }
-      if let partial { facts.append(.partial(partial)) }
-      for record in undone.elements { add(record, .kept(isApplied: false)) }
+      for record in stacks.applied.records.elements { add(record, .kept(isApplied: true)) }
+      if let partial = stacks.partial { facts.append(.partial(partial)) }
+      for record in stacks.undone.elements { add(record, .kept(isApplied: false)) }
       for group in interrupted { add(group, .interrupted) }
       for step in inDoubt.compactMap(\.content.step?.stored) {
         facts.append(.began(step.id, in: nil, step.pair))

@@ -70,11 +70,13 @@ extension HistoryReplay {
       guard let group = close(id) else { throw Malformed() }
       if let kept = group.rest.kept { try keep(kept, in: group.parent, isLost: isLost) }
     case .moves(let isRedo, let count):
-      let most = isRedo ? pool.redoCount + (pool.isPartial ? 1 : 0) : pool.undoCount
+      let most = isRedo ? pool.stacks.redoable : pool.stacks.applied.count
       try check(plan == nil && count > 0 && count <= most)
       plan = pool.begin(isRedo: isRedo, count: count)
     case .undoes(let id):
-      guard plan == nil, case .applied(let slot) = pool.spot(of: id) else { throw Malformed() }
+      guard plan == nil, case .applied(let slot) = pool.stacks.spot(of: id) else {
+        throw Malformed()
+      }
       plan = pool.begin(undoing: slot)
     case .moved:
       try check(plan != nil)
@@ -118,13 +120,13 @@ extension HistoryReplay {
       try check(plan == nil)
       change { $0.record(record, into: &$1) }
     case .merged:
-      guard plan == nil, let pair = execution.combined, let earlier = pool.undoID,
-        pool.newestStep != nil
+      guard plan == nil, let pair = execution.combined, let earlier = pool.stacks.undoID,
+        pool.stacks.newestStep != nil
       else { throw Malformed() }
       let merged = making.content(earlier, pair)
       change { $0.merge(into: merged, record, into: &$1) }
     case .annulled:
-      try check(plan == nil && pool.newestStep != nil)
+      try check(plan == nil && pool.stacks.newestStep != nil)
       change { $0.annul(record, into: &$1) }
     case .lost: change { $0.lose(record, into: &$1) }
     case .part:

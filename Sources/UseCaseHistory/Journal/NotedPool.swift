@@ -53,7 +53,7 @@ extension NotedPool {
 extension NotedPool {
   /// The step with which an execution that is recorded at `now` may merge.
   func mergeCandidate(at now: Duration) -> (step: Step, ticket: MergeWindow.Ticket)? {
-    guard let ticket = window.ticket(at: now), let step = pool.newestStep else { return nil }
+    guard let ticket = window.ticket(at: now), let step = pool.stacks.newestStep else { return nil }
     return (step, ticket)
   }
 
@@ -75,7 +75,7 @@ extension NotedPool {
       note(.ended(record.id, .merged))
       pool.merge(into: merged, record, into: &drops)
       window.open(at: now)
-      return pool.undoID
+      return pool.stacks.undoID
     case .annul:
       note(.ended(record.id, .annulled))
       pool.annul(record, into: &drops)
@@ -150,7 +150,7 @@ extension NotedPool {
   mutating func setLimit(_ limit: Int?, into drops: inout [Drop]) {
     change(.limited(limit))
     pool.setLimit(limit, into: &drops)
-    if pool.undoCount == 0 { window.close() }
+    if pool.stacks.applied.isEmpty { window.close() }
   }
 
   mutating func clear(into drops: inout [Drop]) {
@@ -162,7 +162,7 @@ extension NotedPool {
 
   /// Returns whether there was such an entry.
   mutating func forget(_ entry: ID, into drops: inout [Drop]) -> Bool {
-    guard pool.spot(of: entry) != nil || inDoubt.contains(where: { $0.id == entry }) else {
+    guard pool.stacks.spot(of: entry) != nil || inDoubt.contains(where: { $0.id == entry }) else {
       return false
     }
     window.close()

@@ -18,8 +18,8 @@ struct HistoryForecast: Sendable {
 
   /// Creates the forecast that holds when nothing waits.
   init<Step>(of pool: HistoryPool<Step>) {
-    (applied, undone) = (pool.appliedSlots, pool.undoneSlots)
-    (count, isPartial) = (pool.undoCount, pool.isPartial)
+    (applied, undone) = (pool.stacks.applied.slots, pool.stacks.undone.slots)
+    (count, isPartial) = (pool.stacks.applied.count, pool.stacks.partial != nil)
   }
 
   /// How much it remembers.
@@ -35,14 +35,14 @@ struct HistoryForecast: Sendable {
 
   private func newestKept<Step>(in pool: HistoryPool<Step>) -> (slot: Int, id: ID)? {
     for slot in applied.reversed() where !taken.contains(slot) {
-      if let id = pool.record(at: .applied(slot: slot))?.id { return (slot, id) }
+      if let id = pool.stacks.applied[slot]?.id { return (slot, id) }
     }
     return nil
   }
 
   private func nextKept<Step>(in pool: HistoryPool<Step>) -> (slot: Int, id: ID)? {
     for slot in undone.reversed() {
-      if let id = pool.record(at: .undone(slot: slot))?.id { return (slot, id) }
+      if let id = pool.stacks.undone[slot: slot]?.id { return (slot, id) }
     }
     return nil
   }
@@ -64,7 +64,7 @@ struct HistoryForecast: Sendable {
     count -= 1
     while let slot = applied.first {
       applied.removeFirst()
-      if taken.remove(slot) == nil, pool.record(at: .applied(slot: slot)) != nil { return }
+      if taken.remove(slot) == nil, pool.stacks.applied[slot] != nil { return }
     }
     _ = newApplied.popFirst()
   }
@@ -129,20 +129,20 @@ struct HistoryForecast: Sendable {
     newUndone.append(id)
     if let slot = newApplied.slots.first(where: { newApplied[slot: $0] == id }) {
       _ = newApplied.take(slot: slot)
-    } else if case .applied(let slot) = pool.spot(of: id) {
+    } else if case .applied(let slot) = pool.stacks.spot(of: id) {
       taken.insert(slot)
     }
   }
 
   private func isApplied<Step>(_ id: ID, in pool: HistoryPool<Step>) -> Bool {
     if newApplied.slots.contains(where: { newApplied[slot: $0] == id }) { return true }
-    guard case .applied(let slot) = pool.spot(of: id) else { return false }
+    guard case .applied(let slot) = pool.stacks.spot(of: id) else { return false }
     return applied.contains(slot) && !taken.contains(slot)
   }
 
   private func isUndone<Step>(_ id: ID, in pool: HistoryPool<Step>) -> Bool {
     if newUndone.contains(id) { return true }
-    guard case .undone(let slot) = pool.spot(of: id) else { return false }
+    guard case .undone(let slot) = pool.stacks.spot(of: id) else { return false }
     return undone.contains(slot)
   }
 }

@@ -57,7 +57,7 @@ struct HistoryLane: Sendable {
       let index = pending.count - 1
       if willBeRecorded(index) { return entry(at: index) }
     }
-    if pending.isEmpty { return pool.undoID }
+    if pending.isEmpty { return pool.stacks.undoID }
     // In place: a copy of a forecast is one of several arrays.
     return forecast == nil
       ? simulate(recordingsFail: false, in: pool).undoTarget(in: pool)
@@ -69,7 +69,7 @@ struct HistoryLane: Sendable {
   /// A redo behind an execution is for what would come next if that failed: a failed execution
   /// does not cost the branch.
   func redoTarget<Step>(in pool: HistoryPool<Step>) -> ID? {
-    if pending.isEmpty { return pool.redoID }
+    if pending.isEmpty { return pool.stacks.redoID }
     let target =
       forecast == nil
       ? simulate(recordingsFail: false, in: pool).redoTarget(in: pool)

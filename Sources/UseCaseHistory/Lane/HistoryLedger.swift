@@ -119,17 +119,16 @@ extension HistoryLedger {
   }
 
   var entries: [HistoryEntry] {
-    let (contents, inDoubt) = read { ($0.noted.pool.contents, $0.noted.inDoubt) }
-    let (applied, undone, partial) = contents
-    var entries = applied.elements.map { $0.entry(applied: $0.size) }
-    if let partial, let newest = applied.last {
+    let (stacks, inDoubt) = read { ($0.noted.pool.stacks, $0.noted.inDoubt) }
+    var entries = stacks.applied.records.elements.map { $0.entry(applied: $0.size) }
+    if let partial = stacks.partial, let newest = stacks.applied.last {
       entries[entries.count - 1] = newest.entry(applied: partial)
     }
     for record in inDoubt {
       let place = entries.lastIndex { $0.id < record.id }.map { $0 + 1 } ?? 0
       entries.insert(record.entry(applied: 1), at: place)
     }
-    return entries + undone.elements.reversed().map { $0.entry(applied: 0) }
+    return entries + stacks.undone.elements.reversed().map { $0.entry(applied: 0) }
   }
 
   func entry(of execution: HistoryEntry.ID) -> HistoryEntry? {
@@ -137,13 +136,13 @@ extension HistoryLedger {
   }
 
   func step(of entry: HistoryEntry.ID) -> (any HistoryStep)? {
-    let step = read { $0.noted.pool.recordOrPart(entry) }?.content.step
+    let step = read { $0.noted.pool.stacks.recordOrPart(entry) }?.content.step
     return (step as? StoredStep).map { try? $0.step } ?? step
   }
 
   func blockers(of entry: HistoryEntry.ID) -> [HistoryEntry.ID] {
-    guard let (record, certain, possible) = read({ $0.rivals(of: entry) }) else { return [] }
-    return certain + record.blockers(among: possible)
+    guard let rivals = read({ $0.noted.pool.stacks.rivals(of: entry) }) else { return [] }
+    return rivals.certain + rivals.record.blockers(among: rivals.possible)
   }
 
   func states() -> AsyncStream<HistoryState> { changes.values { [weak self] in self?.state } }

@@ -82,7 +82,7 @@ extension HistoryMachine {
       noted.lose(record, into: &drops)
       finish(as: nil)
     } else {
-      let wasPartial = noted.pool.isPartial
+      let wasPartial = noted.pool.stacks.partial != nil
       let entry = noted.record(record, merging, ticket, at: now, into: &drops)
       finish(as: entry, isForecast: entry == record.id && !wasPartial)
     }
@@ -140,7 +140,7 @@ extension HistoryMachine {
       guard endBody(in: slot, into: &end.drops) else {
         preconditionFailure("A group holds its slot.")
       }
-      let wasPartial = noted.pool.isPartial
+      let wasPartial = noted.pool.stacks.partial != nil
       let entry = noted.close(
         group.id, as: kept, isLost: lane.losesResults, into: &end.drops)
       finish(
@@ -172,14 +172,14 @@ extension HistoryMachine {
     case .recording: preconditionFailure("A move does what it was admitted for.")
     case .undo(nil), .redo(nil): distance = 0
     case .undo(let target):
-      guard target == noted.pool.undoID else { return refuse(.outOfTurn) }
+      guard target == noted.pool.stacks.undoID else { return refuse(.outOfTurn) }
       distance = -1
     case .redo(let target):
-      guard target == noted.pool.redoID else { return refuse(.outOfTurn) }
+      guard target == noted.pool.stacks.redoID else { return refuse(.outOfTurn) }
       distance = 1
-    case .move(nil): distance = -noted.pool.undoCount
+    case .move(nil): distance = -noted.pool.stacks.applied.count
     case .move(let id?):
-      guard let way = noted.pool.distance(to: id) else { return refuse(.unknownEntry(id)) }
+      guard let way = noted.pool.stacks.distance(to: id) else { return refuse(.unknownEntry(id)) }
       distance = way
     case .undoEntry(let id): return begin(undoing: id, apart: apart)
     }
@@ -187,18 +187,14 @@ extension HistoryMachine {
   }
 
   private mutating func begin(undoing id: ID, apart: Set<ID>) -> Beginning {
-    switch noted.pool.spot(of: id) {
-    case nil: return refuse(.unknownEntry(id))
-    case .undone: return nothing()
-    case .applied(let slot):
-      let (certain, possible) = noted.pool.rivals(of: slot)
-      if !certain.isEmpty { return refuse(.blocked(by: certain)) }
-      let rivals = possible.filter { !apart.contains($0.id) }
-      if !rivals.isEmpty, let record = noted.pool.record(at: .applied(slot: slot)) {
-        return .compare(record, to: rivals)
-      }
-      return .go(noted.begin(undoing: id, in: slot))
+    let stacks = noted.pool.stacks
+    guard let (slot, record, certain, possible) = stacks.rivals(of: id) else {
+      return stacks.spot(of: id) == nil ? refuse(.unknownEntry(id)) : nothing()
     }
+    if !certain.isEmpty { return refuse(.blocked(by: certain)) }
+    let rivals = possible.filter { !apart.contains($0.id) }
+    return rivals.isEmpty
+      ? .go(noted.begin(undoing: id, in: slot)) : .compare(record, to: rivals)
   }
 
   private mutating func nothing() -> Beginning {
@@ -216,7 +212,7 @@ extension HistoryMachine {
   /// The undo, redo or move has come as far as it could, and the plan is closed.
   mutating func finish(_ plan: inout Plan) -> Drops {
     var drops: Drops = []
-    let wasPartial = noted.pool.isPartial
+    let wasPartial = noted.pool.stacks.partial != nil
     noted.finish(&plan, into: &drops)
     if lane.endMove() { noted.clear(into: &drops) }
     let isComplete = !plan.isIncomplete && drops.isEmpty && plan.obsolete == nil
@@ -267,15 +263,6 @@ extension HistoryMachine {
 // MARK: - State
 
 extension HistoryMachine {
-  /// Returns an applied entry, and the later ones that are to be undone before it, or may be.
-  func rivals(of entry: ID) -> (record: Record, certain: [ID], possible: [Record])? {
-    guard let spot = noted.pool.spot(of: entry), case .applied(let slot) = spot,
-      let record = noted.pool.record(at: spot)
-    else { return nil }
-    let rivals = noted.pool.rivals(of: slot)
-    return (record, rivals.certain, rivals.possible)
-  }
-
   /// Grows with each change of what readers see.
   var version: UInt64 { noted.version + lane.version }
 
@@ -288,14 +275,15 @@ extension HistoryMachine {
     let isClean = noted.pool.isSaved && !lane.isRecording && !lane.runsMove
     let state = HistoryState(
       canUndo: undo != nil, canRedo: redo != nil, isBusy: lane.isBusy, isClean: isClean,
-      undoCount: noted.pool.undoCount, redoCount: noted.pool.redoCount, version: version)
+      undoCount: noted.pool.stacks.applied.count, redoCount: noted.pool.stacks.undone.live,
+      version: version)
     return HistorySnapshot(
       state: state, undo: undo.flatMap { label(of: $0) }, redo: redo.flatMap { label(of: $0) })
   }
 
   private func label(of entry: ID) -> HistorySnapshot<Step>.Label? {
     if let operation = lane.operation(of: entry) { return .pending(operation) }
-    switch noted.pool.spot(of: entry).flatMap({ noted.pool.record(at: $0) })?.content {
+    switch noted.pool.stacks.record(of: entry)?.record.content {
     case .single(let step): return .step(step)
     case .marked(let marked): return .step(marked.step)
     case .group(let group): return .group(group.title)

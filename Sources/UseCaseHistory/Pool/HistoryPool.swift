@@ -1,62 +1,16 @@
 import UseCaseInternals
 
-/// The undo stack: the entries, the cursor among them, the limit and the clean place.
-///
-/// Applied and undone records are two stacks with the cursor between them. So an undo takes from
-/// one and gives to the other, and dropping a branch of any size is an exchange of two words. An
-/// undo of one entry takes it out of the middle, and a hole remains in its slot.
+/// The undo stack: the entries with the cursor among them, the limit and the clean place.
 struct HistoryPool<Step: Sendable>: Sendable {
   typealias ID = HistoryEntry.ID
   typealias Record = HistoryRecord<Step>
   typealias Plan = HistoryPlan<Step>
   typealias Drop = HistoryDrop<Step>
 
-  /// Where an entry is.
-  enum Spot {
-    case applied(slot: Int)
-    case undone(slot: Int)
-  }
-
-  /// The records that a move has in its hands: those at the cursor, or one below.
-  private struct Held {
-    let applied: Range<Int>
-    let undone: Range<Int>
-    var evictsWhenOver = false
-    /// The entries among them that are to leave when the move is over.
-    var forgotten: [ID] = []
-
-    func holds(_ spot: Spot) -> Bool {
-      switch spot {
-      case .applied(let slot): applied.contains(slot)
-      case .undone(let slot): undone.contains(slot)
-      }
-    }
-  }
-
-  private enum Hand {
-    /// Next is `holding`.
-    case empty
-    /// Next is `empty`, or `cleared`.
-    case holding(Held)
-    /// The history was cleared meanwhile. Next is `empty`.
-    case cleared
-  }
-
-  private var applied = HistoryApplied<Step>()
-  /// The last one is the next to be redone.
-  private var undone = HistoryStack<Record>()
-  /// How many leaves of the newest applied record are applied, if not all of them.
-  private var partial: Int?
+  private(set) var stacks = HistoryStacks<Step>()
   private(set) var limit: Int?
-  private var hand = Hand.empty
-
-  /// The sum of all that has an effect, also of what has left with its effect.
-  private var sum = HistoryPlace.beginning
-  private var saved: HistoryPlace? = .beginning
-  private var lastNumber: UInt64 = 0
-  /// Above the slots below this one there is an effect that has no entry any more. An entry undone
-  /// there and redone comes to lie above it, and that is another place.
-  private var covered = 0
+  private var hand = HistoryHand()
+  private var places = HistoryPlaces()
   private var merged = MergedIDs()
 
   init(limit: Int?) {
@@ -67,94 +21,23 @@ struct HistoryPool<Step: Sendable>: Sendable {
 // MARK: - Reading
 
 extension HistoryPool {
-  var undoCount: Int { applied.count }
-  var redoCount: Int { undone.live }
-  var appliedSlots: Range<Int> { applied.slots }
-  var undoneSlots: Range<Int> { undone.slots }
-  var isPartial: Bool { partial != nil }
+  /// The slot of the next record that is applied.
+  private var top: Int { stacks.applied.slots.upperBound }
 
   /// Whether a move has records in its hands.
-  var isMoving: Bool {
-    if case .empty = hand { false } else { true }
-  }
+  var isMoving: Bool { !hand.isEmpty }
 
   /// How many applied records a move has in its hands.
-  var heldCount: Int {
-    guard case .holding(let held) = hand else { return 0 }
-    return applied.records.live(in: held.applied)
-  }
-
-  /// The entry that an undo takes.
-  var undoID: ID? { applied.last?.id }
-
-  /// The entry that a redo takes.
-  var redoID: ID? { isPartial ? undoID : undone.last?.id }
+  var heldCount: Int { hand.held.map { stacks.applied.records.live(in: $0.applied) } ?? 0 }
 
   /// Where the history is. Nil inside of a group that is half undone.
-  var place: HistoryPlace? { partial == nil ? sum : nil }
+  var place: HistoryPlace? { stacks.partial == nil ? places.sum : nil }
 
-  var isSaved: Bool { saved != nil && saved == place }
-
-  /// The newest applied entry, if it is a single step.
-  var newestStep: Step? { applied.last?.content.step }
-
-  func record(at spot: Spot) -> Record? {
-    switch spot {
-    case .applied(let slot): applied[slot]
-    case .undone(let slot): undone[slot: slot]
-    }
-  }
+  var isSaved: Bool { places.saved != nil && places.saved == place }
 
   /// Returns what the execution has become, and how many leaves of that are applied.
   func record(of id: ID) -> (record: Record, applied: Int)? {
-    guard let spot = spot(of: id), let record = record(at: spot) else {
-      return merged[id].flatMap { record(of: $0) }
-    }
-    if case .undone = spot { return (record, 0) }
-    return (record, id == undoID ? partial ?? record.size : record.size)
-  }
-
-  /// Returns where the entry is, nil if there is none. The search begins at the cursor.
-  ///
-  /// - Complexity: O(1) for an applied entry that says what it touches, for another one O(*n*) in the
-  ///   distance from the cursor.
-  func spot(of id: ID) -> Spot? {
-    if let slot = applied.slot(of: id) { return .applied(slot: slot) }
-    let (oldest, last) = (applied.slots.lowerBound, undone.slots.lowerBound)
-    var (below, above) = (applied.slots.upperBound, undone.slots.upperBound)
-    while below > oldest || above > last {
-      (below, above) = (below - 1, above - 1)
-      if applied[below]?.id == id { return .applied(slot: below) }
-      if undone[slot: above]?.id == id { return .undone(slot: above) }
-    }
-    return nil
-  }
-
-  /// Returns the applied records that are to be undone before the one in the slot: some that are, and
-  /// some that may touch the same. Compare their footprints.
-  func rivals(of slot: Int) -> (certain: [ID], possible: [Record]) {
-    // A group that is half undone is undone or redone first, so that there is one at most.
-    if isPartial, slot + 1 < applied.slots.upperBound, let newest = undoID {
-      return ([newest], [])
-    }
-    return ([], applied.rivals(of: slot))
-  }
-
-  /// Returns the entry, or the part of one, with this id.
-  ///
-  /// - Complexity: O(*n*) for a part, and as that of `spot(of:)` for an entry.
-  func recordOrPart(_ id: ID) -> Record? {
-    if let spot = spot(of: id) { return record(at: spot) }
-    for record in applied.records.elements + undone.elements {
-      if let part = record.part(id) { return part }
-    }
-    return nil
-  }
-
-  /// Returns the applied records, the undone ones with the last one next, and how many leaves of the
-  /// newest applied one are applied.
-  var contents: (applied: HistoryStack<Record>, undone: HistoryStack<Record>, partial: Int?) {
-    (applied.records, undone, partial)
+    stacks.record(of: id) ?? merged[id].flatMap { record(of: $0) }
   }
 }
 
@@ -171,10 +54,12 @@ extension HistoryPool {
   /// The newest applied entry becomes `merged`, and `later` goes.
   mutating func merge(into content: Record.Content, _ later: Record, into drops: inout [Drop]) {
     truncate(into: &drops)
-    guard let earlier = applied.popLast() else { preconditionFailure("It merges with an entry.") }
-    applied.append(Record(id: earlier.id, content: content))
+    guard let earlier = stacks.applied.popLast() else {
+      preconditionFailure("It merges with an entry.")
+    }
+    stacks.applied.append(Record(id: earlier.id, content: content))
     if merged.add(later.id, to: earlier.id) {
-      merged.keep(Set(applied.records.elements.map(\.id)))
+      merged.keep(Set(stacks.applied.records.elements.map(\.id)))
     }
     drops.append(Drop(later, .merged))
   }
@@ -182,8 +67,10 @@ extension HistoryPool {
   /// The newest applied entry and `later` cancel each other out.
   mutating func annul(_ later: Record, into drops: inout [Drop]) {
     truncate(into: &drops)
-    guard let earlier = applied.popLast() else { preconditionFailure("An entry is annulled.") }
-    sum -= earlier.place
+    guard let earlier = stacks.applied.popLast() else {
+      preconditionFailure("An entry is annulled.")
+    }
+    places.sum -= earlier.place
     drops.append(Drop(HistoryStack([earlier, later]), .annulled))
   }
 
@@ -191,27 +78,27 @@ extension HistoryPool {
   mutating func lose(
     _ record: Record, _ reason: HistoryDiscardReason = .cleared, into drops: inout [Drop]
   ) {
-    sum += record.place
-    covered = applied.slots.upperBound
+    places.sum += record.place
+    places.cover(below: top)
     drops.append(Drop(record, reason))
   }
 
   private mutating func apply(_ record: Record) {
-    sum += record.place
-    applied.append(record)
+    places.sum += record.place
+    stacks.applied.append(record)
   }
 
   /// Drops the undone records, and the undone leaves of a record that is half undone.
   private mutating func truncate(into drops: inout [Drop]) {
-    if let count = partial.take(), let newest = applied.popLast() {
-      sum -= newest.place
-      let (kept, rest) = newest.split(at: count, place: unknownPlace())
+    if let count = stacks.partial.take(), let newest = stacks.applied.popLast() {
+      places.sum -= newest.place
+      let (kept, rest) = newest.split(at: count, place: places.unknown())
       if let kept { apply(kept) }
       if let rest { drops.append(Drop(rest, .truncated)) }
     }
-    if !undone.isEmpty {
-      drops.append(Drop(undone, .truncated, isReversed: true))
-      undone = HistoryStack()
+    if !stacks.undone.isEmpty {
+      drops.append(Drop(stacks.undone, .truncated, isReversed: true))
+      stacks.undone = HistoryStack()
     }
   }
 }
@@ -223,71 +110,62 @@ extension HistoryPool {
     let isLower = limit.map { $0 < self.limit ?? .max } ?? false
     self.limit = limit
     guard isLower else { return }
-    if case .holding(var held) = hand {
-      held.evictsWhenOver = true
-      hand = .holding(held)
-    }
+    hand.evictWhenOver()
     evict(into: &drops)
   }
 
   /// Drops the oldest records over the limit, but none that a move has in its hands.
   private mutating func evict(into drops: inout [Drop]) {
-    guard let limit, applied.count > limit else { return }
-    var count = applied.count - limit
-    if case .holding(let held) = hand, !held.applied.isEmpty {
-      let slots = applied.slots.lowerBound..<held.applied.lowerBound
-      count = min(count, applied.records.live(in: slots))
+    guard let limit, stacks.applied.count > limit else { return }
+    var count = stacks.applied.count - limit
+    if let held = hand.held, !held.applied.isEmpty {
+      let slots = stacks.applied.slots.lowerBound..<held.applied.lowerBound
+      count = min(count, stacks.applied.records.live(in: slots))
     }
     guard count > 0 else { return }
-    if count == applied.count { settle() }
-    drops.append(Drop(applied.removeFirst(count), .evicted))
+    if count == stacks.applied.count { settle() }
+    drops.append(Drop(stacks.applied.removeFirst(count), .evicted))
   }
 
   /// A group that is half undone leaves as it is. Where it has led to is a place of its own.
   private mutating func settle() {
-    if partial.take() != nil { sum += unknownPlace() }
+    if stacks.partial.take() != nil { places.sum += places.unknown() }
   }
 
   /// Drops all records. The records that a move has in its hands go when it is over.
   mutating func clear(into drops: inout [Drop]) {
     settle()
     var (heldApplied, heldUndone) = (0, 0)
-    if case .holding(let held) = hand {
+    if let held = hand.clear() {
       (heldApplied, heldUndone) = (held.applied.count, held.undone.count)
-      if held.applied.upperBound < applied.slots.upperBound {
-        for slot in held.applied { _ = applied.take(slot) }
+      if held.applied.upperBound < top {
+        for slot in held.applied { _ = stacks.applied.take(slot) }
         heldApplied = 0
       }
-      hand = .cleared
     }
-    let (records, index) = applied.removeAll()
-    covered = 0
+    let (records, index) = stacks.applied.removeAll()
+    places.trim(to: 0)
     if records.count > heldApplied {
       drops.append(Drop(records, .cleared, sparing: heldApplied, with: index))
     }
-    if undone.count > heldUndone {
-      drops.append(Drop(undone, .cleared, isReversed: true, sparing: heldUndone))
+    if stacks.undone.count > heldUndone {
+      drops.append(Drop(stacks.undone, .cleared, isReversed: true, sparing: heldUndone))
     }
-    undone = HistoryStack()
+    stacks.undone = HistoryStack()
   }
 
   /// The entry leaves, and its effect stays: the sum is what it is. If a move has it in its hands, it
   /// leaves when that is over.
   mutating func forget(_ id: ID, into drops: inout [Drop]) {
-    guard let spot = spot(of: id) else { return }
-    if case .holding(var held) = hand, held.holds(spot) {
-      held.forgotten.append(id)
-      hand = .holding(held)
-      return
-    }
+    guard let spot = stacks.spot(of: id), !hand.forget(id, at: spot) else { return }
     let record: Record?
     switch spot {
     case .applied(let slot):
-      if slot == applied.slots.upperBound - 1 { settle() }
-      covered = max(covered, slot)
-      record = applied.take(slot)
-      trimCovered()
-    case .undone(let slot): record = undone.take(slot: slot)
+      if slot == top - 1 { settle() }
+      places.cover(below: slot)
+      record = stacks.applied.take(slot)
+      places.trim(to: top)
+    case .undone(let slot): record = stacks.undone.take(slot: slot)
     }
     if let record { drops.append(Drop(record, .forgotten)) }
   }
@@ -295,115 +173,90 @@ extension HistoryPool {
   /// Gives the room of holes back, unless a move holds slots. Returns whether slots have changed.
   mutating func compact() -> Bool {
     guard !isMoving else { return false }
-    let (isFirst, isSecond) = (applied.compact(), undone.compact())
-    if isFirst, covered > 0 { covered = applied.slots.upperBound }
+    let (isFirst, isSecond) = (stacks.applied.compact(), stacks.undone.compact())
+    if isFirst, places.covered > 0 {
+      places.trim(to: 0)
+      places.cover(below: top)
+    }
     return isFirst || isSecond
   }
 
-  private mutating func trimCovered() { covered = min(covered, applied.slots.upperBound) }
-
-  mutating func markSaved(_ place: HistoryPlace?) { saved = place }
-
-  /// Returns a place where the history has never been.
-  private mutating func unknownPlace() -> HistoryPlace {
-    lastNumber += 1
-    return .unknown(lastNumber)
-  }
+  mutating func markSaved(_ place: HistoryPlace?) { places.saved = place }
 }
 
 // MARK: - Moving the cursor
 
 extension HistoryPool {
-  /// Returns how many records lie between the cursor and behind the entry, below 0 if they are to be
-  /// undone. A half undone group counts among the undone ones. Nil if there is no such entry.
-  func distance(to id: ID) -> Int? {
-    switch spot(of: id) {
-    case .applied(let slot):
-      let distance = -applied.records.live(in: slot + 1..<applied.slots.upperBound)
-      return distance < 0 || !isPartial ? distance : 1
-    case .undone(let slot):
-      return undone.live(in: slot..<undone.slots.upperBound) + (isPartial ? 1 : 0)
-    case nil: return nil
-    }
-  }
-
   /// Gives so many records into the hands of a move, which hands them back with `finish`.
   mutating func begin(isRedo: Bool, count: Int) -> Plan {
-    let fromApplied = !isRedo ? count : isPartial ? 1 : 0
+    let fromApplied = !isRedo ? count : stacks.partial != nil ? 1 : 0
     let fromUndone = count - fromApplied
-    var redone = applied.records.newest(fromApplied)
-    for record in undone.newest(fromUndone) { redone.append(record) }
-    hold(applied.records.newestSlots(fromApplied), undone.newestSlots(fromUndone))
+    var redone = stacks.applied.records.newest(fromApplied)
+    for record in stacks.undone.newest(fromUndone) { redone.append(record) }
+    hand.hold(
+      applied: stacks.applied.records.newestSlots(fromApplied),
+      undone: stacks.undone.newestSlots(fromUndone))
     let size = isRedo ? 0 : redone[0].size
-    return Plan(isRedo: isRedo, redone, applied: partial ?? size)
+    return Plan(isRedo: isRedo, redone, applied: stacks.partial ?? size)
   }
 
   /// Gives one applied record into the hands of an undo.
   mutating func begin(undoing slot: Int) -> Plan {
-    guard slot < applied.slots.upperBound - 1, let record = applied[slot] else {
+    guard slot < top - 1, let record = stacks.applied[slot] else {
       return begin(isRedo: false, count: 1)
     }
-    hold(slot..<slot + 1, undone.newestSlots(0))
+    hand.hold(applied: slot..<slot + 1, undone: stacks.undone.newestSlots(0))
     return Plan(isRedo: false, .one(record), applied: record.size)
-  }
-
-  private mutating func hold(_ applied: Range<Int>, _ undone: Range<Int>) {
-    guard case .empty = hand else { preconditionFailure("One move runs at a time.") }
-    hand = .holding(Held(applied: applied, undone: undone))
   }
 
   /// The move has come as far as it could, and the plan is closed. The records that have changed are
   /// left in the plan as they were before: the last reference to a step is not to go under a lock.
   mutating func finish(_ plan: inout Plan, into drops: inout [Drop]) {
-    defer { hand = .empty }
     if plan.hasLost { drops.append(Drop(HistoryStack(plan.obsoleteParts), .obsolete)) }
-    switch hand {
-    case .empty: preconditionFailure("A move ends once.")
-    case .cleared:
+    guard let held = hand.open() else {
       // Nobody knows any more where a half-done move has led.
-      if plan.hasMoved { sum += unknownPlace() }
+      if plan.hasMoved { places.sum += places.unknown() }
       let left = plan.records.indices.filter { $0 >= plan.moved || !plan.isObsolete($0) }
       let records = left.map { plan.records[$0] }
-      drops.append(Drop(HistoryStack(records), .cleared, isReversed: !plan.isRedo))
-    case .holding(let held):
-      for index in 0..<plan.moved { shift(&plan, index, from: held) }
-      if plan.isIncomplete { stop(in: &plan, from: held, into: &drops) }
-      hand = .empty
-      for id in held.forgotten { forget(id, into: &drops) }
-      if held.evictsWhenOver { evict(into: &drops) }
+      return drops.append(Drop(HistoryStack(records), .cleared, isReversed: !plan.isRedo))
     }
+    for index in 0..<plan.moved { shift(&plan, index, from: held) }
+    if plan.isIncomplete { stop(in: &plan, from: held, into: &drops) }
+    for id in held.forgotten { forget(id, into: &drops) }
+    if held.evictsWhenOver { evict(into: &drops) }
   }
 
   /// The record at the index has been undone or redone, or is gone with all of its parts.
-  private mutating func shift(_ plan: inout Plan, _ index: Int, from held: Held) {
+  private mutating func shift(_ plan: inout Plan, _ index: Int, from held: HistoryHand.Held) {
     let (record, isApplied, slot) = take(plan.isRedo, from: held)
     let old = isApplied ? record.place : nil
     let new = plan.exchange(record, at: index)
     let isGone = plan.isObsolete(index)
     if plan.isRedo {
-      if let old { sum -= old }
+      if let old { places.sum -= old }
       if !isGone { apply(new) }
     } else {
-      let isCovered = slot < covered || new.size < record.size
-      if isGone || isCovered { covered = max(covered, slot) }
-      trimCovered()
+      let isCovered = slot < places.covered || new.size < record.size
+      if isGone || isCovered { places.cover(below: slot) }
+      places.trim(to: top)
       if isGone { return }
-      sum -= new.place
-      if isCovered { sum += unknownPlace() }
-      undone.append(new)
+      places.sum -= new.place
+      if isCovered { places.sum += places.unknown() }
+      stacks.undone.append(new)
     }
   }
 
   /// Takes the next record that the move is about out of its stack. It was applied, or at least half
   /// of it, if `isApplied` is true.
   private mutating func take(
-    _ isRedo: Bool, from held: Held
+    _ isRedo: Bool, from held: HistoryHand.Held
   ) -> (record: Record, isApplied: Bool, slot: Int) {
-    let isApplied = partial.take() != nil || !isRedo
-    let isMiddle = held.applied.upperBound < applied.slots.upperBound
-    let slot = isMiddle ? held.applied.lowerBound : applied.slots.upperBound - 1
+    let isApplied = stacks.partial.take() != nil || !isRedo
+    let isMiddle = held.applied.upperBound < top
+    let slot = isMiddle ? held.applied.lowerBound : top - 1
     let record =
-      !isApplied ? undone.popLast() : isMiddle ? applied.take(slot) : applied.popLast()
+      !isApplied
+      ? stacks.undone.popLast() : isMiddle ? stacks.applied.take(slot) : stacks.applied.popLast()
     guard let record else { preconditionFailure("What a move holds is there.") }
     return (record, isApplied, slot)
   }
@@ -413,24 +266,26 @@ extension HistoryPool {
   /// A group in the middle of which it has stopped goes on top of the applied records, where the next
   /// undo and redo find it. An undo that has taken it from below may do so, since nothing above
   /// touches what it touches.
-  private mutating func stop(in plan: inout Plan, from held: Held, into drops: inout [Drop]) {
+  private mutating func stop(
+    in plan: inout Plan, from held: HistoryHand.Held, into drops: inout [Drop]
+  ) {
     let (index, count, size) = (plan.moved, plan.applied, plan.records[plan.moved].size)
     if plan.isObsolete(index) {
       let (record, isApplied, slot) = take(plan.isRedo, from: held)
-      if isApplied { covered = max(covered, slot) }
-      trimCovered()
+      if isApplied { places.cover(below: slot) }
+      places.trim(to: top)
       return drops.append(Drop(record, .obsolete))
     }
     guard count != (plan.isRedo ? 0 : size) || plan.hasLost else { return }
     let (record, isApplied, slot) = take(plan.isRedo, from: held)
     let new = plan.exchange(record, at: index)
-    if count == 0 { return undone.append(new) }
-    if plan.isRedo { sum += isApplied ? new.place - record.place : new.place }
-    applied.append(new)
-    partial = count < size ? count : nil
+    if count == 0 { return stacks.undone.append(new) }
+    if plan.isRedo { places.sum += isApplied ? new.place - record.place : new.place }
+    stacks.applied.append(new)
+    stacks.partial = count < size ? count : nil
     if plan.isRedo { return }
-    if count < size, slot < covered || size < record.size { sum += unknownPlace() }
-    if size < record.size { covered = applied.slots.upperBound }
+    if count < size, slot < places.covered || size < record.size { places.sum += places.unknown() }
+    if size < record.size { places.cover(below: top) }
   }
 }
 
@@ -439,35 +294,24 @@ extension HistoryPool {
 extension HistoryPool {
   /// The needs of a journal besides the records.
   var marks: HistoryMarks {
-    let slots = applied.slots
-    let below = slots.lowerBound..<min(max(covered, slots.lowerBound), slots.upperBound)
-    return HistoryMarks(
-      sum: sum, lastNumber: lastNumber, covered: applied.records.live(in: below))
+    let slots = stacks.applied.slots
+    let below = slots.lowerBound..<min(max(places.covered, slots.lowerBound), slots.upperBound)
+    return places.marks(covered: stacks.applied.records.live(in: below))
   }
 
-  mutating func restore(_ marks: HistoryMarks) {
-    (sum, lastNumber, covered) = (marks.sum, marks.lastNumber, marks.covered)
-  }
+  mutating func restore(_ marks: HistoryMarks) { places = HistoryPlaces(marks) }
 
-  var savedPlace: HistoryPlace? { saved }
+  var savedPlace: HistoryPlace? { places.saved }
 
   /// Puts the record behind the newest applied one, or in front of the undone ones. The sum has it.
   mutating func restore(_ record: Record, isApplied: Bool) {
-    if isApplied { applied.append(record) } else { undone.append(record) }
+    if isApplied { stacks.applied.append(record) } else { stacks.undone.append(record) }
   }
 
   /// Returns false if the newest applied record has no such part.
   mutating func restore(partial count: Int) -> Bool {
-    guard let newest = applied.last, count > 0, count < newest.size else { return false }
-    partial = count
+    guard let newest = stacks.applied.last, count > 0, count < newest.size else { return false }
+    stacks.partial = count
     return true
   }
-}
-
-/// The places that a pool knows besides the saved one and those of its records.
-struct HistoryMarks: Equatable, Sendable {
-  let sum: HistoryPlace
-  let lastNumber: UInt64
-  /// How many of the oldest applied records are below an effect that has no entry any more.
-  let covered: Int
 }

@@ -1,0 +1,96 @@
+/// The applied and the undone records, with the cursor between them.
+///
+/// They are two stacks. So an undo takes from one and gives to the other, and dropping a branch of
+/// any size is an exchange of two words. An undo of one entry takes it out of the middle, and a hole
+/// remains in its slot.
+struct HistoryStacks<Step: Sendable>: Sendable {
+  typealias ID = HistoryEntry.ID
+  typealias Record = HistoryRecord<Step>
+
+  /// Where an entry is.
+  enum Spot {
+    case applied(slot: Int)
+    case undone(slot: Int)
+  }
+
+  var applied = HistoryApplied<Step>()
+  /// The last one is the next to be redone.
+  var undone = HistoryStack<Record>()
+  /// How many leaves of the newest applied record are applied, if not all of them.
+  var partial: Int?
+
+  /// The entry that an undo takes.
+  var undoID: ID? { applied.last?.id }
+
+  /// The entry that a redo takes.
+  var redoID: ID? { partial == nil ? undone.last?.id : undoID }
+
+  /// The newest applied entry, if it is a single step.
+  var newestStep: Step? { applied.last?.content.step }
+
+  /// How many records a redo can take. A half undone group counts among the undone ones.
+  var redoable: Int { undone.live + (partial == nil ? 0 : 1) }
+
+  private func record(at spot: Spot) -> Record? {
+    switch spot {
+    case .applied(let slot): applied[slot]
+    case .undone(let slot): undone[slot: slot]
+    }
+  }
+
+  /// Returns where the entry is, nil if there is none. The search begins at the cursor.
+  ///
+  /// - Complexity: O(1) for an applied entry that says what it touches, for another one O(*n*) in the
+  ///   distance from the cursor.
+  func spot(of id: ID) -> Spot? {
+    if let slot = applied.slot(of: id) { return .applied(slot: slot) }
+    let (oldest, last) = (applied.slots.lowerBound, undone.slots.lowerBound)
+    var (below, above) = (applied.slots.upperBound, undone.slots.upperBound)
+    while below > oldest || above > last {
+      (below, above) = (below - 1, above - 1)
+      if applied[below]?.id == id { return .applied(slot: below) }
+      if undone[slot: above]?.id == id { return .undone(slot: above) }
+    }
+    return nil
+  }
+
+  /// Returns the entry, and how many of its leaves are applied.
+  func record(of id: ID) -> (record: Record, applied: Int)? {
+    guard let spot = spot(of: id), let record = record(at: spot) else { return nil }
+    if case .undone = spot { return (record, 0) }
+    return (record, id == undoID ? partial ?? record.size : record.size)
+  }
+
+  /// Returns an applied entry, and the later ones to undo before it: some for certain, and others if
+  /// they touch the same. Compare their footprints.
+  func rivals(of id: ID) -> (slot: Int, record: Record, certain: [ID], possible: [Record])? {
+    guard case .applied(let slot) = spot(of: id), let record = applied[slot] else { return nil }
+    // A group that is half undone is undone or redone first, so that there is one at most.
+    if partial != nil, let newest = undoID, newest != id { return (slot, record, [newest], []) }
+    return (slot, record, [], applied.rivals(of: slot))
+  }
+
+  /// Returns the entry, or the part of one, with this id.
+  ///
+  /// - Complexity: O(*n*) for a part, and as that of `spot(of:)` for an entry.
+  func recordOrPart(_ id: ID) -> Record? {
+    if let spot = spot(of: id) { return record(at: spot) }
+    for record in applied.records.elements + undone.elements {
+      if let part = record.part(id) { return part }
+    }
+    return nil
+  }
+
+  /// Returns how many records lie between the cursor and behind the entry, below 0 if they are to be
+  /// undone. A half undone group counts among the undone ones. Nil if there is no such entry.
+  func distance(to id: ID) -> Int? {
+    switch spot(of: id) {
+    case .applied(let slot):
+      let distance = -applied.records.live(in: slot + 1..<applied.slots.upperBound)
+      return distance < 0 || partial == nil ? distance : 1
+    case .undone(let slot):
+      return undone.live(in: slot..<undone.slots.upperBound) + (partial == nil ? 0 : 1)
+    case nil: return nil
+    }
+  }
+}
