@@ -107,9 +107,9 @@ struct HistoryReplayTests {
       [.ended(id(1), .recorded)], [.undone(id(1))], [.redone(id(1), nil, isMarked: true)], [.moved],
       [.moves(isRedo: false, count: 1)], [.moves(isRedo: true, count: 0)],
       [.closed(id(1), isLost: false)],
-      [.began(id(1), in: id(2), pair(1))], [.kept(isApplied: true)], [.partial(1)],
-      [.bundle(id(1), title: [], .beginning, count: 1)], [.interrupted],
-      [.dropped(.cleared)],
+      [.began(id(1), in: id(2), pair(1))], [.piece(.kept(isApplied: true))], [.piece(.partial(1))],
+      [.piece(.bundle(id(1), title: [], .beginning, count: 1))], [.piece(.interrupted)],
+      [.piece(.dropped(.cleared))],
       [.undoes(id(1))], [.obsolete(id(1), place: id(2))], executed(1) + [.undone(id(1))],
       [.began(id(1), in: nil, pair(1)), .ended(id(1), .recorded)],
       [
@@ -137,10 +137,12 @@ struct HistoryReplayTests {
       .moved,
       .limited(nil), .limited(0), .cleared, .forgot(one), .saved(nil), .saved(.of(one)),
       .discarded([one, id(2)]),
-      .start(last: 1 << 40, newest: one, .init(sum: .unknown(5), lastNumber: 3, covered: 2)),
-      .leaf(one, pair),
-      .bundle(one, title: [], .of(one), count: 2), .kept(isApplied: false), .partial(1),
-      .interrupted, .dropped(.forgotten),
+      .piece(
+        .start(last: 1 << 40, newest: one, .init(sum: .unknown(5), lastNumber: 3, covered: 2))),
+      .piece(.leaf(one, pair)),
+      .piece(.bundle(one, title: [], .of(one), count: 2)), .piece(.kept(isApplied: false)),
+      .piece(.partial(1)),
+      .piece(.interrupted), .piece(.dropped(.forgotten)),
     ]
   }
 

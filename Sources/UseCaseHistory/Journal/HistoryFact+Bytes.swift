@@ -62,28 +62,28 @@ extension HistoryFact {
       tag(.discarded)
       writer.number(ids.count)
       for id in ids { writer.id(id) }
-    case .start(let last, let newest, let marks):
+    case .piece(.start(let last, let newest, let marks)):
       tag(.start, newest)
       writer.number(last)
       writer.place(marks.sum)
       writer.number(marks.lastNumber)
       writer.number(marks.covered)
-    case .leaf(let id, let pair):
+    case .piece(.leaf(let id, let pair)):
       tag(.leaf, id)
       writer.pair(pair)
-    case .bundle(let id, let title, let place, let count):
+    case .piece(.bundle(let id, let title, let place, let count)):
       tag(.bundle, id)
       writer.blob(title)
       writer.place(place)
       writer.number(count)
-    case .kept(let isApplied):
+    case .piece(.kept(let isApplied)):
       tag(.kept)
       writer.flag(isApplied)
-    case .partial(let count):
+    case .piece(.partial(let count)):
       tag(.partial)
       writer.number(count)
-    case .interrupted: tag(.interrupted)
-    case .dropped(let reason):
+    case .piece(.interrupted): tag(.interrupted)
+    case .piece(.dropped(let reason)):
       tag(.dropped)
       writer.byte(UInt8(Self.reasons.firstIndex(of: reason) ?? 0))
     }
@@ -128,18 +128,18 @@ extension HistoryFact {
       let (newest, last, sum) = (try reader.id(), try reader.number(), try reader.place())
       let marks = HistoryMarks(
         sum: sum, lastNumber: try reader.number(), covered: try reader.count())
-      self = .start(last: last, newest: newest, marks)
-    case .leaf: self = .leaf(try reader.id(), try reader.pair())
+      self = .piece(.start(last: last, newest: newest, marks))
+    case .leaf: self = .piece(.leaf(try reader.id(), try reader.pair()))
     case .bundle:
       let (id, title, place) = (try reader.id(), try reader.blob(), try reader.place())
-      self = .bundle(id, title: title, place, count: try reader.count())
-    case .kept: self = .kept(isApplied: try reader.flag())
-    case .partial: self = .partial(try reader.count())
-    case .interrupted: self = .interrupted
+      self = .piece(.bundle(id, title: title, place, count: try reader.count()))
+    case .kept: self = .piece(.kept(isApplied: try reader.flag()))
+    case .partial: self = .piece(.partial(try reader.count()))
+    case .interrupted: self = .piece(.interrupted)
     case .dropped:
       let index = Int(try reader.byte())
       guard Self.reasons.indices.contains(index) else { throw Malformed() }
-      self = .dropped(Self.reasons[index])
+      self = .piece(.dropped(Self.reasons[index]))
     }
   }
 

@@ -17,23 +17,26 @@ extension HistoryFact {
     func facts(_ title: (String) -> [UInt8]) -> [HistoryFact] {
       let stacks = pool.stacks
       var facts: [HistoryFact] = [
-        .start(last: last, newest: .next(), pool.marks), .limited(pool.limit),
+        .piece(.start(last: last, newest: .next(), pool.marks)), .limited(pool.limit),
         .saved(pool.savedPlace),
       ]
-      func add(_ step: any HistoryStep) { facts.append(.leaf(step.stored.id, step.stored.pair)) }
+      func add(_ step: any HistoryStep) {
+        facts.append(.piece(.leaf(step.stored.id, step.stored.pair)))
+      }
       func add(_ record: Record) {
         if let step = record.content.step { return add(step) }
         guard case .group(let group) = record.content else { return }
         for part in group.parts { add(part) }
         let title = title(group.title)
-        facts.append(.bundle(record.id, title: title, group.place, count: group.parts.count))
+        facts.append(
+          .piece(.bundle(record.id, title: title, group.place, count: group.parts.count)))
       }
-      func add(_ record: Record, _ fact: HistoryFact) {
+      func add(_ record: Record, _ piece: Piece) {
         add(record)
-        facts.append(fact)
+        facts.append(.piece(piece))
       }
       for record in stacks.applied.records.elements { add(record, .kept(isApplied: true)) }
-      if let partial = stacks.partial { facts.append(.partial(partial)) }
+      if let partial = stacks.partial { facts.append(.piece(.partial(partial))) }
       for record in stacks.undone.elements { add(record, .kept(isApplied: false)) }
       for group in interrupted { add(group, .interrupted) }
       for step in inDoubt.compactMap(\.content.step?.stored) {
@@ -41,7 +44,7 @@ extension HistoryFact {
       }
       for (step, reason) in drops {
         add(step)
-        facts.append(.dropped(reason))
+        facts.append(.piece(.dropped(reason)))
       }
       return facts
     }

@@ -59,20 +59,25 @@ enum HistoryFact: Equatable, Sendable {
 
   // MARK: The whole history, when the journal is written anew
 
-  /// The number of the last fact before, and the newest id.
-  case start(last: UInt64, newest: ID, HistoryMarks)
-  /// Puts an execution on a stack.
-  case leaf(ID, HistoryPair)
-  /// Makes the last of the stack a group.
-  case bundle(ID, title: [UInt8], HistoryPlace, count: Int)
-  /// Takes the last of the stack as the newest applied entry, or as the next to be redone.
-  case kept(isApplied: Bool)
-  /// So many steps of the newest applied entry are applied.
-  case partial(Int)
-  /// Takes the last of the stack as a group that has not ended.
-  case interrupted
-  /// Takes the last of the stack as one of which `discard` has not returned.
-  case dropped(HistoryDiscardReason)
+  case piece(Piece)
+
+  /// A piece of a whole history. Each record is put on a stack, and taken from there.
+  enum Piece: Equatable, Sendable {
+    /// The number of the last fact before, and the newest id.
+    case start(last: UInt64, newest: ID, HistoryMarks)
+    /// Puts an execution on the stack.
+    case leaf(ID, HistoryPair)
+    /// Makes the last of the stack a group.
+    case bundle(ID, title: [UInt8], HistoryPlace, count: Int)
+    /// Takes the last of the stack as the newest applied entry, or as the next to be redone.
+    case kept(isApplied: Bool)
+    /// So many steps of the newest applied entry are applied.
+    case partial(Int)
+    /// Takes the last of the stack as a group that has not ended.
+    case interrupted
+    /// Takes the last of the stack as one of which `discard` has not returned.
+    case dropped(HistoryDiscardReason)
+  }
 }
 
 /// A request and a response as a journal keeps them, and the name of the use case.

@@ -93,7 +93,7 @@ extension HistoryReplay {
     case .discarded(let ids):
       let gone = Set(ids)
       drops.removeAll { gone.contains(making.pair($0.step).id) }
-    case .start, .leaf, .bundle, .kept, .partial, .interrupted, .dropped: try build(fact)
+    case .piece(let piece): try build(piece)
     }
   }
 
@@ -105,10 +105,7 @@ extension HistoryReplay {
   {
     var drops: [HistoryDrop<Step>] = []
     body(&pool, &drops)
-    for index in drops.indices {
-      let reason = drops[index].reason
-      drops[index].removeAll { self.drops.append(($0, reason)) }
-    }
+    for index in drops.indices { drops[index].removeAll { self.drops.append(($0, $1)) } }
   }
 
   private mutating func end(
@@ -164,9 +161,7 @@ extension HistoryReplay {
   private mutating func endMove() {
     guard var ended = plan.take() else { return }
     ended.close()
-    var drops: [HistoryDrop<Step>] = []
-    pool.finish(&ended, into: &drops)
-    change { $1 = drops }
+    change { $0.finish(&ended, into: &$1) }
   }
 
   /// The step has been undone or redone: the next one of the move, or a part that is rolled back.
@@ -213,8 +208,8 @@ extension HistoryReplay {
 // MARK: - A history that was written anew
 
 extension HistoryReplay {
-  private mutating func build(_ fact: HistoryFact) throws {
-    switch fact {
+  private mutating func build(_ piece: HistoryFact.Piece) throws {
+    switch piece {
     case .start(let last, let newest, let marks):
       pool.restore(marks)
       (self.last, self.newest) = (last, newest)
@@ -222,11 +217,11 @@ extension HistoryReplay {
       stack.append(Record(id: id, content: making.content(id, pair)))
       newest = max(newest, id)
     case .bundle(let id, let title, let place, let count):
-      try check(count > 0 && count <= stack.count)
-      let group = HistoryGroup(
-        title: try making.title(title), parts: Array(stack.suffix(count)), place: place)
-      stack.removeLast(count)
-      stack.append(Record(id: id, content: .group(group)))
+      try check(count <= stack.count)
+      let parts = stack.suffix(count)
+      guard let group = Record(group: id, try making.title(title), Array(parts), place: place)
+      else { throw Malformed() }
+      stack.replaceSubrange(parts.indices, with: [group])
       newest = max(newest, id)
     case .kept(let isApplied):
       guard let record = stack.popLast(), plan == nil else { throw Malformed() }
@@ -234,14 +229,12 @@ extension HistoryReplay {
     case .partial(let count):
       try check(plan == nil && pool.restore(partial: count))
     case .interrupted:
-      guard let record = stack.popLast(), case .group(let group) = record.content else {
-        throw Malformed()
-      }
+      guard let record = stack.popLast(), case .group(let group) = record.content
+      else { throw Malformed() }
       groups.open(record.id, in: nil, title: group.title, parts: group.parts)
     case .dropped(let reason):
       guard let step = stack.popLast()?.content.step else { throw Malformed() }
       drops.append((step, reason))
-    default: preconditionFailure("These do not build a history.")
     }
   }
 }

@@ -86,8 +86,7 @@ extension JournalWriter {
     put { [drops] in
       var (drops, ids) = (drops, [ID]())
       for index in drops.indices {
-        let reason = drops[index].reason
-        drops[index].removeAll { step in
+        drops[index].removeAll { step, reason in
           step.discard(reason)
           if let id = step.journaled, step.standing != .unreadable { ids.append(id) }
         }
@@ -98,7 +97,7 @@ extension JournalWriter {
 
   /// Keeps a pair that has left and cannot be read, for a version of the app that can.
   func owe(_ id: ID, _ pair: HistoryPair, _ reason: HistoryDiscardReason) {
-    owed.withLock { $0 += [.leaf(id, pair), .dropped(reason)] }
+    owed.withLock { $0 += [.piece(.leaf(id, pair)), .piece(.dropped(reason))] }
   }
 }
 

@@ -14,11 +14,7 @@ struct ReplayedGroups<Step: Sendable>: ~Copyable {
     var rollBack: RollBack?
 
     /// Nil if it is empty.
-    func record(_ id: ID) -> Record? {
-      if parts.isEmpty { return nil }
-      let group = HistoryGroup(title: title, parts: parts, place: .of(id))
-      return Record(id: id, content: .group(group))
-    }
+    func record(_ id: ID) -> Record? { Record(group: id, title, parts, place: .of(id)) }
   }
 
   /// The undo of the parts of a group, which is over when the group is.

@@ -50,10 +50,7 @@ final class HistoryLedger: Sendable {
 
   func discard(_ drops: consuming Machine.Drops) {
     if let journal { return journal.discard(drops) }
-    for index in drops.indices {
-      let reason = drops[index].reason
-      drops[index].removeAll { $0.discard(reason) }
-    }
+    for index in drops.indices { drops[index].removeAll { $0.discard($1) } }
   }
 
   /// Discards what the end of a body has dropped. The lane is still held by that body: what

@@ -13,11 +13,7 @@ struct OpenGroups<Step: Sendable, Waiter: Sendable>: Sendable {
     let parts: [Record]
 
     /// The group as a record, nil if it is empty.
-    var record: Record? {
-      guard !parts.isEmpty else { return nil }
-      let group = HistoryGroup(title: title, parts: parts, place: .of(id))
-      return Record(id: id, content: .group(group))
-    }
+    var record: Record? { Record(group: id, title, parts, place: .of(id)) }
   }
 
   private struct OpenGroup: Sendable {

@@ -1,7 +1,7 @@
 /// Records that leave the history for good, for one reason.
 struct HistoryDrop<Step: Sendable>: Sendable {
   private var records: HistoryStack<HistoryRecord<Step>>
-  let reason: HistoryDiscardReason
+  private let reason: HistoryDiscardReason
   /// Whether the newest come first in `records`.
   private let isReversed: Bool
   /// How many of the last are in the hands of a move, which drops them itself.
@@ -24,12 +24,13 @@ struct HistoryDrop<Step: Sendable>: Sendable {
 
   var count: Int { records.live - spared }
 
-  /// Calls `body` with each step, the oldest first, and lets go of each record at once, while it
-  /// is at hand: a million of them are not walked through twice.
-  mutating func removeAll(_ body: (Step) -> Void) {
+  /// Calls `body` with each step and the reason, the oldest first, and lets go of each record at
+  /// once, while it is at hand: a million of them are not walked through twice.
+  mutating func removeAll(_ body: (Step, HistoryDiscardReason) -> Void) {
+    let reason = reason
     records.removeAll(sparing: spared, isReversed: isReversed) { record in
-      if let step = record.content.step { return body(step) }
-      for leaf in record.leaves { leaf.content.step.map(body) }
+      if let step = record.content.step { return body(step, reason) }
+      for leaf in record.leaves { leaf.content.step.map { body($0, reason) } }
     }
   }
 }

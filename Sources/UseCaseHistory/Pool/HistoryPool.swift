@@ -54,9 +54,7 @@ extension HistoryPool {
   /// The newest applied entry becomes `merged`, and `later` goes.
   mutating func merge(into content: Record.Content, _ later: Record, into drops: inout [Drop]) {
     truncate(into: &drops)
-    guard let earlier = stacks.applied.popLast() else {
-      preconditionFailure("It merges with an entry.")
-    }
+    guard let earlier = stacks.applied.popLast() else { preconditionFailure("It has an entry.") }
     stacks.applied.append(Record(id: earlier.id, content: content))
     if merged.add(later.id, to: earlier.id) {
       merged.keep(Set(stacks.applied.records.elements.map(\.id)))
@@ -67,9 +65,7 @@ extension HistoryPool {
   /// The newest applied entry and `later` cancel each other out.
   mutating func annul(_ later: Record, into drops: inout [Drop]) {
     truncate(into: &drops)
-    guard let earlier = stacks.applied.popLast() else {
-      preconditionFailure("An entry is annulled.")
-    }
+    guard let earlier = stacks.applied.popLast() else { preconditionFailure("It has an entry.") }
     places.sum -= earlier.place
     drops.append(Drop(HistoryStack([earlier, later]), .annulled))
   }
@@ -228,7 +224,7 @@ extension HistoryPool {
 
   /// The record at the index has been undone or redone, or is gone with all of its parts.
   private mutating func shift(_ plan: inout Plan, _ index: Int, from held: HistoryHand.Held) {
-    let (record, isApplied, slot) = take(plan.isRedo, from: held)
+    let (record, isApplied, slot) = stacks.take(plan.isRedo, from: held.applied)
     let old = isApplied ? record.place : nil
     let new = plan.exchange(record, at: index)
     let isGone = plan.isObsolete(index)
@@ -246,21 +242,6 @@ extension HistoryPool {
     }
   }
 
-  /// Takes the next record that the move is about out of its stack. It was applied, or at least half
-  /// of it, if `isApplied` is true.
-  private mutating func take(
-    _ isRedo: Bool, from held: HistoryHand.Held
-  ) -> (record: Record, isApplied: Bool, slot: Int) {
-    let isApplied = stacks.partial.take() != nil || !isRedo
-    let isMiddle = held.applied.upperBound < top
-    let slot = isMiddle ? held.applied.lowerBound : top - 1
-    let record =
-      !isApplied
-      ? stacks.undone.popLast() : isMiddle ? stacks.applied.take(slot) : stacks.applied.popLast()
-    guard let record else { preconditionFailure("What a move holds is there.") }
-    return (record, isApplied, slot)
-  }
-
   /// The move has stopped at a record.
   ///
   /// A group in the middle of which it has stopped goes on top of the applied records, where the next
@@ -271,13 +252,13 @@ extension HistoryPool {
   ) {
     let (index, count, size) = (plan.moved, plan.applied, plan.records[plan.moved].size)
     if plan.isObsolete(index) {
-      let (record, isApplied, slot) = take(plan.isRedo, from: held)
+      let (record, isApplied, slot) = stacks.take(plan.isRedo, from: held.applied)
       if isApplied { places.cover(below: slot) }
       places.trim(to: top)
       return drops.append(Drop(record, .obsolete))
     }
     guard count != (plan.isRedo ? 0 : size) || plan.hasLost else { return }
-    let (record, isApplied, slot) = take(plan.isRedo, from: held)
+    let (record, isApplied, slot) = stacks.take(plan.isRedo, from: held.applied)
     let new = plan.exchange(record, at: index)
     if count == 0 { return stacks.undone.append(new) }
     if plan.isRedo { places.sum += isApplied ? new.place - record.place : new.place }

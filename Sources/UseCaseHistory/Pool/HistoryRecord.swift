@@ -85,15 +85,8 @@ struct HistoryRecord<Step: Sendable>: Sendable {
       return leaf
     case .group(let group):
       let parts = group.parts.compactMap { $0.replacing(&leaves, place: place) }
-      return self.group(of: parts, like: group, place: place ?? group.place)
+      return Self(group: id, group.title, parts, place: place ?? group.place)
     }
-  }
-
-  private func group(of parts: [Self], like group: HistoryGroup<Step>, place: HistoryPlace) -> Self?
-  {
-    if parts.isEmpty { return nil }
-    return Self(
-      id: id, content: .group(HistoryGroup(title: group.title, parts: parts, place: place)))
   }
 
   /// Returns the record as it is with only its first `count` steps, which is then another place,
@@ -111,8 +104,8 @@ struct HistoryRecord<Step: Sendable>: Sendable {
       left = max(0, left - part.size)
     }
     return (
-      self.group(of: kept, like: group, place: place),
-      self.group(of: rest, like: group, place: place)
+      Self(group: id, group.title, kept, place: place),
+      Self(group: id, group.title, rest, place: place)
     )
   }
 
@@ -142,6 +135,14 @@ struct HistoryRecord<Step: Sendable>: Sendable {
   ) -> HistoryEntry {
     HistoryEntry(
       id: id, title: title, isApplied: applied > 0, children: [], standing: standing)
+  }
+}
+
+extension HistoryRecord {
+  /// A group of these parts, nil if there is none.
+  init?(group id: HistoryEntry.ID, _ title: String, _ parts: [Self], place: HistoryPlace) {
+    if parts.isEmpty { return nil }
+    self.init(id: id, content: .group(HistoryGroup(title: title, parts: parts, place: place)))
   }
 }
 

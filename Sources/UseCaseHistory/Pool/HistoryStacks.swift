@@ -93,4 +93,18 @@ struct HistoryStacks<Step: Sendable>: Sendable {
     case nil: return nil
     }
   }
+
+  /// Takes the next record of a move out of its stack. The move has the applied records in the slots
+  /// `held`. The record was applied, or at least half of it, if `isApplied` is true.
+  mutating func take(
+    _ isRedo: Bool, from held: Range<Int>
+  ) -> (record: Record, isApplied: Bool, slot: Int) {
+    let isApplied = partial.take() != nil || !isRedo
+    let isMiddle = held.upperBound < applied.slots.upperBound
+    let slot = isMiddle ? held.lowerBound : applied.slots.upperBound - 1
+    let record =
+      !isApplied ? undone.popLast() : isMiddle ? applied.take(slot) : applied.popLast()
+    guard let record else { preconditionFailure("What a move holds is there.") }
+    return (record, isApplied, slot)
+  }
 }
