@@ -41,7 +41,7 @@ public final class FileJournal: HistoryJournal {
   private let path: String
   private let durability: Durability
   private let state: Lock<State>
-  /// A thread of its own for what takes long, which is not one of those that run tasks.
+  /// A queue for long calls of the system, so that they block no thread of the tasks.
   private let queue = DispatchQueue(label: "FileJournal")
 
   /// Opens the journal at `url`, or creates it there.

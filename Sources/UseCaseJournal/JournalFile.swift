@@ -1,10 +1,10 @@
 import Foundation
 import UseCaseHistory
 
-/// An open journal file, which nobody else has open.
+/// A journal file, open for this process alone.
 ///
-/// It is a value with a descriptor and what is known of the file; ``FileJournal`` keeps it behind a
-/// lock. Each method calls the system and returns when that has answered.
+/// The value has a descriptor and the end of the file. ``FileJournal`` keeps it behind a lock. Each
+/// method calls the system and returns when the system has answered.
 struct JournalFile: Sendable {
   private let path: String
   private var descriptor: Int32
@@ -48,8 +48,8 @@ struct JournalFile: Sendable {
     return descriptor
   }
 
-  /// Returns whether this is the file at the path. The one who had it may have put another in its place
-  /// before giving it back.
+  /// Returns whether this is the file at the path. The process that had the lock before may have put
+  /// another file there.
   private func lock() throws -> Bool {
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       throw errno == EWOULDBLOCK ? HistoryJournalError(.inUse, journal: path) : error(.cannotRead)
@@ -80,7 +80,7 @@ extension JournalFile {
     }
   }
 
-  /// Returns the records, and cuts what is left of one that was torn.
+  /// Returns the records, and cuts off a torn one at the end.
   mutating func read() throws -> [[UInt8]] {
     let file = try bytes(upTo: .max)
     switch JournalFormat.content(of: file) {

@@ -71,8 +71,8 @@ enum JournalFormat {
     return start..<start + Int(number(at: offset, in: file))
   }
 
-  /// Whether another frame begins behind the bad one. If not, that one is what was being appended when
-  /// the process or the power went away.
+  /// Whether another frame begins behind the bad one. If not, the bad one was being appended when the
+  /// process or the power went away.
   private static func isFollowed(_ offset: Int, in file: [UInt8]) -> Bool {
     if let record = record(at: offset, in: file), record.upperBound >= file.count { return false }
     return (offset + 1..<max(offset + 1, file.count - frameSize + 1)).contains { next in

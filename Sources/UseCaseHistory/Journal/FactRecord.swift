@@ -1,7 +1,7 @@
 /// The facts of a record.
 ///
-/// Appended facts have numbers, which grow: a fact that comes again, because nobody knew whether it
-/// had been written, has been told already. Facts of a journal written anew have none.
+/// Appended facts have numbers, which grow. After a failed append a fact is appended again, although
+/// it may have been written, and its number tells. Facts of a journal written anew have no numbers.
 enum FactRecord {
   private static let version: UInt8 = 1
 

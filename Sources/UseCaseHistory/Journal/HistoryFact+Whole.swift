@@ -4,7 +4,7 @@ extension HistoryFact {
     typealias Record = HistoryRecord<any HistoryStep>
 
     let pool: HistoryPool<any HistoryStep>
-    /// Executions of which nobody knows whether they had an effect.
+    /// Executions that may have had an effect.
     let inDoubt: [Record]
     /// Groups that the end of the process has interrupted.
     var interrupted: [Record] = []

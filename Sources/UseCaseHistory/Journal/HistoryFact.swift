@@ -86,9 +86,9 @@ struct HistoryPair: Equatable, Sendable {
   var request: [UInt8]
   /// Nil before there is one, and if it could not be encoded.
   var response: [UInt8]?
-  /// Whether it says what it touches. If not it touches everything, and nobody has to ask.
+  /// Whether the execution has marks. Without marks it touches everything.
   var isMarked = false
-  /// Whether `settle` was asked what has become of it, or of its undo or redo, and does not know.
+  /// Whether `settle` did not know the fate of the execution, or of its undo or redo.
   var isInDoubt = false
 
   func answered(_ response: [UInt8]?, isMarked: Bool) -> Self {

@@ -1,13 +1,13 @@
-/// Makes a history again of what its journal tells.
+/// Restores a history from the facts of its journal.
 ///
-/// Tell it the facts, ask it for its doubts and tell it the answers, and finish it. Facts that
+/// Tell the replay the facts, ask it for its doubts and tell it the answers, and finish it. Facts that
 /// contradict each other make an error. `Step` is an execution that can be undone.
 struct HistoryReplay<Step: Sendable>: ~Copyable {
   typealias ID = HistoryEntry.ID
   typealias Record = HistoryRecord<Step>
   typealias Malformed = HistoryFact.Malformed
 
-  /// Makes a step of what a journal has of it.
+  /// Makes steps and titles of their bytes.
   struct Making {
     let content: (ID, HistoryPair) -> Record.Content
     let pair: (Step) -> (id: ID, pair: HistoryPair)
@@ -26,7 +26,7 @@ struct HistoryReplay<Step: Sendable>: ~Copyable {
   private var stack: [Record] = []
   /// Groups whose parts are to be undone.
   private(set) var interrupted: [Record] = []
-  /// Of these `discard` has not returned.
+  /// Steps that have left, and for which `discard` has not returned.
   private(set) var drops: [(step: Step, reason: HistoryDiscardReason)] = []
   private(set) var newest = ID(number: 0)
   /// The number of the last fact.
@@ -150,7 +150,7 @@ extension HistoryReplay {
     }
   }
 
-  /// Ends the group, and drops what has left it.
+  /// Ends the group, and drops the parts that have left it.
   private mutating func close(_ id: ID) -> ReplayedGroups<Step>.Closed? {
     guard let group = groups.close(id) else { return nil }
     if let undone = group.rest.undone { change { $1 = [HistoryDrop(undone, .truncated)] } }
@@ -190,7 +190,7 @@ extension HistoryReplay {
     }
   }
 
-  /// Returns this step, which is the one that is undone or redone next, and whose fate is known.
+  /// Returns this step, which is the next to be undone or redone. Its fate is known.
   private mutating func takeNext(_ id: ID) throws -> Step {
     guard let step = next(id) else { throw Malformed() }
     moves.remove(id)
@@ -242,7 +242,7 @@ extension HistoryReplay {
 // MARK: - The end
 
 extension HistoryReplay {
-  /// The bodies of which somebody has to say what has become of them, in the order asked for.
+  /// The bodies that were interrupted and have to be settled, in the order of their admission.
   mutating func open() throws -> [JournalDoubt] {
     let kind: JournalDoubt.Kind = plan?.isRedo == true ? .redo : .undo
     let moving = try moves.sorted().map { id in
@@ -253,7 +253,7 @@ extension HistoryReplay {
     return moving + begun.map { JournalDoubt(id: $0.id, kind: .execution, pair: $0.pair) }
   }
 
-  /// An undo or a redo stays in doubt unless the answer says what has become of it.
+  /// Takes an answer. Without one that settles it, an undo or a redo stays in doubt.
   mutating func answer(_ doubt: JournalDoubt, _ answer: JournalAnswer) throws {
     let id = doubt.id
     switch (doubt.kind, answer) {
@@ -271,7 +271,7 @@ extension HistoryReplay {
     }
   }
 
-  /// Ends what was going on.
+  /// Ends the move, the executions and the groups that were interrupted.
   mutating func finish(_ interruption: HistoryInterruption) throws {
     for id in moves {
       if let step = next(id) { making.doubt(step, true) }
@@ -295,6 +295,6 @@ extension HistoryReplay {
     }
   }
 
-  /// Executions of which nobody knows whether they had an effect.
+  /// Executions that may have had an effect.
   var inDoubt: [Record] { executions.all.map { record(of: $0) } }
 }

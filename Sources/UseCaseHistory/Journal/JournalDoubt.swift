@@ -11,6 +11,6 @@ enum JournalAnswer {
   case noEffect
   case effect([UInt8]?)
   case unknown
-  /// No use case can be asked. Somebody may ask later.
+  /// No use case can be asked in this version of the app. A later one may have it.
   case unreadable
 }

@@ -1,8 +1,8 @@
-/// The facts that are not written yet, and who waits for that.
+/// The facts that are not written yet, and the callers that wait for that.
 ///
-/// One batch is written at a time. An intent that could not be written is withdrawn: whoever waits for it
-/// does not begin. All else stays, and is written before the next intent. A `Chore` is done when what
-/// was told before it is written.
+/// One batch is written at a time. An intent that could not be written is withdrawn, and its body does
+/// not begin. The other facts stay, and are written before the next intent. A `Chore` is done when all
+/// facts before it are written.
 struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   typealias Numbered = (number: UInt64, fact: HistoryFact)
 
@@ -23,7 +23,7 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   private var facts: [Numbered] = []
   private var waiters: [Waiter] = []
   private var chores: [Chore] = []
-  /// Whether the last attempt has failed and nobody has asked for another.
+  /// Whether the last attempt has failed and no other has been asked for.
   private var isStuck = false
   /// The last fact of an attempt that has failed.
   private var lost: UInt64 = 0
@@ -72,7 +72,7 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
     return nil
   }
 
-  /// Returns whether somebody has to write now.
+  /// Returns whether the caller has to write now.
   mutating func begin() -> Bool {
     guard case .idle = state, !(waiters.isEmpty && chores.isEmpty && facts.isEmpty) else {
       return false
@@ -82,7 +82,7 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
     return true
   }
 
-  /// Returns what is to be written next, nil if that is all.
+  /// Returns the next batch, nil if there is none.
   mutating func next() -> Batch? {
     guard !waiters.isEmpty || (!isStuck && !(chores.isEmpty && facts.isEmpty)) else {
       state = .idle
@@ -92,7 +92,7 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
     return Batch(facts: facts, waiters: waiters, chores: chores)
   }
 
-  /// Returns the error that is none any more.
+  /// Returns the error of the attempt before, which is settled.
   mutating func wrote(_ batch: Batch) -> HistoryJournalError? {
     isStuck = false
     return batch.facts.isEmpty ? nil : note(nil)

@@ -23,7 +23,7 @@ final class JournalWriter: Sendable {
 
   private let queue: Lock<JournalQueue<Waiter, Chore>>
   private let sizes = Lock(Sizes())
-  /// Pairs that have left while nobody could read them, still to be discarded.
+  /// Pairs that have left unread, because no use case can read them. They are still to be discarded.
   private let owed = Lock<[HistoryFact]>([])
   /// Returns the facts of the whole history, nil while something runs.
   private let whole = Lock<(@Sendable () -> [HistoryFact]?)?>(nil)
@@ -60,7 +60,7 @@ extension JournalWriter {
     queue.withLock { _ = $0.put(facts) }
   }
 
-  /// Does it when what was told before is written.
+  /// Does the chore when all earlier facts are written.
   func put(_ chore: @escaping Chore) {
     queue.withLock { $0.put(chore) }
     start()
@@ -80,7 +80,7 @@ extension JournalWriter {
     }
   }
 
-  /// Discards what has left, as soon as it is written that it has.
+  /// Discards the steps as soon as it is written that they have left.
   func discard(_ drops: consuming [HistoryDrop<any HistoryStep>]) {
     if drops.isEmpty { return }
     put { [drops] in
@@ -156,7 +156,7 @@ extension JournalWriter {
         _ = queue.withLock { $0.failed(batch, error) }
         failure = error
       }
-      // Far too long: whoever waits waits for this too.
+      // If the journal is far too long, the waiters wait for this too.
       if failure == nil, isTooLong(by: 4) { await rewrite() }
       for waiter in batch.waiters { waiter.resume(returning: failure) }
       if failure == nil, isTooLong(by: 2) { await rewrite() }

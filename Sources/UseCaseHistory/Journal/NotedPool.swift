@@ -6,7 +6,7 @@ struct NotedPool<Step: Sendable>: Sendable {
   typealias Drop = HistoryDrop<Step>
 
   private(set) var pool: HistoryPool<Step>
-  /// Executions of which nobody knows whether they had an effect.
+  /// Executions that may have had an effect.
   private(set) var inDoubt: [Record] = []
   private var window: MergeWindow
   /// The changes that the journal does not have yet. Nil without a journal.
@@ -23,7 +23,7 @@ struct NotedPool<Step: Sendable>: Sendable {
 // MARK: - Notes
 
 extension NotedPool {
-  /// Takes over what a journal has kept, and notes each change from now on.
+  /// Takes over a restored history, and notes each change from now on.
   mutating func open(_ pool: HistoryPool<Step>, inDoubt: [Record]) {
     (self.pool, self.inDoubt) = (pool, inDoubt)
     facts = []
@@ -34,7 +34,7 @@ extension NotedPool {
     if facts != nil { facts?.append(fact()) }
   }
 
-  /// Returns what has been noted since the last call, nil if that is nothing.
+  /// Returns the facts since the last call, nil if there are none.
   mutating func takeFacts() -> [HistoryFact]? {
     guard let noted = facts, !noted.isEmpty else { return nil }
     facts = []
@@ -116,7 +116,7 @@ extension NotedPool {
     return isLost ? nil : record.id
   }
 
-  /// The part has left its group. That was noted when it was found out.
+  /// The part has left its group. Its step has noted that before.
   mutating func lose(obsolete part: Record, into drops: inout [Drop]) {
     pool.lose(part, .obsolete, into: &drops)
   }

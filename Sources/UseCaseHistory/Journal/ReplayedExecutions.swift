@@ -31,7 +31,7 @@ struct ReplayedExecutions {
 
   mutating func doubt(_ id: ID) { executions[id]?.pair.isInDoubt = true }
 
-  /// It had no effect.
+  /// The execution had no effect.
   mutating func remove(_ id: ID) { executions[id] = nil }
 
   /// Returns an execution that has an effect, and ends.

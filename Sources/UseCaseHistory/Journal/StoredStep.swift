@@ -3,7 +3,7 @@ import UseCaseInternals
 
 /// A step as a journal keeps it: its bytes, and the step that they mean, made when it is needed.
 ///
-/// Its undo and its redo are written ahead. Bytes that nobody can read are kept as they are.
+/// The undo and the redo are written ahead. Unreadable bytes are kept as they are.
 final class StoredStep: HistoryStep {
   let id: HistoryEntry.ID
   private let bytes: HistoryPair
@@ -30,7 +30,7 @@ final class StoredStep: HistoryStep {
     return pair
   }
 
-  /// Whether nobody knows if it was done, or undone, or redone.
+  /// Whether it is uncertain if the last execution, undo or redo of the step took effect.
   var isInDoubt: Bool {
     get { doubt.load(ordering: .relaxed) }
     set { doubt.store(newValue, ordering: .relaxed) }

@@ -57,8 +57,8 @@ struct Group<Value: Sendable>: UseCase, AskingUseCase {
     }
   }
 
-  /// The error of a group in this one names what that has left. It was a part of this one, which
-  /// has taken it back or names it itself.
+  /// Returns the error without the residue of a group in this one. That residue was a part of this
+  /// group, which has undone it, or names it in its own error.
   private func cause(
     of error: any Error, in parts: HistoryLedger.Machine.Groups.Closed
   ) -> any Error {
@@ -92,8 +92,8 @@ struct Group<Value: Sendable>: UseCase, AskingUseCase {
     end.waiter?.resume()
   }
 
-  /// Undoes the parts in a task of its own: the body may have thrown because it was cancelled, and
-  /// its parts are undone all the same. Returns what is left of them.
+  /// Undoes the parts, and returns the rest of them. The parts are undone even if the body has thrown
+  /// because it was cancelled, so this is done in a task of its own.
   private func rollBack(
     _ group: HistoryLedger.Machine.Groups.Closed
   ) async -> (HistoryResidue<any HistoryStep>, (any Error)?) {

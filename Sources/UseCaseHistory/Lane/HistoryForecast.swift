@@ -1,14 +1,15 @@
 /// The undo stack as it will be when everything asked for has run.
 ///
-/// It lies over the pool: of each of its two stacks it keeps what nothing that waits will touch, and
-/// has a list of its own above that. So it stays as it is while the pool comes to it step by step.
+/// The forecast lies over the pool. Of each stack it keeps the part that no waiting operation will
+/// touch, and above that it has a list of its own. So the forecast stays as it is while the pool comes
+/// to it step by step.
 struct HistoryForecast: Sendable {
   typealias ID = HistoryEntry.ID
 
   /// The slots of the applied records that are kept, and of the undone ones.
   private var applied: Range<Int>
   private var undone: Range<Int>
-  /// The slots among those of the applied ones that are to be taken out of the middle.
+  /// The slots of kept applied records that are to be taken out of the middle.
   private var taken: Set<Int> = []
   private var newApplied = HistoryStack<ID>()
   private var newUndone = HistoryStack<ID>()
@@ -116,12 +117,12 @@ struct HistoryForecast: Sendable {
       isPartial = false
       while id != undoTarget(in: pool) { redo(in: pool) }
     } else if isRunning {
-      // Its goal has left, and it still goes there.
+      // The entry has left, and the move still goes there.
       for _ in 0..<min(count, pool.heldCount) { undo(in: pool) }
     }
   }
 
-  /// It is taken out of the middle. That it will not be blocked is assumed.
+  /// Takes an entry out of the middle, on the assumption that it will not be blocked.
   private mutating func undo<Step>(_ id: ID, in pool: HistoryPool<Step>) {
     if id == undoTarget(in: pool) { return undo(in: pool) }
     guard !isPartial, isApplied(id, in: pool) else { return }

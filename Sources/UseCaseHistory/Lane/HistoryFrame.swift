@@ -1,13 +1,13 @@
 import Synchronization
 import UseCase
 
-/// Where the running code is, as a task-local value: in a recorded body, an undo or a redo, or in
-/// the body of a group. Tasks made there inherit it and may outlive it.
+/// The place of the running code, as a task-local value: in a recorded body, an undo or a redo, or in
+/// the body of a group. Tasks made there inherit the frame and may outlive it.
 final class HistoryFrame: Sendable {
   typealias ID = HistoryEntry.ID
 
   enum Role {
-    /// A recorded body that becomes an entry, an undo or a redo, or what is called in one of them.
+    /// A recorded body that becomes an entry, an undo or a redo, or a body called in one of them.
     case body
     /// A body that becomes a part of this group.
     case part(of: ID)
@@ -79,8 +79,8 @@ final class HistoryFrame: Sendable {
     return nil
   }
 
-  /// Runs `body` in no frame. The code around may run in one, `here`, although it has lost the lane,
-  /// and that is not for the handlers of what it asks for to inherit.
+  /// Runs `body` in no frame. The caller may run in a frame, `here`, although it has lost the lane.
+  /// The handlers of the operation that it executes must not inherit that frame.
   static func leave<Value>(_ here: HistoryFrame?, _ body: () -> Value) -> Value {
     here == nil ? body() : local.withValue(.nowhere, operation: body)
   }

@@ -1,6 +1,6 @@
-/// The operations that run and wait on the lane of a history, in the order in which it was asked for.
+/// The operations that run and wait on the lane of a history, in the order of their admission.
 ///
-/// An operation on the lane is named by the entry that it may become.
+/// The name of an operation on the lane is the entry that it may become.
 struct HistoryLane: Sendable {
   typealias ID = HistoryEntry.ID
 
@@ -16,7 +16,7 @@ struct HistoryLane: Sendable {
   /// An execution, which knows its title. A machine only hands it on.
   typealias Operation = any AnyObject & Sendable
 
-  /// The running operation, then those that wait. Their ids grow.
+  /// The running operation, then the waiting ones. Their ids grow.
   private var pending = HistoryStack<Pending>()
   /// The executions among them, each at the same index. They stand apart, so that asks are copied as
   /// bits.
@@ -26,7 +26,7 @@ struct HistoryLane: Sendable {
   /// How many undos, redos and moves with something to do wait or run.
   private var moves = 0
   private var forecast: HistoryForecast?
-  /// Grows with each change of what readers see.
+  /// Grows with each change that readers see.
   private(set) var version: UInt64 = 0
 
   // MARK: Reading
@@ -66,8 +66,8 @@ struct HistoryLane: Sendable {
 
   /// The entry that a redo called now is for.
   ///
-  /// A redo behind an execution is for what would come next if that failed: a failed execution
-  /// does not cost the branch.
+  /// A redo behind an execution is for the next entry in case that the execution fails: a failed
+  /// execution does not cost the branch.
   func redoTarget<Step>(in pool: HistoryPool<Step>) -> ID? {
     if pending.isEmpty { return pool.stacks.redoID }
     let target =
@@ -119,7 +119,7 @@ struct HistoryLane: Sendable {
     }
   }
 
-  /// The operation, the first of those that wait, has the lane.
+  /// The first of the waiting operations has the lane.
   mutating func start<Step>(_ id: ID, in pool: HistoryPool<Step>) {
     guard turn.isFree, pending.first?.id == id else {
       preconditionFailure("Operations start in the order of admission, one at a time.")
@@ -187,7 +187,7 @@ struct HistoryLane: Sendable {
   mutating func become(_ entry: ID) {
     let promised = turn.promise(entry)
     if promised == entry { return }
-    // It expects the entry that was promised.
+    // The forecast expects the entry that was promised.
     forecast = nil
     if moves > 0 { retarget(from: promised, to: entry) }
   }
@@ -198,7 +198,7 @@ struct HistoryLane: Sendable {
     }
   }
 
-  /// A body has done what the operation was asked for: as in the forecast, or otherwise.
+  /// The operation has done its work: as in the forecast, or otherwise.
   mutating func finish(asForecast: Bool) {
     if isRunning { version += 1 }
     let isDone = turn.finish()
@@ -207,7 +207,7 @@ struct HistoryLane: Sendable {
     _ = operations.popFirst()
     count(gone.ask, -1)
     trim()
-    // It has come true for the most part: what is left is forecast anew.
+    // Most of the forecast has come true. The rest is computed anew.
     if let forecast, forecast.size > 2 * pending.count + 64 { self.forecast = nil }
   }
 
@@ -244,7 +244,7 @@ struct HistoryLane: Sendable {
   /// Something has changed that the forecast did not know of.
   mutating func forget() { forecast = nil }
 
-  /// Computes what will be when everything asked for has run, if that is not known.
+  /// Computes the forecast, if there is none.
   mutating func lookAhead<Step>(in pool: HistoryPool<Step>) {
     if forecast == nil, !pending.isEmpty { forecast = simulate(recordingsFail: false, in: pool) }
   }

@@ -1,11 +1,11 @@
 import UseCase
 import UseCaseInternals
 
-/// Keeps the machine of a history behind its lock, and does what it orders.
+/// Keeps the machine of a history behind its lock, and carries out its decisions.
 ///
-/// The lane tells it what happens with its own lock held, so the order of locks is: first the lane,
-/// then the ledger. Nothing is asked of the lane, and no code of a client runs, with the lock of the
-/// ledger held.
+/// The lane informs the ledger with its own lock held, so the order of locks is: first the lane, then
+/// the ledger. While the lock of the ledger is held, no method of the lane is called, and no code of a
+/// client runs.
 final class HistoryLedger: Sendable {
   typealias Waiter = UnsafeContinuation<Void, Never>
   typealias Machine = HistoryMachine<any HistoryStep, Waiter>
@@ -15,7 +15,7 @@ final class HistoryLedger: Sendable {
   private let machine: Lock<Machine>
   private let changes = ChangeSignal()
   private let elapsed: @Sendable () -> Duration
-  /// Writes down what the machine does. Nil in a history that ends with its process.
+  /// Writes the facts of the machine. Nil in a history that ends with its process.
   let journal: JournalWriter?
 
   init(limit: Int?, mergeWindow: Duration, clock: any Clock<Duration>, journal: JournalWriter?) {
@@ -29,12 +29,12 @@ final class HistoryLedger: Sendable {
     machine.withLock { body($0) }
   }
 
-  /// Changes the machine, and then wakes those who read its states.
+  /// Changes the machine, and then wakes the readers of its states.
   @discardableResult
   func change<Value: ~Copyable & Sendable>(_ body: (inout Machine) -> Value) -> Value {
     let value = machine.withLock { machine in
       let value = body(&machine)
-      // Under the lock: the journal tells in the same order.
+      // Under the lock, so that the journal has the same order.
       if let journal, let facts = machine.takeFacts() { journal.put(facts) }
       return value
     }
@@ -53,13 +53,13 @@ final class HistoryLedger: Sendable {
     for index in drops.indices { drops[index].removeAll { $0.discard($1) } }
   }
 
-  /// Discards what the end of a body has dropped. The lane is still held by that body: what
-  /// `discard` starts finds that it is not inside of it.
+  /// Discards the entries that the end of a body has dropped. The body still holds the lane, but its
+  /// frame is over, so an operation that `discard` executes is not inside of it.
   func discard(_ drops: consuming Machine.Drops, in frame: HistoryFrame) {
     if drops.isEmpty { return }
     if let journal { return journal.discard(drops) }
     HistoryFrame.local.withValue(.inside(frame)) {
-      // Handed over: a copy would be one of every entry.
+      // Handed over, because a copy of the drops is a copy of every entry.
       let all = drops
       drops = []
       discard(consume all)
@@ -205,7 +205,7 @@ extension HistoryLedger {
     }
     let merging = earlier.merging(step).map(Machine.Record.Content.init)
     let drops = change { $0.record(content, entrance, merging, ticket, at: now) }
-    // Its last reference is not to go under the lock.
+    // The last reference to a step is not to go under the lock.
     withExtendedLifetime(earlier) {}
     discard(drops, in: frame)
   }

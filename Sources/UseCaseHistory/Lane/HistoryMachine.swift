@@ -1,8 +1,8 @@
-/// Decides what a history does: what is recorded, where the cursor is, what an undo is for.
+/// Decides which executions are recorded, where the cursor is, and which entry an undo is for.
 ///
-/// It puts the small machines together: the pool, the lane and the groups. The owner acts once the
-/// lock is released; what is to be discarded comes back as drops. `Step` is an execution that can
-/// be undone, `Waiter` a group that waits for its parts.
+/// The machine consists of smaller ones: the pool, the lane and the groups. The owner acts once the
+/// lock is released, and discards the drops that a method returns. `Step` is an execution that can be
+/// undone, `Waiter` a group that waits for its parts.
 struct HistoryMachine<Step: Sendable, Waiter: Sendable>: Sendable {
   typealias ID = HistoryEntry.ID
   typealias Record = HistoryRecord<Step>
@@ -22,7 +22,7 @@ struct HistoryMachine<Step: Sendable, Waiter: Sendable>: Sendable {
 // MARK: - The journal
 
 extension HistoryMachine {
-  /// From now on the machine notes what it does.
+  /// Takes over a restored history. From now on the machine notes its changes.
   mutating func open(_ pool: HistoryPool<Step>, inDoubt: [Record]) {
     noted.open(pool, inDoubt: inDoubt)
   }
@@ -57,8 +57,8 @@ extension HistoryMachine {
 // MARK: - Recording
 
 extension HistoryMachine {
-  /// The step with which one that is recorded at `now` may merge. Ask it outside of the lock, and
-  /// give the answer to `record` together with the ticket.
+  /// The step with which an execution that is recorded at `now` may merge. Ask the step outside of
+  /// the lock, and give its answer to `record`, with the ticket.
   func mergeCandidate(at now: Duration) -> (step: Step, ticket: MergeWindow.Ticket)? {
     lane.losesResults ? nil : noted.mergeCandidate(at: now)
   }
@@ -97,8 +97,8 @@ extension HistoryMachine {
     return drops
   }
 
-  /// A body is over: what was asked for inside of it takes effect. Returns false if the lane has
-  /// gone on without it.
+  /// A body is over, and a `clear` from inside takes effect. Returns false if the lane has gone on
+  /// without the body.
   private mutating func endBody(in slot: ID, into drops: inout Drops) -> Bool {
     switch lane.endBody(in: slot) {
     case .late: return false
@@ -159,8 +159,8 @@ extension HistoryMachine {
   enum Beginning: ~Copyable, Sendable {
     case nothing
     case refuse(HistoryError)
-    /// Look whether one of these touches what the record touches, outside of the lock. If none does,
-    /// begin again, and name them.
+    /// Look outside of the lock whether one of these overlaps the record. If none does, begin again,
+    /// and name them.
     case compare(Record, to: [Record])
     case go(Plan)
   }
@@ -251,7 +251,7 @@ extension HistoryMachine {
     return drops
   }
 
-  /// Returns where the history is. Nil while something runs: nobody knows what a file would hold.
+  /// Returns where the history is. Nil while something runs: then the document is uncertain.
   mutating func savePoint() -> HistoryPlace? {
     noted.breakMerging()
     return lane.isRunning ? nil : noted.pool.place
@@ -263,7 +263,7 @@ extension HistoryMachine {
 // MARK: - State
 
 extension HistoryMachine {
-  /// Grows with each change of what readers see.
+  /// Grows with each change that readers see.
   var version: UInt64 { noted.version + lane.version }
 
   /// Makes the next snapshots cheap.

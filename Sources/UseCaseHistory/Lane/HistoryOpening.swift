@@ -60,7 +60,7 @@ struct HistoryOpening {
 
   private func settle(_ doubt: JournalDoubt) async -> JournalAnswer {
     guard let kind = writer.kinds[doubt.pair.name] else { return .unreadable }
-    // So that `settle` can ask a server for the entry.
+    // In a frame, so that `settle` can name the entry to a server.
     let frame = HistoryFrame(
       .body, HistoryLane.Entrance(slot: doubt.id, entry: doubt.id), of: core.ledger.history,
       in: nil, inside: .innermost)
@@ -70,7 +70,7 @@ struct HistoryOpening {
     }
   }
 
-  /// Puts what was read into the machine, and writes the journal anew.
+  /// Puts the restored history into the machine, and writes the journal anew.
   private func take(_ replay: consuming Replay) async throws {
     let (pool, inDoubt) = (replay.pool, replay.inDoubt)
     core.ledger.change { $0.open(pool, inDoubt: inDoubt) }

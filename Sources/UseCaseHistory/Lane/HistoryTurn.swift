@@ -11,7 +11,7 @@ struct HistoryTurn: Sendable {
   enum BodyEnd {
     /// The lane is still that of the body.
     case inTurn
-    /// The same, and the history is cleared now: that was asked for inside of the body.
+    /// The lane is still that of the body, and a `clear` from inside takes effect now.
     case clears
     /// The lane has gone on without the body: a wrapper has left it behind in a task.
     case late
@@ -19,7 +19,7 @@ struct HistoryTurn: Sendable {
 
   private struct Run: Sendable {
     let slot: ID
-    /// The entry that undos mean which are asked for at present.
+    /// The entry that an undo called at present is for.
     var promised: ID
     /// Whether a body has taken the id of the operation for its entry.
     var isClaimed = false
@@ -27,7 +27,7 @@ struct HistoryTurn: Sendable {
     var bodies = 0
     /// Whether the history was cleared meanwhile.
     var isCleared = false
-    /// Whether the history is to be cleared when the operation is over: it was asked for inside.
+    /// Whether a `clear` from inside takes effect when the operation is over.
     var clearsWhenOver = false
   }
 
@@ -36,8 +36,8 @@ struct HistoryTurn: Sendable {
     case free
     /// An operation holds the lane. Next is `done`, or `free`.
     case running(Run)
-    /// The operation has done what it was asked for, and code may still run in its slot. Next is
-    /// `free`, or `running` if another recorded body begins there.
+    /// The operation has done its work, and code may still run in its slot. Next is `free`, or
+    /// `running` if another recorded body begins there.
     case done(slot: ID, promised: ID)
   }
 
@@ -53,7 +53,7 @@ struct HistoryTurn: Sendable {
     if case .running = state { true } else { false }
   }
 
-  /// The entry that undos mean which are for the running operation.
+  /// The entry of the running operation, as waiting undos know it.
   var promised: ID? {
     if case .running(let run) = state { run.promised } else { nil }
   }
@@ -82,8 +82,7 @@ struct HistoryTurn: Sendable {
 
   mutating func start(_ id: ID) { state = .running(Run(slot: id, promised: id)) }
 
-  /// The operation gives the lane back, if it has it. Returns whether it had done what it was asked
-  /// for.
+  /// The operation gives the lane back, if it has it. Returns whether it had done its work.
   mutating func leave(_ id: ID) -> Bool {
     switch state {
     case .done(id, _):
@@ -96,10 +95,12 @@ struct HistoryTurn: Sendable {
     }
   }
 
-  /// A recorded body begins in `operation`. Its entry is the one that the operation on the lane was
-  /// to become, or else `spare`. Nil if the lane has gone on meanwhile.
+  /// A recorded body begins in `operation`. The first body becomes the entry with the id of the
+  /// operation on the lane, and each other body becomes `spare`. Nil if the lane has gone on
+  /// meanwhile.
   ///
-  /// `leftIn` is the slot of the body that has left it behind. Waiting undos then mean that body.
+  /// `left` is the slot of the body that has left this one behind, in a task. If that is the slot of
+  /// the lane, waiting undos are for this body from now on.
   mutating func enter(in operation: ID, leftIn left: ID?, spare: ID) -> Entrance? {
     switch state {
     case .running(var run) where run.slot <= operation:
@@ -128,7 +129,7 @@ struct HistoryTurn: Sendable {
     return .clears
   }
 
-  /// Undos that are for the running operation mean this entry from now on. Returns the one before.
+  /// The running operation becomes another entry than waiting undos know. Returns the one before.
   mutating func promise(_ entry: ID) -> ID {
     var run = run
     let old = run.promised
@@ -137,7 +138,7 @@ struct HistoryTurn: Sendable {
     return old
   }
 
-  /// The operation has done what it was asked for. Returns false if other bodies run in its slot.
+  /// The operation has done its work. Returns false if other bodies run in its slot.
   mutating func finish() -> Bool {
     let run = run
     if run.bodies > 0 { return false }
@@ -145,8 +146,8 @@ struct HistoryTurn: Sendable {
     return true
   }
 
-  /// The history is to be cleared. Returns whether that is now, because it was not asked for inside
-  /// of the running operation.
+  /// The history is to be cleared. Returns whether it is cleared now: not if the call came from
+  /// inside of the running operation.
   mutating func clear(isInside: Bool) -> Bool {
     guard case .running(var run) = state else { return true }
     if isInside { run.clearsWhenOver = true } else { run.isCleared = true }

@@ -12,7 +12,7 @@ struct Move<Answer: MoveAnswer>: UseCase {
     let ledger = core.ledger
     var plan = HistoryPlan<any HistoryStep>(isRedo: false, .none, applied: 0)
     guard try ledger.begin(&plan) else { return .nothing }
-    // It is executed outside of all frames.
+    // A move is executed outside of all frames.
     let frame = core.frame(of: plan.nextID, inside: nil) { _ in .body }
     var failure: (any Error)?
     do {
@@ -62,7 +62,7 @@ extension HistoryLedger {
   func finish(_ plan: inout Machine.Plan, in frame: HistoryFrame) {
     plan.close()
     let drops = change { machine in
-      // At once with the move: nobody is to find the lane held and nothing running there.
+      // Together with the move. Otherwise a caller could find the lane held, and no move on it.
       frame.end()
       return machine.finish(&plan)
     }

@@ -1,6 +1,6 @@
 /// The groups whose bodies run, or whose parts do. A group is named by the entry it will be.
 ///
-/// `Waiter` is the body of a group that waits for what has begun in it.
+/// `Waiter` is the body of a group that waits for its parts.
 struct OpenGroups<Step: Sendable, Waiter: Sendable>: Sendable {
   typealias ID = HistoryEntry.ID
   typealias Record = HistoryRecord<Step>
@@ -46,7 +46,7 @@ struct OpenGroups<Step: Sendable, Waiter: Sendable>: Sendable {
   /// The body of a group in another begins.
   mutating func begin(_ group: ID) { groups[group]?.hasBegun = true }
 
-  /// The group was cancelled. Returns who waits for it, if its body never begins.
+  /// The group was cancelled. If its body never begins, this returns the waiter of its parent.
   mutating func abandon(_ group: ID) -> Waiter? {
     guard groups[group]?.hasBegun == false, let closed = close(group) else { return nil }
     return closed.parent.flatMap { closePart(nil, in: $0) }
@@ -58,7 +58,8 @@ struct OpenGroups<Step: Sendable, Waiter: Sendable>: Sendable {
     return groups[group] != nil
   }
 
-  /// A part has ended, with nothing to keep if it is nil. Returns who waits for the end of all.
+  /// A part has ended, with nothing to keep if it is nil. After the last part, this returns the
+  /// waiter.
   mutating func closePart(_ part: Record?, in group: ID) -> Waiter? {
     guard let open = groups[group]?.open, open > 0 else {
       preconditionFailure("A part ends once, before its group.")

@@ -1,6 +1,6 @@
 import UseCaseInternals
 
-/// The applied records, the oldest first, and what is known of who touches what.
+/// The applied records, the oldest first, with an index of their footprints.
 struct HistoryApplied<Step: Sendable>: Sendable {
   typealias ID = HistoryEntry.ID
   typealias Record = HistoryRecord<Step>
@@ -21,7 +21,7 @@ struct HistoryApplied<Step: Sendable>: Sendable {
     @inline(__always) get { records[slot: slot] }
   }
 
-  /// Returns the slot of an entry that says what it touches. The others are not kept in mind.
+  /// Returns the slot of an entry with marks. The index has no other entries.
   func slot(of id: ID) -> Int? { index?.slot(of: id) }
 
   mutating func append(_ record: Record) {
@@ -44,7 +44,7 @@ struct HistoryApplied<Step: Sendable>: Sendable {
 
   mutating func take(_ slot: Int) -> Record? { forget(records.take(slot: slot), in: slot) }
 
-  /// Returns the `count` oldest, which are no longer here.
+  /// Removes and returns the `count` oldest records.
   mutating func removeFirst(_ count: Int) -> HistoryStack<Record> {
     guard index != nil else { return records.removeFirst(count) }
     var gone = HistoryStack<Record>()
@@ -55,7 +55,7 @@ struct HistoryApplied<Step: Sendable>: Sendable {
     return gone
   }
 
-  /// Returns all, which are no longer here, and what was known of them.
+  /// Removes and returns all records, and their index.
   mutating func removeAll() -> (records: HistoryStack<Record>, index: HistoryIndex?) {
     defer { records = HistoryStack() }
     return (records, index.take())
@@ -76,7 +76,7 @@ struct HistoryApplied<Step: Sendable>: Sendable {
     return true
   }
 
-  /// Returns the later records that may touch what the one in the slot touches, the oldest first.
+  /// Returns the later records that may overlap the one in the slot, the oldest first.
   func rivals(of slot: Int) -> [Record] {
     guard let record = self[slot], slot + 1 < slots.upperBound else { return [] }
     if let marks = record.marks {

@@ -1,4 +1,4 @@
-/// The records that a move has in its hands: those at the cursor, or one below.
+/// The records that a move has in its hands: the next ones at the cursor, or one below.
 struct HistoryHand: Sendable {
   typealias ID = HistoryEntry.ID
 
@@ -37,7 +37,7 @@ struct HistoryHand: Sendable {
     state = .holding(Held(applied: applied, undone: undone))
   }
 
-  /// Returns whether the move has the entry, which then leaves when the move is over.
+  /// An entry in the hands of the move leaves when the move is over. Returns whether it is there.
   mutating func forget<Step>(_ id: ID, at spot: HistoryStacks<Step>.Spot) -> Bool {
     guard var held else { return false }
     switch spot {
@@ -57,13 +57,13 @@ struct HistoryHand: Sendable {
     state = .holding(held)
   }
 
-  /// The history is cleared. Returns what the move has.
+  /// The history is cleared. Returns the records of the move, nil if no move runs.
   mutating func clear() -> Held? {
     defer { if !isEmpty { state = .cleared } }
     return held
   }
 
-  /// The move is over. Returns what it had, nil if the history was cleared meanwhile.
+  /// The move is over. Returns its records, nil if the history was cleared meanwhile.
   mutating func open() -> Held? {
     if isEmpty { preconditionFailure("A move ends once.") }
     defer { state = .empty }

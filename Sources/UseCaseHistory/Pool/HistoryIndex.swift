@@ -1,15 +1,15 @@
-/// Finds the applied records that touch the same things: for each mark the slots of those that have
-/// it, in order.
+/// Finds the applied records that touch the same things: for each mark, the slots of the records with
+/// this mark, in order.
 ///
-/// There is none as long as all records touch everything. It begins with the first that says what it
-/// touches; those below are never asked for.
+/// A pool has no index as long as all records touch everything. The index begins with the first record
+/// that has marks, and the records below are never looked up.
 struct HistoryIndex: Sendable {
   typealias ID = HistoryEntry.ID
 
   private var marked: [Int: HistoryStack<Int>] = [:]
   /// The slots of records that touch everything.
   private var everything = HistoryStack<Int>()
-  /// Where those are that say what they touch.
+  /// The slots of records with marks.
   private var slots: [ID: Int] = [:]
 
   func slot(of id: ID) -> Int? { slots[id] }
@@ -44,7 +44,7 @@ extension HistoryStack<Int> {
     Array(reversed().prefix { $0 > slot })
   }
 
-  /// Mostly it is the last, or the first.
+  /// Removes a slot, which most often is the last, or the first.
   fileprivate mutating func remove(_ slot: Int) {
     if last == slot {
       _ = popLast()

@@ -1,6 +1,6 @@
 /// The place where an undo stack is, and the one where it was saved.
 struct HistoryPlaces: Sendable {
-  /// The sum of all that has an effect, also of what has left with its effect.
+  /// The sum of all entries with an effect, also of those that have left with their effect.
   var sum = HistoryPlace.beginning
   var saved: HistoryPlace? = .beginning
   /// Above the applied slots below this one there is an effect that has no entry any more. An entry

@@ -30,12 +30,12 @@ extension HistoryPool {
   /// How many applied records a move has in its hands.
   var heldCount: Int { hand.held.map { stacks.applied.records.live(in: $0.applied) } ?? 0 }
 
-  /// Where the history is. Nil inside of a group that is half undone.
+  /// The present place. Nil inside of a group that is half undone.
   var place: HistoryPlace? { stacks.partial == nil ? places.sum : nil }
 
   var isSaved: Bool { places.saved != nil && places.saved == place }
 
-  /// Returns what the execution has become, and how many leaves of that are applied.
+  /// Returns the entry that the execution has become, and how many of its leaves are applied.
   func record(of id: ID) -> (record: Record, applied: Int)? {
     stacks.record(of: id) ?? merged[id].flatMap { record(of: $0) }
   }
@@ -44,7 +44,7 @@ extension HistoryPool {
 // MARK: - Recording
 
 extension HistoryPool {
-  /// Puts a record behind the newest applied one. The branch goes, then what is over the limit.
+  /// Puts a record behind the newest applied one. The branch leaves, then the entries over the limit.
   mutating func record(_ record: Record, into drops: inout [Drop]) {
     truncate(into: &drops)
     apply(record)
@@ -150,8 +150,8 @@ extension HistoryPool {
     stacks.undone = HistoryStack()
   }
 
-  /// The entry leaves, and its effect stays: the sum is what it is. If a move has it in its hands, it
-  /// leaves when that is over.
+  /// The entry leaves, and its effect stays, so the sum does not change. An entry in the hands of a
+  /// move leaves when the move is over.
   mutating func forget(_ id: ID, into drops: inout [Drop]) {
     guard let spot = stacks.spot(of: id), !hand.forget(id, at: spot) else { return }
     let record: Record?
@@ -210,7 +210,7 @@ extension HistoryPool {
   mutating func finish(_ plan: inout Plan, into drops: inout [Drop]) {
     if plan.hasLost { drops.append(Drop(HistoryStack(plan.obsoleteParts), .obsolete)) }
     guard let held = hand.open() else {
-      // Nobody knows any more where a half-done move has led.
+      // A half-done move has led to an unknown place.
       if plan.hasMoved { places.sum += places.unknown() }
       let left = plan.records.indices.filter { $0 >= plan.moved || !plan.isObsolete($0) }
       let records = left.map { plan.records[$0] }
@@ -245,8 +245,7 @@ extension HistoryPool {
   /// The move has stopped at a record.
   ///
   /// A group in the middle of which it has stopped goes on top of the applied records, where the next
-  /// undo and redo find it. An undo that has taken it from below may do so, since nothing above
-  /// touches what it touches.
+  /// undo and redo find it. An undo may move it there from below, since no record above overlaps it.
   private mutating func stop(
     in plan: inout Plan, from held: HistoryHand.Held, into drops: inout [Drop]
   ) {

@@ -109,7 +109,7 @@ struct HistoryRecord<Step: Sendable>: Sendable {
     )
   }
 
-  /// Returns what clients see of the record, of which `applied` steps are applied.
+  /// Returns the record as clients see it, with so many steps applied.
   func entry(
     applied: Int, title: (Step) -> String,
     standing: (Step) -> HistoryEntry.Standing = { _ in .normal }

@@ -39,8 +39,8 @@ struct HistoryStack<Element> {
     return items[head].take()
   }
 
-  /// Returns the `count` oldest elements, which are no longer here. It touches the fewer ones: those
-  /// that go, or those that stay.
+  /// Removes and returns the `count` oldest elements. It touches either the elements that go or the
+  /// elements that stay, whichever are fewer.
   mutating func removeFirst(_ count: Int) -> Self {
     var gone = Self()
     if holes > 0 || count < self.count - count {

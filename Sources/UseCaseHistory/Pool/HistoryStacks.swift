@@ -1,13 +1,13 @@
 /// The applied and the undone records, with the cursor between them.
 ///
-/// They are two stacks. So an undo takes from one and gives to the other, and dropping a branch of
-/// any size is an exchange of two words. An undo of one entry takes it out of the middle, and a hole
-/// remains in its slot.
+/// An undo takes from one stack and gives to the other, and dropping a branch of any size is an
+/// exchange of two words. An undo of one entry takes it out of the middle, and a hole remains in its
+/// slot.
 struct HistoryStacks<Step: Sendable>: Sendable {
   typealias ID = HistoryEntry.ID
   typealias Record = HistoryRecord<Step>
 
-  /// Where an entry is.
+  /// The stack and the slot of an entry.
   enum Spot {
     case applied(slot: Int)
     case undone(slot: Int)
@@ -40,7 +40,7 @@ struct HistoryStacks<Step: Sendable>: Sendable {
 
   /// Returns where the entry is, nil if there is none. The search begins at the cursor.
   ///
-  /// - Complexity: O(1) for an applied entry that says what it touches, for another one O(*n*) in the
+  /// - Complexity: O(1) for an applied entry with a footprint of keys, for another one O(*n*) in the
   ///   distance from the cursor.
   func spot(of id: ID) -> Spot? {
     if let slot = applied.slot(of: id) { return .applied(slot: slot) }
@@ -62,7 +62,7 @@ struct HistoryStacks<Step: Sendable>: Sendable {
   }
 
   /// Returns an applied entry, and the later ones to undo before it: some for certain, and others if
-  /// they touch the same. Compare their footprints.
+  /// their footprints overlap. Nil if the entry is not applied.
   func rivals(of id: ID) -> (slot: Int, record: Record, certain: [ID], possible: [Record])? {
     guard case .applied(let slot) = spot(of: id), let record = applied[slot] else { return nil }
     // A group that is half undone is undone or redone first, so that there is one at most.

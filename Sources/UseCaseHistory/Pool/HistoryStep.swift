@@ -2,7 +2,7 @@ import UseCaseInternals
 
 /// One execution that can be undone, whatever the types of its request and response.
 ///
-/// It never changes: a redo makes another one, with the new response.
+/// A step never changes: a redo makes another one, with the new response.
 protocol HistoryStep: AnyObject, Sendable {
   var title: String { get }
   /// Whether it can be undone and redone as it is.
@@ -19,7 +19,7 @@ protocol HistoryStep: AnyObject, Sendable {
 }
 
 extension HistoryRecord<any HistoryStep> {
-  /// Returns what clients see of the record, of which `applied` steps are applied.
+  /// Returns the record as clients see it, with so many steps applied.
   func entry(applied: Int) -> HistoryEntry {
     entry(applied: applied, title: { $0.title }, standing: { $0.standing })
   }
@@ -32,12 +32,12 @@ extension HistoryStep {
 }
 
 extension HistoryRecord.Content where Step == any HistoryStep {
-  /// Asks the use case what the step touches, and so is not for a place under a lock.
+  /// Asks the use case for the footprint of the step. Call it outside of locks.
   init(_ step: any HistoryStep) { self.init(step, marks: step.footprint.marks) }
 }
 
 extension HistoryRecord where Step == any HistoryStep {
-  /// Returns those of the later records that touch what this one touches.
+  /// Returns the later records that overlap this one.
   func blockers(among rivals: [Self]) -> [HistoryEntry.ID] {
     let footprint = footprint
     return rivals.filter { footprint.overlaps($0.footprint) }.map(\.id)

@@ -11,7 +11,7 @@ struct MergedIDs: Sendable {
   /// The entry that the execution went into. It may have left since.
   subscript(execution: ID) -> ID? { entries[execution] }
 
-  /// The execution has become a part of the entry. Returns whether to `keep` what is present.
+  /// The execution has become a part of the entry. Returns whether to call `keep`.
   mutating func add(_ execution: ID, to entry: ID) -> Bool {
     entries[execution] = entry
     return entries.count > limit
