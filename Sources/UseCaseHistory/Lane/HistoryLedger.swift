@@ -21,8 +21,7 @@ final class HistoryLedger: Sendable {
   init(limit: Int?, mergeWindow: Duration, clock: any Clock<Duration>, journal: JournalWriter?) {
     self.journal = journal
     machine = Lock(Machine(limit: limit, mergeWindow: mergeWindow))
-    // The clock that most histories have is compiled for itself.
-    elapsed = (clock as? ContinuousClock)?.stopwatch() ?? clock.stopwatch()
+    elapsed = clock.stopwatch()
   }
 
   func read<Value: Sendable>(_ body: (borrowing Machine) -> Value) -> Value {
@@ -202,6 +201,11 @@ extension HistoryLedger {
 extension Clock where Duration == Swift.Duration {
   /// Returns how long it is since now.
   fileprivate func stopwatch() -> @Sendable () -> Duration {
+    // Most histories have this clock, which is read without the protocol.
+    if self is ContinuousClock {
+      let start = ContinuousClock.now
+      return { start.duration(to: .now) }
+    }
     let start = now
     return { start.duration(to: self.now) }
   }
