@@ -7,6 +7,8 @@ struct HistoryLane: Sendable {
   private struct Pending: Sendable {
     let id: ID
     var ask: HistoryAsk
+    /// The operation, if it is an execution or a group.
+    var operation: Operation?
     /// Whether it was cancelled while others around it wait.
     var isGone = false
   }
@@ -56,9 +58,6 @@ struct HistoryLane: Sendable {
 
   /// The running operation, then those that wait. Their ids grow.
   private var pending = HistoryStack<Pending>()
-  /// The executions among them, each at the same index. They stand apart, so that asks are copied as
-  /// bits.
-  private var operations = HistoryStack<Operation?>()
   private var turn = Turn.free
   private var recordings = 0
   /// How many undos, redos and moves with something to do wait or run.
@@ -121,14 +120,14 @@ struct HistoryLane: Sendable {
     case .running(let run): isRunning = run.promised == entry
     case .free, .done: isRunning = false
     }
-    return (isRunning ? 0 : index(of: entry)).flatMap { operations[$0] }
+    return (isRunning ? 0 : index(of: entry)).flatMap { pending[$0].operation }
   }
 
   // MARK: Waiting
 
   /// An execution or a group is admitted.
   mutating func admit<Step>(_ id: ID, _ operation: Operation?, in pool: HistoryPool<Step>) {
-    append(Pending(id: id, ask: .recording), operation, in: pool)
+    append(Pending(id: id, ask: .recording, operation: operation), in: pool)
   }
 
   /// An undo, a redo or a move is admitted, and bound to its target. Returns whether it will have
@@ -142,15 +141,12 @@ struct HistoryLane: Sendable {
       case .move(let entry): .move(to: entry)
       case .undoEntry(let entry): .undoEntry(entry)
       }
-    append(Pending(id: id, ask: ask), nil, in: pool)
+    append(Pending(id: id, ask: ask), in: pool)
     return ask.hasEffect
   }
 
-  private mutating func append<Step>(
-    _ last: Pending, _ operation: Operation?, in pool: HistoryPool<Step>
-  ) {
+  private mutating func append<Step>(_ last: Pending, in pool: HistoryPool<Step>) {
     pending.append(last)
-    operations.append(operation)
     count(last.ask, 1)
     // In place: a forecast is several words, and most often there is none.
     guard forecast != nil else { return }
@@ -184,7 +180,7 @@ struct HistoryLane: Sendable {
     let ask = pending[index].ask
     count(ask, -1)
     pending[index].isGone = true
-    operations[index] = nil
+    pending[index].operation = nil
     forecast = nil
     trim()
     return ask.hasEffect
@@ -198,10 +194,8 @@ struct HistoryLane: Sendable {
   }
 
   private mutating func trim() {
-    while !pending.isEmpty, pending[0].isGone { _ = (pending.popFirst(), operations.popFirst()) }
-    while !pending.isEmpty, pending[pending.count - 1].isGone {
-      _ = (pending.popLast(), operations.popLast())
-    }
+    while !pending.isEmpty, pending[0].isGone { _ = pending.popFirst() }
+    while !pending.isEmpty, pending[pending.count - 1].isGone { _ = pending.popLast() }
   }
 
   private mutating func count(_ ask: HistoryAsk, _ change: Int) {
@@ -230,7 +224,6 @@ struct HistoryLane: Sendable {
       return Entrance(slot: run.slot, entry: entry)
     case .done(let present, let promised) where present <= operation:
       pending = HistoryStack([Pending(id: present, ask: .recording)] + pending)
-      operations = HistoryStack([nil] + operations)
       recordings += 1
       forecast = nil
       let run = Run(
@@ -293,7 +286,6 @@ struct HistoryLane: Sendable {
     let run = run
     if !asForecast || run.bodies > 0 || pending.count == 1 { forecast = nil }
     guard run.bodies == 0, let gone = pending.popFirst() else { return }
-    _ = operations.popFirst()
     count(gone.ask, -1)
     trim()
     turn = .done(slot: run.slot, promised: run.promised)
