@@ -186,12 +186,15 @@ extension HistoryLedger {
 
   private func record(_ step: any HistoryStep, in frame: HistoryFrame) {
     let (now, entrance) = (elapsed(), frame.entrance)
-    let content = Machine.Record.Content(step)
-    guard let (earlier, ticket) = read({ $0.mergeCandidate(at: now) }) else {
-      return discard(change { $0.record(content, entrance, at: now) }, in: frame)
+    let marks = step.footprint.marks
+    guard let (earlier, ticket) = machine.withLock({ $0.mergeCandidate(at: now) }) else {
+      return discard(
+        change { $0.record(.init(step, marks: marks), entrance, at: now) }, in: frame)
     }
     let merging = earlier.merging(step).map(Machine.Record.Content.init)
-    let drops = change { $0.record(content, entrance, merging, ticket, at: now) }
+    let drops = change {
+      $0.record(.init(step, marks: marks), entrance, merging, ticket, at: now)
+    }
     // Its last reference is not to go under the lock.
     withExtendedLifetime(earlier) {}
     discard(drops, in: frame)

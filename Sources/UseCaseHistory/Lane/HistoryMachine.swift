@@ -97,7 +97,7 @@ extension HistoryMachine {
 
   /// A body has returned a response.
   mutating func record(
-    _ content: Record.Content, _ entrance: HistoryLane.Entrance,
+    _ content: consuming Record.Content, _ entrance: HistoryLane.Entrance,
     _ merging: HistoryMerging<Record.Content> = .separate,
     _ ticket: MergeWindow.Ticket? = nil, at now: Duration
   ) -> Drops {
@@ -129,15 +129,17 @@ extension HistoryMachine {
     return drops
   }
 
-  private mutating func keep(_ record: Record, asForecast: Bool, into drops: inout Drops) {
+  private mutating func keep(
+    _ record: consuming Record, asForecast: Bool, into drops: inout Drops
+  ) {
     if lane.isCleared {
       pool.lose(record, into: &drops)
       return lane.finish(asForecast: false)
     }
     // A half undone group that stands above a hole comes to another slot.
     let wasPartial = pool.isPartial
-    pool.record(record, into: &drops)
     if asForecast { lane.become(record.id) }
+    pool.record(record, into: &drops)
     lane.finish(asForecast: asForecast && !wasPartial)
   }
 

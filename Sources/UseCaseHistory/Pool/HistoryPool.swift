@@ -162,7 +162,7 @@ extension HistoryPool {
 
 extension HistoryPool {
   /// Puts a record behind the newest applied one. The branch goes, then what is over the limit.
-  mutating func record(_ record: Record, into drops: inout [Drop]) {
+  mutating func record(_ record: consuming Record, into drops: inout [Drop]) {
     truncate(into: &drops)
     apply(record)
     evict(into: &drops)
@@ -196,7 +196,7 @@ extension HistoryPool {
     drops.append(Drop(record, reason))
   }
 
-  private mutating func apply(_ record: Record) {
+  private mutating func apply(_ record: consuming Record) {
     sum += record.place
     applied.append(record)
   }

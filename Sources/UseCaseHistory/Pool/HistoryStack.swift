@@ -24,7 +24,7 @@ struct HistoryStack<Element> {
     @inline(__always) get { items.last ?? nil }
   }
 
-  mutating func append(_ element: Element) { items.append(element) }
+  mutating func append(_ element: consuming Element) { items.append(element) }
 
   mutating func popLast() -> Element? {
     guard !isEmpty else { return nil }
