@@ -305,12 +305,12 @@ extension UseCaseQueue {
       return machine.withLock { $0.change(at: now, event) }
     }
     guard let keeper else { return machine.withLock { event(&$0) } }
-    let release = machine.withLock { machine in
+    var release: Machine.Release?
+    machine.withLock { machine in
       let wasThere = ticket.map { machine.holds($0) } ?? false
-      let release = event(&machine)
+      release = event(&machine)
       if let ticket, wasThere, !machine.holds(ticket) { keeper.left(ticket.id) }
       release?.started.forEach { keeper.started($0.ticket.id) }
-      return release
     }
     keeper.unlocked()
     return release
