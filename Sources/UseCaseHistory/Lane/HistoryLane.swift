@@ -194,7 +194,7 @@ struct HistoryLane: Sendable {
   }
 
   private mutating func trim() {
-    while !pending.isEmpty, pending[0].isGone { _ = pending.popFirst() }
+    while !pending.isEmpty, pending[0].isGone { pending.removeFirst() }
     while !pending.isEmpty, pending[pending.count - 1].isGone { _ = pending.popLast() }
   }
 
@@ -285,8 +285,9 @@ struct HistoryLane: Sendable {
   mutating func finish(asForecast: Bool) {
     let run = run
     if !asForecast || run.bodies > 0 || pending.count == 1 { forecast = nil }
-    guard run.bodies == 0, let gone = pending.popFirst() else { return }
-    count(gone.ask, -1)
+    guard run.bodies == 0, !pending.isEmpty else { return }
+    count(pending[0].ask, -1)
+    pending.removeFirst()
     trim()
     turn = .done(slot: run.slot, promised: run.promised)
     // It has come true for the most part: what is left is forecast anew.

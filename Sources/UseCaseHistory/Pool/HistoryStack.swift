@@ -39,6 +39,13 @@ struct HistoryStack<Element> {
     return items[head].take()
   }
 
+  /// Lets go of the first element, in place.
+  mutating func removeFirst() {
+    items[head] = nil
+    head += 1
+    tidy()
+  }
+
   /// Returns the `count` oldest elements, which are no longer here. It touches the fewer ones: those
   /// that go, or those that stay.
   mutating func removeFirst(_ count: Int) -> Self {
