@@ -36,8 +36,8 @@ extension Few {
 
   /// Calls `body` with each element in order. It copies none, as iterating would.
   @inlinable
-  package func forEach(_ body: (Element) -> Void) {
-    switch self {
+  package consuming func forEach(_ body: (Element) -> Void) {
+    switch consume self {
     case .none: break
     case .one(let element): body(element)
     case .several(let elements): elements.forEach(body)
