@@ -116,6 +116,8 @@ private final class SharedRun<Base: UseCase>: QueueKeeper where Base.Request: Ha
     machine.withLock { $0.run(of: rider) }
   }
 
+  var hearsOfTasks: Bool { true }
+
   func submitted(
     _ operation: any AdmittedOperation, priority: TaskPriority?, isCall: Bool
   ) -> Bool {

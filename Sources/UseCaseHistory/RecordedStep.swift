@@ -1,25 +1,48 @@
-import UseCase
+public import UseCase
 
 /// The copies of one recorded use case, which merge with each other.
-struct RecordedIdentity: Equatable, Sendable {
-  private let number: UseCaseOperationID
+///
+/// Its closures run at each recording. The client compiles them, where the types are known: the code
+/// of the library would look up metadata each time.
+@usableFromInline
+final class RecordedIdentity<Base: UndoableUseCase>: Sendable {
+  @usableFromInline typealias Step = RecordedStep<Base>
 
+  @usableFromInline
+  let step: @Sendable (Base, RecordedIdentity, Base.Request, Base.Response) -> Step
+  /// Asks the use case whether two steps become one.
+  @usableFromInline
+  let merge: @Sendable (_ earlier: Step, _ later: Step) -> HistoryMerging<Step>
+
+  @inlinable
   init() {
-    number = .next()
+    step = { RecordedStep($0, $1, $2, $3) }
+    merge = { earlier, later in
+      let merge = later.useCase.merge(
+        (earlier.request, earlier.response), (later.request, later.response))
+      switch merge {
+      case .separate: return .separate
+      case .merged(let request, let response):
+        return .merged(RecordedStep(earlier.useCase, earlier.identity, request, response))
+      case .annul: return .annul
+      }
+    }
   }
 }
 
 /// An execution of a use case of a certain type.
+@usableFromInline
 final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
-  private let useCase: Base
-  private let identity: RecordedIdentity
-  let request: Base.Request
-  let response: Base.Response
+  @usableFromInline let useCase: Base
+  @usableFromInline let identity: RecordedIdentity<Base>
+  @usableFromInline let request: Base.Request
+  @usableFromInline let response: Base.Response
 
   /// Borrows, so that a caller without its types at hand copies none of them for the call.
+  @inlinable
   init(
-    _ useCase: borrowing Base, _ identity: RecordedIdentity, _ request: borrowing Base.Request,
-    _ response: borrowing Base.Response
+    _ useCase: borrowing Base, _ identity: RecordedIdentity<Base>,
+    _ request: borrowing Base.Request, _ response: borrowing Base.Response
   ) {
     self.useCase = copy useCase
     self.identity = identity
@@ -40,27 +63,14 @@ final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
   @inline(__always)
   func redo() async throws -> any HistoryStep {
     let response = try await useCase.redo(request, response)
-    return RecordedStep(useCase, identity, request, response)
+    return identity.step(useCase, identity, request, response)
   }
 
   func merging(_ later: any HistoryStep) -> HistoryMerging<any HistoryStep> {
     guard let later = later as? Self else { return .separate }
-    let merge = later.useCase.merge((request, response), (later.request, later.response))
-    if case .separate = merge { return .separate }
-    return isOfSameUseCase(as: later) ? merging(by: merge) : .separate
-  }
-
-  /// Not inlined: its variables cost metadata, and few executions merge.
-  @inline(never)
-  private func merging(
-    by merge: HistoryMerge<Base.Request, Base.Response>
-  ) -> HistoryMerging<any HistoryStep> {
-    switch merge {
-    case .separate: .separate
-    case .merged(let request, let response):
-      .merged(RecordedStep(useCase, identity, request, response))
-    case .annul: .annul
-    }
+    let merging = identity.merge(self, later)
+    if case .separate = merging { return .separate }
+    return isOfSameUseCase(as: later) ? merging.map { $0 } : .separate
   }
 
   func discard(_ reason: HistoryDiscardReason) {
@@ -68,7 +78,7 @@ final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
   }
 
   private func isOfSameUseCase(as other: RecordedStep) -> Bool {
-    if identity == other.identity { return true }
+    if identity === other.identity { return true }
     if let useCase = useCase as? any Equatable { return isEqual(useCase, other.useCase) }
     return Base.self is AnyObject.Type && useCase as AnyObject === other.useCase as AnyObject
   }

@@ -18,7 +18,14 @@ public import UseCase
 public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
   let base: Base
   let core: HistoryCore
-  let identity = RecordedIdentity()
+  let identity: RecordedIdentity<Base>
+
+  @usableFromInline
+  init(_ base: Base, _ identity: RecordedIdentity<Base>, in core: HistoryCore) {
+    self.base = base
+    self.identity = identity
+    self.core = core
+  }
 
   /// The lane of the history.
   public var queue: UseCaseQueue { core.lane }
@@ -53,7 +60,7 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
         // A closure that returned the response would be called by way of its type.
         try await HistoryFrame.local.withValue(.inside(frame)) {
           let response = try await base.main(request)
-          step = RecordedStep(base, identity, request, response)
+          step = identity.step(base, identity, request, response)
         }
       } catch {
         ledger.leave(frame, with: nil)
@@ -79,8 +86,9 @@ extension UndoableUseCase {
   ///
   /// - Parameter history: The history that records the executions.
   /// - Returns: The recorded use case.
+  @inlinable
   public func recorded(in history: UseCaseHistory) -> RecordedUseCase<Self> {
-    RecordedUseCase(base: self, core: history.core)
+    RecordedUseCase(self, RecordedIdentity(), in: history.core)
   }
 }
 
@@ -104,7 +112,7 @@ extension RecordedUseCase {
       let response = try await HistoryFrame.local.withValue(.inside(frame)) {
         try await base.main(request)
       }
-      step = RecordedStep(base, identity, request, response)
+      step = identity.step(base, identity, request, response)
     } catch {
       core.ledger.leave(frame, with: nil)
       await journal.flush()

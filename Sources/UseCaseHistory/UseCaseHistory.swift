@@ -18,7 +18,7 @@ public import UseCase
 /// An execution that returns a response becomes an *entry*. A history is *clean* when it has no
 /// unsaved changes: see ``markSaved(_:)``.
 public final class UseCaseHistory: Sendable {
-  let core: HistoryCore
+  @usableFromInline let core: HistoryCore
 
   /// Creates an empty history. It is clean: it has no unsaved changes.
   ///
@@ -54,7 +54,7 @@ extension UseCaseHistory {
   ///   - request: The input of the use case.
   /// - Returns: The operation. It fails with whatever `useCase` throws; then nothing is recorded.
   /// - Complexity: O(1), and O(*n*) in the number of entries that it discards.
-  @discardableResult
+  @inlinable @discardableResult
   public func execute<Base: UndoableUseCase>(
     _ useCase: Base, _ request: Base.Request
   ) -> UseCaseOperation<Base.Request, Base.Response> {

@@ -8,7 +8,7 @@ extension UseCaseOperation {
   ) {
     self.useCase = useCase
     let plan = core.submit(self)
-    if core.queue.isFollowed { announce(priority: priority, isCall: isCall) }
+    if core.queue.announces { announce(priority: priority, isCall: isCall) }
     if isCall || !Slot.isHeld {
       spawn(plan, priority: priority)
     } else {
@@ -117,11 +117,11 @@ extension UseCaseOperation {
   @concurrent @inlinable @inline(__always)
   func body() async throws -> Response {
     // A keeper may ask for its title until the body has returned.
-    let isFollowed = core.queue.isFollowed
-    guard let useCase = isFollowed ? useCase : useCase.take() else {
+    let hasKeeper = core.queue.hasKeeper
+    guard let useCase = hasKeeper ? useCase : useCase.take() else {
       preconditionFailure("The body of an operation runs once.")
     }
-    defer { if isFollowed { forgetUseCase() } }
+    defer { if hasKeeper { forgetUseCase() } }
     return try await Slot.local.withValue(Slot.Holder.member(self)) {
       core.queue.isPlain && useCase.timeout >= UseCaseTimeout.never
         ? try await useCase.main(request) : try await runIntercepted(useCase)

@@ -23,7 +23,7 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   // core runs under its lock, which makes them as safe as a `Mutex` would, and a `Mutex` of a
   // generic type costs three metadata look-ups at the end of every operation. Two parts need no
   // lock: the use case is set before any other thread sees the operation, and taken by the task of
-  // the body, on a followed queue under the lock, since a keeper may ask it for a title; the
+  // the body, on a queue with a keeper under the lock, since a keeper may ask it for a title; the
   // response is set by that task before the verdict of success, and read only after this verdict
   // was seen.
   @exclusivity(unchecked) @usableFromInline

@@ -15,6 +15,9 @@ package protocol QueueKeeper: AnyObject, Sendable {
   /// The lock of the queue is released after one of the above: the time to wake readers.
   func unlocked()
 
+  /// Whether `submitted` is to be called.
+  var hearsOfTasks: Bool { get }
+
   /// The task of an operation is about to be made, on the thread that executes, outside of the lock.
   ///
   /// - Parameters:
@@ -39,6 +42,7 @@ extension QueueKeeper {
   package func started(_ id: UseCaseOperationID) {}
   package func left(_ id: UseCaseOperationID) {}
   package func unlocked() {}
+  package var hearsOfTasks: Bool { false }
 
   package func submitted(
     _ operation: any AdmittedOperation, priority: TaskPriority?, isCall: Bool

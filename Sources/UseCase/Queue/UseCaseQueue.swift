@@ -37,8 +37,10 @@ public final class UseCaseQueue: Sendable {
   let reactions: UseCaseReactions?
   /// The key of the queue, if it has one. It goes with the queue.
   @usableFromInline let lane: (any AnyObject & Sendable)?
-  /// Whether operations are announced to a keeper or to reactions before their bodies begin.
-  @usableFromInline let isFollowed: Bool
+  /// Whether operations are announced to reactions or to the keeper before their bodies begin.
+  @usableFromInline let announces: Bool
+  /// Whether a keeper may ask an operation for its title until the body has returned.
+  @usableFromInline let hasKeeper: Bool
   /// Whether nobody follows the slots, and nothing is measured.
   private let isDirect: Bool
   private let changes = ChangeSignal()
@@ -90,7 +92,8 @@ public final class UseCaseQueue: Sendable {
     self.keeper = keeper
     self.lane = lane
     self.reactions = reactions
-    isFollowed = keeper != nil || reactions != nil
+    announces = reactions != nil || keeper?.hearsOfTasks ?? false
+    hasKeeper = keeper != nil
     isObserved = observer != nil
     isPlain = interceptors.isEmpty
     isDirect = keeper == nil && policy.pause == nil
@@ -302,12 +305,12 @@ extension UseCaseQueue {
       return machine.withLock { $0.change(at: now, event) }
     }
     guard let keeper else { return machine.withLock { event(&$0) } }
-    let release = machine.withLock { machine in
+    var release: Machine.Release?
+    machine.withLock { machine in
       let wasThere = ticket.map { machine.holds($0) } ?? false
-      let release = event(&machine)
+      release = event(&machine)
       if let ticket, wasThere, !machine.holds(ticket) { keeper.left(ticket.id) }
       release?.started.forEach { keeper.started($0.ticket.id) }
-      return release
     }
     keeper.unlocked()
     return release

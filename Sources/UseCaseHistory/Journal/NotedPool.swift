@@ -62,22 +62,23 @@ extension NotedPool {
 
   /// Records an execution. Returns the entry that it has become, nil if it is annulled.
   mutating func record(
-    _ record: Record, _ merging: HistoryMerging<Record.Content> = .separate,
+    _ record: consuming Record, _ merging: HistoryMerging<Record.Content> = .separate,
     _ ticket: MergeWindow.Ticket? = nil, at now: Duration, into drops: inout [Drop]
   ) -> ID? {
+    let id = record.id
     switch window.isValid(ticket) ? merging : .separate {
     case .separate:
-      note(.ended(record.id, .recorded))
+      note(.ended(id, .recorded))
       pool.record(record, into: &drops)
       window.open(at: now)
-      return record.id
+      return id
     case .merged(let merged):
-      note(.ended(record.id, .merged))
+      note(.ended(id, .merged))
       pool.merge(into: merged, record, into: &drops)
       window.open(at: now)
       return pool.stacks.undoID
     case .annul:
-      note(.ended(record.id, .annulled))
+      note(.ended(id, .annulled))
       pool.annul(record, into: &drops)
       window.close()
       return nil

@@ -1,6 +1,7 @@
 import UseCase
 
 /// A history and its lane: where recorded bodies begin and end.
+@usableFromInline
 final class HistoryCore: Sendable {
   typealias ID = HistoryEntry.ID
 

@@ -7,6 +7,8 @@ struct HistoryLane: Sendable {
   private struct Pending: Sendable {
     let id: ID
     var ask: HistoryAsk
+    /// The operation, if it is an execution or a group.
+    var operation: Operation?
     /// Whether it was cancelled while others around it wait.
     var isGone = false
   }
@@ -18,9 +20,6 @@ struct HistoryLane: Sendable {
 
   /// The running operation, then the waiting ones. Their ids grow.
   private var pending = HistoryStack<Pending>()
-  /// The executions among them, each at the same index. They stand apart, so that asks are copied as
-  /// bits.
-  private var operations = HistoryStack<Operation?>()
   private var turn = HistoryTurn()
   private var recordings = 0
   /// How many undos, redos and moves with something to do wait or run.
@@ -80,14 +79,14 @@ struct HistoryLane: Sendable {
 
   /// The execution that waits or runs and will be this entry.
   func operation(of entry: ID) -> Operation? {
-    (turn.promised == entry ? 0 : index(of: entry)).flatMap { operations[$0] }
+    (turn.promised == entry ? 0 : index(of: entry)).flatMap { pending[$0].operation }
   }
 
   // MARK: Waiting
 
   /// An execution or a group is admitted.
   mutating func admit<Step>(_ id: ID, _ operation: Operation?, in pool: HistoryPool<Step>) {
-    append(Pending(id: id, ask: .recording), operation, in: pool)
+    append(Pending(id: id, ask: .recording, operation: operation), in: pool)
   }
 
   /// An undo, a redo or a move is admitted, and bound to its target.
@@ -100,14 +99,11 @@ struct HistoryLane: Sendable {
       case .move(let entry): .move(to: entry)
       case .undoEntry(let entry): .undoEntry(entry)
       }
-    append(Pending(id: id, ask: ask), nil, in: pool)
+    append(Pending(id: id, ask: ask), in: pool)
   }
 
-  private mutating func append<Step>(
-    _ last: Pending, _ operation: Operation?, in pool: HistoryPool<Step>
-  ) {
+  private mutating func append<Step>(_ last: Pending, in pool: HistoryPool<Step>) {
     pending.append(last)
-    operations.append(operation)
     count(last.ask, 1)
     if last.ask.hasEffect { version += 1 }
     // In place: a forecast is several words, and most often there is none.
@@ -136,7 +132,7 @@ struct HistoryLane: Sendable {
     count(pending[index].ask, -1)
     if pending[index].ask.hasEffect { version += 1 }
     pending[index].isGone = true
-    operations[index] = nil
+    pending[index].operation = nil
     forecast = nil
     trim()
   }
@@ -149,10 +145,8 @@ struct HistoryLane: Sendable {
   }
 
   private mutating func trim() {
-    while !pending.isEmpty, pending[0].isGone { _ = (pending.popFirst(), operations.popFirst()) }
-    while !pending.isEmpty, pending[pending.count - 1].isGone {
-      _ = (pending.popLast(), operations.popLast())
-    }
+    while !pending.isEmpty, pending[0].isGone { pending.removeFirst() }
+    while !pending.isEmpty, pending[pending.count - 1].isGone { _ = pending.popLast() }
   }
 
   private mutating func count(_ ask: HistoryAsk, _ change: Int) {
@@ -166,9 +160,7 @@ struct HistoryLane: Sendable {
     let wasRunning = turn.isRunning
     guard let entrance = turn.enter(in: operation, leftIn: left, spare: spare) else { return nil }
     if !wasRunning {
-      let again = Pending(id: entrance.slot, ask: .recording)
-      pending = HistoryStack([again] + pending)
-      operations = HistoryStack([nil] + operations)
+      pending = HistoryStack([Pending(id: entrance.slot, ask: .recording)] + pending)
       recordings += 1
       version += 1
       forecast = nil
@@ -203,9 +195,9 @@ struct HistoryLane: Sendable {
     if isRunning { version += 1 }
     let isDone = turn.finish()
     if !asForecast || !isDone || pending.count == 1 { forecast = nil }
-    guard isDone, let gone = pending.popFirst() else { return }
-    _ = operations.popFirst()
-    count(gone.ask, -1)
+    guard isDone, !pending.isEmpty else { return }
+    count(pending[0].ask, -1)
+    pending.removeFirst()
     trim()
     // Most of the forecast has come true. The rest is computed anew.
     if let forecast, forecast.size > 2 * pending.count + 64 { self.forecast = nil }

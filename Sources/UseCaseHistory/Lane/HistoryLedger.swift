@@ -21,8 +21,7 @@ final class HistoryLedger: Sendable {
   init(limit: Int?, mergeWindow: Duration, clock: any Clock<Duration>, journal: JournalWriter?) {
     self.journal = journal
     machine = Lock(Machine(limit: limit, mergeWindow: mergeWindow))
-    // The clock that most histories have is compiled for itself.
-    elapsed = (clock as? ContinuousClock)?.stopwatch() ?? clock.stopwatch()
+    elapsed = clock.stopwatch()
   }
 
   func read<Value: Sendable>(_ body: (borrowing Machine) -> Value) -> Value {
@@ -199,12 +198,15 @@ extension HistoryLedger {
 
   private func record(_ step: any HistoryStep, in frame: HistoryFrame) {
     let (now, entrance) = (elapsed(), frame.entrance)
-    let content = Machine.Record.Content(step)
-    guard let (earlier, ticket) = read({ $0.mergeCandidate(at: now) }) else {
-      return discard(change { $0.record(content, entrance, at: now) }, in: frame)
+    let marks = step.footprint.marks
+    guard let (earlier, ticket) = machine.withLock({ $0.mergeCandidate(at: now) }) else {
+      return discard(
+        change { $0.record(.init(step, marks: marks), entrance, at: now) }, in: frame)
     }
     let merging = earlier.merging(step).map(Machine.Record.Content.init)
-    let drops = change { $0.record(content, entrance, merging, ticket, at: now) }
+    let drops = change {
+      $0.record(.init(step, marks: marks), entrance, merging, ticket, at: now)
+    }
     // The last reference to a step is not to go under the lock.
     withExtendedLifetime(earlier) {}
     discard(drops, in: frame)
@@ -214,6 +216,11 @@ extension HistoryLedger {
 extension Clock where Duration == Swift.Duration {
   /// Returns how long it is since now.
   fileprivate func stopwatch() -> @Sendable () -> Duration {
+    // Most histories have this clock, which is read without the protocol.
+    if self is ContinuousClock {
+      let start = ContinuousClock.now
+      return { start.duration(to: .now) }
+    }
     let start = now
     return { start.duration(to: self.now) }
   }

@@ -67,7 +67,7 @@ extension HistoryMachine {
 
   /// A body has returned a response.
   mutating func record(
-    _ content: Record.Content, _ entrance: HistoryLane.Entrance,
+    _ content: consuming Record.Content, _ entrance: HistoryLane.Entrance,
     _ merging: HistoryMerging<Record.Content> = .separate,
     _ ticket: MergeWindow.Ticket? = nil, at now: Duration
   ) -> Drops {
@@ -84,7 +84,7 @@ extension HistoryMachine {
     } else {
       let wasPartial = noted.pool.stacks.partial != nil
       let entry = noted.record(record, merging, ticket, at: now, into: &drops)
-      finish(as: entry, isForecast: entry == record.id && !wasPartial)
+      finish(as: entry, isForecast: entry == entrance.entry && !wasPartial)
     }
     return drops
   }

@@ -24,9 +24,9 @@ struct HistoryApplied<Step: Sendable>: Sendable {
   /// Returns the slot of an entry with marks. The index has no other entries.
   func slot(of id: ID) -> Int? { index?.slot(of: id) }
 
-  mutating func append(_ record: Record) {
+  mutating func append(_ record: consuming Record) {
+    note(record, in: slots.upperBound)
     records.append(record)
-    note(record, in: slots.upperBound - 1)
   }
 
   private mutating func note(_ record: Record, in slot: Int) {

@@ -45,7 +45,7 @@ extension HistoryPool {
 
 extension HistoryPool {
   /// Puts a record behind the newest applied one. The branch leaves, then the entries over the limit.
-  mutating func record(_ record: Record, into drops: inout [Drop]) {
+  mutating func record(_ record: consuming Record, into drops: inout [Drop]) {
     truncate(into: &drops)
     apply(record)
     evict(into: &drops)
@@ -79,7 +79,7 @@ extension HistoryPool {
     drops.append(Drop(record, reason))
   }
 
-  private mutating func apply(_ record: Record) {
+  private mutating func apply(_ record: consuming Record) {
     places.sum += record.place
     stacks.applied.append(record)
   }

@@ -24,7 +24,7 @@ struct HistoryStack<Element> {
     @inline(__always) get { items.last ?? nil }
   }
 
-  mutating func append(_ element: Element) { items.append(element) }
+  mutating func append(_ element: consuming Element) { items.append(element) }
 
   mutating func popLast() -> Element? {
     guard !isEmpty else { return nil }
@@ -37,6 +37,13 @@ struct HistoryStack<Element> {
     defer { tidy() }
     defer { head += 1 }
     return items[head].take()
+  }
+
+  /// Lets go of the first element, in place.
+  mutating func removeFirst() {
+    items[head] = nil
+    head += 1
+    tidy()
   }
 
   /// Removes and returns the `count` oldest elements. It touches either the elements that go or the

@@ -40,6 +40,7 @@ struct MergeWindow: Sendable {
 }
 
 /// The fate of a step that is recorded right behind another.
+@usableFromInline
 enum HistoryMerging<Step: Sendable>: Sendable {
   case separate
   case merged(Step)
