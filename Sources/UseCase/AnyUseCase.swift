@@ -1,4 +1,4 @@
-/// A use case that calls a closure, or a type-erased wrapper around another use case, its *base*.
+/// A type-erased use case. It calls a closure, or wraps another use case, its *base*.
 ///
 /// ```swift
 /// let double = AnyUseCase<Int, Int> { number in number * 2 }
@@ -20,7 +20,8 @@ public struct AnyUseCase<Request: Sendable, Response: Sendable>: UseCase {
   /// - Parameters:
   ///   - queue: The queue of the operations.
   ///   - timeout: How long a body may take.
-  ///   - main: Answers one request, on no actor. An error that it throws is the failure of the operation.
+  ///   - main: Answers one request, on no actor. Any error that the closure throws becomes the
+  ///     failure of the operation.
   public init(
     queue: UseCaseQueue = .default, timeout: Duration = UseCaseTimeout.never,
     main: @escaping @Sendable (Request) async throws -> Response

@@ -50,15 +50,15 @@ extension ReportingUseCase {
     try await main(request) { _ in }
   }
 
-  /// Executes the request in an operation of its own that delivers its updates.
+  /// Executes the request in an operation of its own, and passes the updates to `onUpdate`.
   ///
   /// - Parameters:
   ///   - request: The input of the use case.
   ///   - priority: The priority of the task that runs `main`, `nil` for that of the current task.
   ///   - onUpdate: Receives the updates in the order in which they were reported, before any
-  ///     `then`, `catch`, `common` or `finally`. It runs in the isolation of the code that passes
-  ///     it. Updates that are reported after the outcome, or not yet delivered when the operation
-  ///     is cancelled, are discarded.
+  ///     `then`, `catch`, `common` or `finally`. The closure runs in the isolation of the code that
+  ///     passes it. Updates that are reported after the outcome, or not yet delivered when the
+  ///     operation is cancelled, are discarded.
   /// - Returns: The operation, to attach handlers to, to await or to cancel.
   /// - Complexity: O(1), and O(1) for each operation that it supersedes.
   @discardableResult
@@ -75,7 +75,7 @@ extension ReportingUseCase {
 }
 
 extension ReportingUseCase where Request == Void {
-  /// Executes the use case in an operation of its own that delivers its updates.
+  /// Executes the use case in an operation of its own, and passes the updates to `onUpdate`.
   ///
   /// - Parameter onUpdate: Receives the updates, as in ``execute(_:priority:onUpdate:)``.
   /// - Returns: The operation, to attach handlers to, to await or to cancel.

@@ -1,10 +1,10 @@
 import UseCaseInternals
 
-/// A use case whose executions of equal requests share one run, made with
+/// A use case whose executions of equal requests share one *run*. Create it with
 /// ``UseCase/UseCase/shared()``.
 ///
-/// A *run* is one operation of the wrapped use case, the *base*. The executions that share a run
-/// are its *riders*.
+/// A run is one operation of the wrapped use case, the *base*. The executions that share a run are
+/// its *riders*.
 public struct SharedUseCase<Base: UseCase>: UseCase where Base.Request: Hashable {
   fileprivate let base: Base
   private let runs = KeyedQueues<Base.Request>()
@@ -38,7 +38,8 @@ public struct SharedUseCase<Base: UseCase>: UseCase where Base.Request: Hashable
   ///
   /// - Parameter request: The input of the use case.
   /// - Returns: The response of the run.
-  /// - Throws: The failure of the run, or `CancellationError` if it is cancelled.
+  /// - Throws: The failure of the run, or `CancellationError` if the run or the awaiting task is
+  ///   cancelled.
   /// - Complexity: That of the base.
   public func main(_ request: Base.Request) async throws -> Base.Response {
     guard let rider = Slot.innermost as? UseCaseOperation<Base.Request, Base.Response>,

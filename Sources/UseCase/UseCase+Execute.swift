@@ -26,14 +26,16 @@ extension UseCase {
   /// The call form is structured: cancelling the awaiting task cancels the operation. In a task
   /// that is already cancelled, nothing is executed.
   ///
-  /// A body can call a use case on a queue whose slot it holds. The call runs inside that slot, so
-  /// it can't deadlock. The slot is free when the body has returned, and so has every call that
-  /// runs inside the slot, also a call that the body no longer awaits.
+  /// A body can call a use case on a queue whose slot it holds. The call runs inside that slot, and
+  /// doesn't wait for another one. The slot becomes free when the body and every call inside the
+  /// slot have returned. This includes calls that the body no longer awaits.
   ///
   /// - Parameter request: The input of the use case.
   /// - Returns: The response.
-  /// - Throws: The failure of the operation, ``UseCaseTimeout`` as soon as the time has passed,
-  ///   or `CancellationError` as soon as the operation or the awaiting task is cancelled.
+  /// - Throws: The failure of the operation; ``UseCaseTimeout`` as soon as the time has passed;
+  ///   `CancellationError` as soon as the operation or the awaiting task is cancelled;
+  ///   ``UseCaseDeadlock`` if the call joins a shared run that waits for the calling body to
+  ///   return.
   @inlinable @inline(__always)
   nonisolated(nonsending) public func callAsFunction(_ request: Request) async throws -> Response {
     try Task.checkCancellation()

@@ -26,9 +26,9 @@ public protocol UseCase<Request, Response>: Sendable {
 
   /// The queue of the operations. The default is ``UseCaseQueue/default``, which is unlimited.
   ///
-  /// Store the queue in a `let`. To share it among all values of the type, return a `static let` from
-  /// `queue`. A computed property that creates a queue limits nothing, because each access returns
-  /// another one.
+  /// Store the queue in a `let`. To share it among all values of the type, return a `static let`
+  /// from `queue`. A computed property that creates a queue limits nothing, because each access
+  /// returns another one.
   var queue: UseCaseQueue { get }
 
   /// Returns the queue for one request. The default is ``queue``.
@@ -54,9 +54,9 @@ public protocol UseCase<Request, Response>: Sendable {
 
   /// Answers one request.
   ///
-  /// Each operation runs `main` once, in its own task, with the priority and the task-local values
-  /// of the call that executed it. An interceptor can skip or repeat it. The operation holds a slot
-  /// of its ``UseCaseQueue`` until `main` has returned.
+  /// Each operation runs `main` once, in a task of its own. The task inherits the priority and the
+  /// task-local values of the code that executes the use case. An interceptor can skip `main` or
+  /// repeat it. The operation holds a slot of its ``UseCaseQueue`` until `main` has returned.
   ///
   /// The isolation of the type decides where `main` runs. In a plain struct it runs on no actor,
   /// even in a module whose default isolation is the main actor. In a `@MainActor` type it runs on
