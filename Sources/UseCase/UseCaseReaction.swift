@@ -1,10 +1,10 @@
-/// A registered reaction, which you can end.
+/// The registration of a closure with ``UseCaseReactions/to(_:_:)``. Cancel it to end the reaction.
 public struct UseCaseReaction: Sendable {
   let reactions: UseCaseReactions
   let type: any Any.Type
   let number: Int
 
-  /// Ends the reaction for later operations. Handlers that it has attached stay.
+  /// Ends the reaction for later operations. Handlers that the closure has attached stay attached.
   public func cancel() { reactions.remove(number, to: type) }
 
   /// Ends the reaction when `scope` is deallocated.
@@ -19,13 +19,13 @@ public struct UseCaseReaction: Sendable {
 }
 
 extension UseCaseReactions {
-  /// Hands every operation of a use case to `attach`, before its body begins.
+  /// Passes every operation of a use case to `attach`, before the body of the operation begins.
   ///
   /// - Parameters:
   ///   - type: The type of the use case. `AnyUseCase(base)` and a run of `base.shared()` count as
   ///     the type of `base`. A wrapper of your own is a type of its own.
   ///   - attach: Attaches handlers. It runs on the thread that calls `execute`.
-  /// - Returns: The reaction. Releasing it doesn't end it.
+  /// - Returns: The reaction. Releasing this value doesn't end the reaction.
   @discardableResult
   public func to<Base: UseCase>(
     _ type: Base.Type,

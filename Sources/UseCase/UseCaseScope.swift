@@ -1,7 +1,7 @@
 import UseCaseInternals
 
-/// Holds operations and reactions. A scope that is deallocated, for example with its screen,
-/// cancels its operations and ends its reactions.
+/// Holds operations, and reactions of ``UseCaseReactions``. A scope that is deallocated, for
+/// example with its screen, cancels its operations and ends its reactions.
 ///
 /// ```swift
 /// final class SearchScreen {
@@ -23,8 +23,8 @@ public final class UseCaseScope: Sendable {
     members.cancelAll(.scopeEnded)
   }
 
-  /// How many operations the scope holds. It forgets each one that ends, and doesn't count
-  /// reactions.
+  /// How many operations the scope holds. The scope releases each operation that has ended.
+  /// Reactions aren't counted.
   public var count: Int { members.count }
 
   /// Cancels all operations in the scope, for the reason ``UseCaseCancellation/requested``. Its

@@ -10,9 +10,10 @@ import UseCaseInternals
 /// }
 /// ```
 ///
-/// Each operation of that type on a queue with these reactions is handed to the closure on the
-/// caller's thread, before `execute` returns and before the body begins. So handlers attached there
-/// run before all others. Any number of closures may react, in the order in which they registered.
+/// A *reaction* is a closure registered with ``to(_:_:)``. A queue with these reactions passes each
+/// operation of the use case to the closure, on the thread that calls `execute`, before `execute`
+/// returns and before the body begins. So the handlers that the closure attaches run before all
+/// others. Several reactions to one use case are called in the order of their registration.
 ///
 /// The idea comes from the library Aftermath, whose `wait`, `consume` and `rescue` are `onStart`,
 /// `then` and `catch` here.
