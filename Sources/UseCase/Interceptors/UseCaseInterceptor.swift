@@ -13,15 +13,15 @@
 /// }
 /// ```
 ///
-/// The timeout of the use case covers its interceptors. They also wrap the body of a use case that
-/// another body calls inside its own slot.
+/// The timeout of a use case includes the time spent in the interceptors of its queue. If a body
+/// calls a use case on a queue whose slot it holds, the interceptors wrap the called body, too.
 public protocol UseCaseInterceptor: Sendable {
   /// Runs around the body of an operation.
   ///
   /// - Parameters:
   ///   - request: The request of the operation.
   ///   - execution: The operation, and the name of its use case.
-  ///   - next: The next interceptor, or the body. Call it not at all, once or several times, with
+  ///   - next: The next interceptor, or the body. Call `next` once, several times or never, with
   ///     this request or another.
   /// - Returns: The response of the operation.
   /// - Throws: The failure of the operation.

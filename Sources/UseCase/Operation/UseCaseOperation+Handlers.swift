@@ -77,7 +77,8 @@ extension UseCaseOperation {
 
   /// Runs `handler` with the outcome, whatever it is.
   ///
-  /// Use this handler to stop a progress indicator, unless a newer or an older operation goes on:
+  /// Use this handler to stop a progress indicator. Keep the indicator running if the operation was
+  /// superseded or dropped, because another operation goes on:
   ///
   /// ```swift
   /// .finally { outcome in
@@ -103,9 +104,10 @@ extension UseCaseOperation {
 
   /// Runs `handler` when the body begins, before any update and any other handler.
   ///
-  /// A handler that you attach while the body runs comes after the updates reported so far. One
-  /// that you attach later comes after the handlers attached before it. The handler doesn't run if
-  /// the operation never starts, or is cancelled before the handler's turn.
+  /// A handler that you attach while the body runs comes after the updates reported so far. A
+  /// handler that you attach after the body has returned comes after the handlers attached before
+  /// it. The handler doesn't run if the operation never starts, or is cancelled before the
+  /// handler's turn.
   ///
   /// - Parameter handler: Runs at most once, in the isolation of the code that attaches it.
   /// - Returns: The operation itself.

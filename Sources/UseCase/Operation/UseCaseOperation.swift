@@ -50,7 +50,7 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
     self.request = request
   }
 
-  /// The identity of the operation. Each later execution has a greater one.
+  /// The identity of the operation. Each later execution has a greater identity.
   public var id: UseCaseOperationID { core.ticket.id }
 
   /// The stage of the operation: waiting, running, or finished.
@@ -70,7 +70,7 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   ///
   /// - Throws: The failure of the operation; `CancellationError` if the operation or the awaiting
   ///   task was cancelled; ``UseCaseDeadlock`` if the operation waits for a slot that only the
-  ///   awaiting body holds.
+  ///   awaiting body holds, or for a shared run that waits for this body to return.
   @inlinable nonisolated(nonsending) public var value: Response {
     @inline(__always) get async throws { try await value(isCall: false) }
   }
@@ -113,8 +113,8 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   /// response or error is ignored.
   ///
   /// After `cancel()` has returned, no `then`, `catch` or `common` begins in the isolation of the
-  /// caller, even if the operation already had an outcome. Then `onCancel` and `finally` run
-  /// instead, and receive a cancellation; ``outcome`` doesn't change.
+  /// caller, even if the operation already had an outcome. In that case, `onCancel` and `finally`
+  /// run instead and receive a cancellation. The ``outcome`` property keeps its value.
   ///
   /// Cancelling an operation again, or after all its handlers have run, has no effect.
   public func cancel() { core.endEarly(.cancelled(.requested)) }
