@@ -14,15 +14,16 @@
 /// Each lane is a ``UseCaseQueue`` of its own, and lanes never affect each other. A lane exists
 /// while operations are in it or you keep a reference to it, and is then deallocated: a million
 /// keys, used one after the other, leave no memory behind. A lane that is created again starts
-/// afresh: it isn't suspended, and its throttle interval starts anew. Keep a reference to a lane
-/// that has to remember.
+/// afresh: it isn't suspended, and its throttle interval starts anew. To keep a lane suspended, or
+/// to keep its throttle interval, keep a reference to the lane.
 ///
-/// Lanes are a reference: copies of a use case share them.
+/// `UseCaseLanes` is a reference type: copies of a use case share their lanes.
 public final class UseCaseLanes<Key: Hashable & Sendable>: Sendable {
   @usableFromInline let queues = KeyedQueues<Key>()
   private let make: @Sendable (LaneEnd<Key>) -> UseCaseQueue
 
-  /// Creates lanes, of which none exists yet. Each will be a queue with these parameters.
+  /// Creates an empty set of lanes. Each lane is created on first use, as a queue with these
+  /// parameters.
   ///
   /// - Parameters:
   ///   - policy: How many operations of one lane run at a time, and what happens to the others.
@@ -44,9 +45,11 @@ public final class UseCaseLanes<Key: Hashable & Sendable>: Sendable {
 
   /// The lane of the key: the same queue for as long as the lane exists.
   ///
-  /// Equal keys have one lane. No lock is held while keys are compared, so `==` can use the lanes.
+  /// Equal keys have one lane. The lanes hold no lock while they compare keys, so the `==` of a key
+  /// can itself access the lanes.
   ///
-  /// - Parameter key: The value that the requests of one lane share, such as the identity of a note.
+  /// - Parameter key: The value that the requests of one lane share, such as the identity of a
+  ///   note.
   @inlinable public subscript(key: Key) -> UseCaseQueue { queues[key] ?? lane(for: key) }
 
   @usableFromInline @inline(never)
@@ -57,17 +60,17 @@ public final class UseCaseLanes<Key: Hashable & Sendable>: Sendable {
 
   /// Cancels all operations of all lanes, for the reason ``UseCaseCancellation/requested``.
   ///
-  /// - Complexity: O(*n*) in the number of operations, and O(*m* log *m*) in that of lanes.
+  /// - Complexity: O(*n*) in the number of operations, and O(*m* log *m*) in the number of lanes.
   public func cancelAll() {
     for lane in queues.all { lane.cancelAll() }
   }
 
   /// Waits until no operation runs or waits in any lane.
   ///
-  /// It returns at once if all are idle already. The cancellation of the awaiting task changes
+  /// Returns at once if all lanes are idle already. The cancellation of the awaiting task changes
   /// nothing.
   ///
-  /// Don't await it in the body of an operation on one of the lanes: it would never return.
+  /// Don't await `idle()` in the body of an operation on one of the lanes: it would never return.
   nonisolated(nonsending) public func idle() async {
     repeat {
       for lane in queues.all.filter(\.isBusy) { await lane.idle() }

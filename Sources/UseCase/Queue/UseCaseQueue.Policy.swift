@@ -3,20 +3,20 @@ import UseCaseInternals
 extension UseCaseQueue {
   /// A limit on concurrent operations, and a rule for operations that arrive at that limit.
   ///
-  /// The policies are those of ember-concurrency, with a debounce, a throttle, a bounded number of
-  /// waiting operations, and ``cancelPreviousAndWait``, whose bodies never overlap:
+  /// Most policies come from ember-concurrency, a JavaScript library. This library adds a debounce,
+  /// a throttle, a bounded number of waiting operations, and ``cancelPreviousAndWait``.
   ///
   /// | policy | an incoming operation that arrives at the limit |
   /// |---|---|
-  /// | ``unlimited`` | never arrives there |
+  /// | ``unlimited`` | starts at once: there is no limit |
   /// | ``serial``, ``limit(_:)`` | waits; first in, first out |
   /// | ``cancelPrevious`` | supersedes the running one and starts at once |
   /// | ``cancelPrevious(debounce:)`` | supersedes the previous one; each start follows a pause |
-  /// | ``cancelPreviousAndWait`` | supersedes the running one, starts when its body has returned |
+  /// | ``cancelPreviousAndWait`` | supersedes the previous one; starts when the old body returns |
   /// | ``dropWhileBusy`` | is dropped |
   /// | ``limit(_:waiting:)`` | waits, or is dropped if `waiting` operations wait already |
-  /// | ``keepLatest`` | waits in the only place for that, and supersedes the one there |
-  /// | ``throttle(_:)`` | as ``keepLatest``; also waits for the interval since the last start |
+  /// | ``keepLatest`` | waits, and supersedes the operation that was waiting |
+  /// | ``throttle(_:)`` | as ``keepLatest``; starts are at least the interval apart |
   public struct Policy: Hashable, Sendable {
     /// The rule for an incoming operation that finds all slots taken.
     public enum WhenBusy: Hashable, Sendable {
@@ -34,8 +34,8 @@ extension UseCaseQueue {
       /// The incoming operation is cancelled, for the reason ``UseCaseCancellation/dropped``.
       case drop
 
-      /// The incoming operation takes the only place to wait in. An operation that waited there
-      /// never starts: it is cancelled, for the reason ``UseCaseCancellation/superseded``.
+      /// The incoming operation waits. An operation that was already waiting never starts: it is
+      /// cancelled, for the reason ``UseCaseCancellation/superseded``.
       case keepLatest
     }
 
@@ -51,7 +51,7 @@ extension UseCaseQueue {
     let places: Int
     let pause: Pause?
 
-    /// Creates a policy of a limit and a rule.
+    /// Creates a policy from a limit and a rule.
     ///
     /// - Parameters:
     ///   - limit: How many operations may run at a time, at least 1; anything less is a
@@ -79,12 +79,11 @@ extension UseCaseQueue {
     /// Operations run one at a time, and the others wait: first in, first out.
     public static let serial = Policy(limit: 1, whenBusy: .wait)
 
-    /// The newest operation runs, and the one before it is cancelled. Use it for search as you
-    /// type.
+    /// The newest operation runs, and the previous one is cancelled. Use it for search as you type.
     public static let cancelPrevious = Policy(limit: 1, whenBusy: .cancelPrevious)
 
-    /// The newest operation cancels the one before it, and starts when the body of that has
-    /// returned.
+    /// The newest operation cancels the previous one, and starts when the body that is still
+    /// running has returned.
     public static let cancelPreviousAndWait = Policy(limit: 1, whenBusy: .cancelPreviousAndWait)
 
     /// While an operation runs, incoming ones are dropped. Use it for a button that must not fire
@@ -130,11 +129,11 @@ extension UseCaseQueue {
       return Policy(limit: limit, whenBusy: .drop, waiting: waiting)
     }
 
-    /// The newest operation runs, after `debounce` without a newer one. The one before it is
-    /// cancelled at once.
+    /// The newest operation runs after `debounce` has passed without a newer one. The previous
+    /// operation is cancelled at once.
     ///
-    /// - Parameter debounce: Measured on the queue's clock, from `execute`. Anything less than 0 is a
-    ///   programmer error and traps.
+    /// - Parameter debounce: Measured on the queue's clock, from `execute`. Anything less than 0 is
+    ///   a programmer error and traps.
     /// - Returns: The policy.
     public static func cancelPrevious(debounce: Duration) -> Policy {
       guard debounce >= .zero else {
@@ -144,8 +143,8 @@ extension UseCaseQueue {
         limit: 1, whenBusy: .cancelPrevious, pause: .sinceExecute(min(debounce, .century)))
     }
 
-    /// One operation runs at a time, at least `interval` lies between two starts, and only the
-    /// newest waits.
+    /// One operation runs at a time, two starts are at least `interval` apart, and only the newest
+    /// operation waits.
     ///
     /// Use it for work that follows a value that changes all the time, such as a preview, a
     /// position or a progress bar.
@@ -155,14 +154,14 @@ extension UseCaseQueue {
     /// ```
     ///
     /// This is ``keepLatest`` with a pause. The first operation starts at once. The newest one
-    /// starts when the interval is over and the body before it has returned, so the last operation
+    /// starts when the interval is over and the running body has returned, so the last operation
     /// of a burst always runs. The interval counts from the moment an operation gets its slot: an
     /// operation that is cancelled while it waits doesn't count. Combine's
     /// `throttle(for:scheduler:latest:)` does this with `latest: true`, except that bodies never
     /// overlap here.
     ///
-    /// - Parameter interval: Measured on the queue's clock, from one start to the next. Anything less
-    ///   than 0 is a programmer error and traps. With 0, the policy is ``keepLatest``.
+    /// - Parameter interval: Measured on the queue's clock, from one start to the next. Anything
+    ///   less than 0 is a programmer error and traps. With 0, the policy is ``keepLatest``.
     /// - Returns: The policy.
     public static func throttle(_ interval: Duration) -> Policy {
       guard interval >= .zero else {

@@ -159,10 +159,10 @@ public final class UseCaseQueue: Sendable {
 
   /// Waits until no operation runs or waits.
   ///
-  /// It returns at once if the queue is idle already. The cancellation of the awaiting task changes
+  /// Returns at once if the queue is idle already. The cancellation of the awaiting task changes
   /// nothing.
   ///
-  /// Don't await it in the body of an operation on this queue: it would never return.
+  /// Don't await `idle()` in the body of an operation on this queue: it would never return.
   nonisolated(nonsending) public func idle() async {
     await withUnsafeContinuation { waiter in
       machine.withLock { $0.wait(waiter) }?.resume()
@@ -171,9 +171,9 @@ public final class UseCaseQueue: Sendable {
 
   /// Whether the current task runs inside a slot of this queue.
   ///
-  /// That is true in a body, in the use cases that the body calls in the call form,
+  /// The value is true in a body, in the use cases that the body calls in the call form,
   /// `try await useCase(request)`, and in their child tasks and `Task { }`, as long as the slot is
-  /// held. It is false in handlers.
+  /// held. The value is false in handlers.
   ///
   /// - Complexity: O(*n*), where *n* is the depth of nested calls of use cases.
   public var isHeldHere: Bool { Slot.holder(in: ObjectIdentifier(self)) != nil }

@@ -1,7 +1,8 @@
 /// A consistent snapshot of what a queue is doing and has done.
 ///
-/// Every operation that was ever executed on the queue is in exactly one of the five counts. An
-/// operation that was cancelled while it ran counts as running until its body has returned.
+/// Each operation that the queue has admitted, dropped ones included, is in exactly one of the five
+/// counts. An operation that is cancelled or times out while it runs counts as running until its
+/// body has returned. A call that runs inside the slot of another operation isn't counted.
 ///
 /// ```swift
 /// let activity = search.queue.activity
@@ -23,7 +24,7 @@ public struct UseCaseActivity: Hashable, Sendable {
   /// How many operations were cancelled, for whatever reason: see ``UseCaseCancellation``.
   public var cancelled: Int
 
-  /// How many operations the queue has received, dropped ones included: the sum of the five counts.
+  /// How many operations the queue has admitted, dropped ones included: the sum of the five counts.
   public var executed: Int { running + waiting + succeeded + failed + cancelled }
 
   /// Whether no operation runs or waits.
