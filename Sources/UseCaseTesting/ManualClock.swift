@@ -73,7 +73,7 @@ public final class ManualClock: Clock, SteppingClock, Sendable {
 
   /// The number of tasks that sleep now.
   ///
-  /// A task that an advance has reached, or that was cancelled, doesn't sleep any more.
+  /// A task whose deadline an advance has reached, or that was cancelled, isn't counted.
   public var sleepers: Int { machine.withLock { $0.asleep.count } }
 
   /// Waits until at least `count` tasks sleep on the clock. The cancellation of the awaiting task
@@ -88,15 +88,17 @@ public final class ManualClock: Clock, SteppingClock, Sendable {
 
   /// Sets the clock forward and resumes every task whose deadline has come, in order.
   ///
-  /// When it returns, everything due has been resumed: the earliest deadline first, and of equal
-  /// deadlines the earliest sleep first. Each task runs again before the next one is resumed. A
-  /// queue has acted by then: the operation whose pause is over runs, the one whose time has passed
-  /// has its outcome. Another task may still be busy after its sleep; wait for it,
-  /// for instance with `operation.ended()`.
+  /// When the call returns, all tasks that are due have been resumed: the earliest deadline first,
+  /// and of equal deadlines the earliest sleep first. Each task runs again before the next one is
+  /// resumed. Queues have acted, too: an operation whose debounce or throttle pause is over is
+  /// running, unless it still waits for a slot, and an operation whose timeout has passed has its
+  /// outcome. Other tasks may still be busy after their sleep. Wait for them, for example with
+  /// `operation.ended()`.
   ///
   /// The clock shows the new time before any task is resumed. A resumed task that sleeps again
-  /// counts from there: a deadline that the advance has reached already doesn't suspend it, a later
-  /// one needs another advance. To follow a task that sleeps repeatedly, advance in its steps:
+  /// counts from the new time. If the next deadline is not in the future, the task isn't suspended.
+  /// A later deadline needs another advance. To follow a task that sleeps repeatedly, advance by
+  /// one sleep at a time:
   ///
   /// ```swift
   /// let clock = ManualClock()
@@ -113,8 +115,8 @@ public final class ManualClock: Clock, SteppingClock, Sendable {
   /// try await ticking.value  // 1 1.0 seconds, 2 2.0 seconds, 3 3.0 seconds
   /// ```
   ///
-  /// Advances from several tasks add up. Each returns when everything has been resumed that was due
-  /// when it was called. Cancelling the calling task doesn't end an advance.
+  /// Advances from several tasks add up. Each call returns when the tasks whose deadlines it has
+  /// reached have been resumed. Cancelling the calling task doesn't end an advance.
   ///
   /// - Parameter duration: The time to add, zero or more.
   /// - Complexity: O(*n*), where *n* is the number of tasks that sleep or are resumed.
@@ -124,13 +126,14 @@ public final class ManualClock: Clock, SteppingClock, Sendable {
 
   /// Suspends the calling task until the clock shows the deadline.
   ///
-  /// A deadline that is not in the future returns at once.
+  /// If the deadline is not in the future, `sleep` returns at once.
   ///
   /// - Parameters:
   ///   - deadline: The time to sleep until.
   ///   - tolerance: Ignored: the clock is exact.
   /// - Throws: `CancellationError`, promptly, when the calling task is cancelled before the clock
-  ///   shows the deadline.
+  ///   shows the deadline. A task that is already cancelled throws even if the deadline is not in
+  ///   the future.
   /// - Complexity: O(*n*), where *n* is the number of tasks that sleep.
   public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
     try await sleep(until: deadline) {}
