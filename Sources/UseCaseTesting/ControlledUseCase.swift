@@ -1,7 +1,7 @@
 public import UseCase
 import UseCaseInternals
 
-/// A use case whose calls a test answers.
+/// A use case whose calls are answered by a test.
 ///
 /// Each body waits for the answer of the test. Take the calls with ``next()``, in the order in
 /// which their bodies have begun, and answer them in any order.
@@ -56,8 +56,8 @@ public final class ControlledUseCase<Request: Sendable, Response: Sendable>: Use
     /// Waits until the task of the body is cancelled. The cancellation of the awaiting task changes
     /// nothing.
     ///
-    /// If the body returns without being cancelled, this never returns: await the outcome of the
-    /// operation instead.
+    /// If the body returns without being cancelled, `cancelled()` never returns: await the outcome
+    /// of the operation instead.
     public func cancelled() async {
       await cancellation.value
     }

@@ -3,8 +3,8 @@ import UseCaseInternals
 
 /// A clock whose time moves only when a test advances it.
 ///
-/// Give it to a queue or to a `RetryInterceptor`, and debounce, timeouts and delays take no time
-/// and happen when the test says so. Wait until a task sleeps, then advance:
+/// Pass the clock to a queue or to a `RetryInterceptor`. Debounce, timeouts and delays then take no
+/// real time, and end when the test advances the clock. Wait until a task sleeps, then advance:
 ///
 /// ```swift
 /// let clock = ManualClock()
