@@ -50,7 +50,7 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
     self.request = request
   }
 
-  /// The identity of the operation. Each later execution has a greater identity.
+  /// The identity of the operation. Each later execution has a higher identity.
   public var id: UseCaseOperationID { core.ticket.id }
 
   /// The stage of the operation: waiting, running, or finished.

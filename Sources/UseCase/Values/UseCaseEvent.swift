@@ -1,4 +1,4 @@
-/// A change in the life of an operation, told to the observer of its queue.
+/// A change in the life of an operation, as the observer of its queue receives it.
 ///
 /// ```swift
 /// let queue = UseCaseQueue(.serial) { event in
@@ -24,8 +24,7 @@ public struct UseCaseEvent: Sendable {
   /// The error if ``kind`` is ``Kind/failed``, otherwise `nil`.
   public let error: (any Error)?
 
-  /// The changes, in the order in which they come: an operation may wait and run, has one outcome,
-  /// and ends.
+  /// The changes, in their order: an operation may wait, may run, has one outcome, and ends.
   public enum Kind: Hashable, Sendable {
     /// The operation waits for a slot.
     case waiting

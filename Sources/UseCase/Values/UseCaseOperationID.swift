@@ -18,12 +18,12 @@ public struct UseCaseOperationID: Hashable, Comparable, Sendable, CustomStringCo
   /// From now on identities are higher than this number.
   package static func raise(above number: UInt64) { last.max(number, ordering: .relaxed) }
 
-  /// Returns whether the first was executed before the second.
+  /// Returns whether the first operation was executed before the second.
   ///
   /// - Parameters:
-  ///   - lhs: The identity of an operation.
-  ///   - rhs: The identity of another.
-  /// - Returns: Whether `lhs` is the older one.
+  ///   - lhs: The identity of the first operation.
+  ///   - rhs: The identity of the second operation.
+  /// - Returns: Whether the first operation is the older one.
   public static func < (lhs: UseCaseOperationID, rhs: UseCaseOperationID) -> Bool {
     lhs.number < rhs.number
   }
