@@ -10,7 +10,7 @@ extension UseCaseQueue {
   /// |---|---|
   /// | ``unlimited`` | starts at once: there is no limit |
   /// | ``serial``, ``limit(_:)`` | waits; first in, first out |
-  /// | ``cancelPrevious`` | supersedes the running one and starts at once |
+  /// | ``cancelPrevious`` | supersedes the previous one and starts at once |
   /// | ``cancelPrevious(debounce:)`` | supersedes the previous one; each start follows a pause |
   /// | ``cancelPreviousAndWait`` | supersedes the previous one; starts when the old body returns |
   /// | ``dropWhileBusy`` | is dropped |
@@ -73,7 +73,7 @@ extension UseCaseQueue {
       self.pause = pause
     }
 
-    /// Everything runs at once.
+    /// All operations run at once.
     public static let unlimited = Policy(limit: .max, whenBusy: .wait)
 
     /// Operations run one at a time, and the others wait: first in, first out.
