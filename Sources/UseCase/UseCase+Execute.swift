@@ -27,7 +27,7 @@ extension UseCase {
   /// that is already cancelled, nothing is executed.
   ///
   /// A body can call a use case on a queue whose slot it holds. The call runs inside that slot, and
-  /// doesn't wait for another one. The slot becomes free when the body and every call inside the
+  /// doesn't wait for another slot. The slot becomes free when the body and every call inside the
   /// slot have returned. This includes calls that the body no longer awaits.
   ///
   /// - Parameter request: The input of the use case.

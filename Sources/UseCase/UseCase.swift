@@ -10,8 +10,7 @@
 /// let greeting = try await Greet()("Grace")  // Hello, Grace!
 /// ```
 ///
-/// For no input, use `Void`, as in `func main(_: Void)`, and execute it with
-/// `execute()`.
+/// For no input, use `Void`, as in `func main(_: Void)`, and call `execute()`.
 ///
 /// A use case creates operations, and keeps no state of its own between them. Each call of
 /// ``execute(_:priority:)`` creates a ``UseCaseOperation`` with its own handlers and outcome. The
@@ -38,7 +37,7 @@ public protocol UseCase<Request, Response>: Sendable {
   /// - Parameter request: The input of the execution.
   /// - Returns: A queue that other requests share, such as one of ``UseCaseLanes``. A new queue for
   ///   each request limits nothing.
-  /// - Complexity: Expected to be O(1). It runs on the thread that calls `execute`.
+  /// - Complexity: Expected to be O(1). The method runs on the thread that calls `execute`.
   func queue(for request: Request) -> UseCaseQueue
 
   /// How long a body may take, from its start, on the clock of the queue. The default is
@@ -48,8 +47,8 @@ public protocol UseCase<Request, Response>: Sendable {
   /// let timeout = Duration.seconds(5)
   /// ```
   ///
-  /// When the time has passed, the operation fails with ``UseCaseTimeout`` at once, and its task is
-  /// cancelled.
+  /// When the time has passed, the operation fails with ``UseCaseTimeout`` at once, and the task of
+  /// the body is cancelled.
   var timeout: Duration { get }
 
   /// Answers one request.
