@@ -20,7 +20,7 @@ public struct AnyUseCase<Request: Sendable, Response: Sendable>: UseCase {
   /// - Parameters:
   ///   - queue: The queue of the operations.
   ///   - timeout: How long a body may take.
-  ///   - main: Answers one request, on no actor. Any error that the closure throws becomes the
+  ///   - main: Answers one request, on no actor. An error that the closure throws becomes the
   ///     failure of the operation.
   public init(
     queue: UseCaseQueue = .default, timeout: Duration = UseCaseTimeout.never,
