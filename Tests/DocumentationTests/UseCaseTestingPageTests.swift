@@ -39,7 +39,7 @@ struct UseCaseTestingPageTests {
     await model.newest?.ended()
     #expect(model.shown == ["Too slow"])
 
-    // Failure: the second attempt was the last one.
+    // Failure: the search fails when the second attempt fails, too.
     model.type("swift ui")
     await clock.sleeping()
     await clock.advance(by: .milliseconds(300))
