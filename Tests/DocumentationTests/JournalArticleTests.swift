@@ -169,7 +169,7 @@ private struct RenameNote: JournaledUseCase {
 
   struct Response: Codable, Sendable {
     let oldTitle: String
-    let round: Int  // one more after each redo
+    let round: Int  // makes the key of each redo different
   }
 
   static let journalName = "rename note"
