@@ -25,9 +25,9 @@ struct Report {
       contestants of a scenario take turns, after one turn to warm up: 25 times in most scenarios, 7
       or 9 times in slow ones, 3 times in *bytes of a journal*, and once in *opening a journal*.
 
-      *× bare* is the cost of the contestant divided by the cost of the bare work above it, which
-      uses `Task { }` and no library. The column shows the median of all turns; *from – to* shows
-      the minimum and the maximum. Each ratio compares two costs of the same turn, so what disturbs
+      *× bare* is the cost of the contestant divided by the cost of the bare work above it. In most
+      scenarios, the bare work uses `Task { }` and no library. The column shows the median of all
+      turns; *from – to* shows the minimum and the maximum. Each ratio compares two costs of the same turn, so what disturbs
       the machine disturbs both. *Per operation* is the median cost of one operation, handler or
       entry. Dividing two of these costs doesn't give *× bare*, because a median of ratios is not
       the ratio of two medians.
