@@ -76,7 +76,8 @@ struct Chart {
 
   private var subtitle: String {
     language.text(
-      "Times a bare task. Shorter is better.", "Veces una tarea a secas. Mejor cuanto más corto.")
+      "Cost as a multiple of a bare task. Shorter is better.",
+      "Coste comparado con una tarea a secas. Mejor cuanto más corto.")
   }
 
   private var numbers: [String] {

@@ -74,9 +74,9 @@ extension Scenario {
     ]
   }
 
-  /// What a million entries cost when they go, for each of them.
+  /// The cost of removing a million entries, for each of them.
   static let million = Scenario(
-    name: "a million entries go",
+    name: "removing a million entries",
     rounds: 7,
     contestants: [
       Contestant(name: "array of objects", isBare: true) { scale in

@@ -17,32 +17,48 @@ struct Report {
     return """
       # Results
 
-      ![Times the cost of a bare task](results.svg)
+      ![Cost of an operation, as a multiple of a bare task](results.svg)
 
       \(Machine.description)
 
       Made by `swift run -c release --package-path Benchmarks`, in one process and one run. The
-      contestants of a scenario take turns, at least 7 times after one turn to warm up. *× bare* is
-      how many times as much the contestant costs as the bare work above it, which is done with
-      `Task { }` and no library: the median of the turns, then the least and the most. It is
-      compared within a turn, so that what disturbs the machine disturbs both. *Per operation* is
-      the median time of one, of one handler, or of one entry: a median of ratios is not the ratio
-      of two medians. The work itself is next to nothing, and what is measured is what surrounds it;
-      where a turn has one operation, that is mostly the waking of a thread.
+      contestants of a scenario take turns, after one turn to warm up: 25 times in most scenarios, 7
+      or 9 times in slow ones, 3 times in *bytes of a journal*, and once in *opening a journal*.
 
-      *By hand* is the least that does without a library what a single handler, or a single task
-      that awaits the value, asks for: a lock, a count of those that run, a task-local value that
-      tells the body its slot, and a cancellation handler around the wait. *Task after Task* awaits
-      the one before it. In a storm the bare work cancels the task before; in a flood it runs them
-      all. *2017 design* is an `Operation` with its handlers in arrays behind a dispatch queue.
-      Memory is what the allocator has given out, the task included, for each that waits or has
-      finished and is still held; of an entry it is what comes on top of its request and its
-      response. The bare work of the journals is a history without one. *Compacted often* is a
-      journal whose limit of 100 entries has it written anew, and synced, about every 160
-      executions; the one that *only grows* never is. A *longest execution* is the longest of 5,000,
-      from its call to its value. Instructions and allocations are counted apart:
-      [PROFILE.md](PROFILE.md) says where they go, and what stands in the way of the targets that are
-      missed.
+      *× bare* is the cost of the contestant divided by the cost of the bare work above it. In most
+      scenarios, the bare work uses `Task { }` and no library. The column shows the median of all
+      turns; *from – to* shows the minimum and the maximum. Each ratio compares two costs of the same turn, so what disturbs
+      the machine disturbs both. *Per operation* is the median cost of one operation, handler or
+      entry. Dividing two of these costs doesn't give *× bare*, because a median of ratios is not
+      the ratio of two medians.
+
+      The bodies do almost nothing, so the benchmarks measure the overhead. If a turn has only one
+      operation, most of the overhead is the waking of a thread.
+
+      - *By hand* is the least code that serves one handler, or one awaiting task, without a
+        library: a lock, a count of running tasks, a task-local value that tells the body its slot,
+        and a cancellation handler around the wait.
+      - In *Task after Task*, each task awaits the task before it; in *limit(2)*, the task two
+        before it.
+      - A *storm* is a series of calls, each of which supersedes the one before. Its bare work
+        cancels the previous task.
+      - A *flood* is a series of calls of which the policy lets only a few run. Its bare work runs a
+        task for each call; in *throttle: flood*, each call cancels the sleeping task of the
+        previous call.
+      - In *shared: ten equal requests*, the bare work is the same use case without `shared()`.
+      - *2017 design* is an `Operation` with its handlers in arrays behind a dispatch queue.
+      - *Memory* is the heap memory of one task, or of one operation and its task, while it waits,
+        or after it has finished and is still referenced. For an entry, *memory* excludes the
+        request and the response.
+      - In *history with a journal*, the bare work is a history without a journal. In *compaction of
+        a journal*, it is the journal that only grows. *Opening a journal* has no bare work.
+      - Both histories of *compaction of a journal* have a limit of 100 entries. The journal of
+        *compacted often* is rewritten and synced about every 160 executions. The journal of *only
+        grows* is never rewritten.
+      - A *longest execution* is the longest of 5,000, from its call to its value.
+
+      Instructions and allocations are counted apart: [PROFILE.md](PROFILE.md) shows where the
+      instructions go, and why some targets are missed.
 
       \(missed(in: table))
 
@@ -53,7 +69,7 @@ struct Report {
 
   private func missed(in table: Table) -> String {
     guard !table.missed.isEmpty else { return "All targets are met." }
-    return "Missed:\n\n" + table.missed.map { "- \($0)" }.joined(separator: "\n")
+    return "Missed targets:\n\n" + table.missed.map { "- \($0)" }.joined(separator: "\n")
   }
 }
 

@@ -7,7 +7,7 @@ struct Table {
   ]
   private let rows: [[String]]
 
-  /// The targets that were missed, in words.
+  /// The targets that were missed, in sentences.
   let missed: [String]
 
   init(_ results: [Samples]) {
@@ -26,10 +26,8 @@ struct Table {
     missed = results.flatMap { samples in
       samples.scenario.contestants.enumerated().compactMap { index, contestant in
         guard let target = contestant.target else { return nil }
-        let verdict = target.verdict(on: index, in: samples)
-        guard !verdict.isMet else { return nil }
-        let line = "\(samples.scenario.name), \(contestant.name): \(verdict.text)"
-        return line + target.demand(on: index, in: samples)
+        guard !target.verdict(on: index, in: samples).isMet else { return nil }
+        return "**\(samples.scenario.name).** \(target.miss(of: index, in: samples))"
       }
     }
   }
@@ -67,12 +65,26 @@ extension Target {
     }
   }
 
-  /// Says what a target that asks to be so many times as fast as a rival leaves in times the bare
-  /// work.
-  func demand(on contestant: Int, in samples: Samples) -> String {
-    guard case .atLeast(let limit, let other) = self else { return "" }
-    let most = samples.ratio(of: contestant).median / limit
-    return ", where \(other) may take \(most.short) × bare"
+  /// Returns what was measured, and what the target is. If the other contestant is a rival, also
+  /// returns the cost at which the target would be met, as a multiple of the bare work.
+  func miss(of contestant: Int, in samples: Samples) -> String {
+    let name = samples.scenario.contestants[contestant].name
+    switch self {
+    case .atMost(let limit, let other):
+      let ratio = samples.ratio(of: contestant, to: other).median
+      return "*\(name)* costs \(ratio.short) times as much as *\(other)*. "
+        + "The target is at most \(limit.short)."
+    case .atLeast(let limit, let other):
+      let ratio = samples.ratio(of: contestant, to: other).median
+      let most = samples.ratio(of: contestant).median / limit
+      return "*\(name)* costs \(ratio.short) times as much as *\(other)*. "
+        + "The target is at least \(limit.short). "
+        + "To meet it, *\(other)* would have to cost at most \(most.short) × bare."
+    case .cost(let limit):
+      let unit = samples.scenario.unit
+      return "*\(name)* costs \(unit.text(samples.cost(of: contestant).median)). "
+        + "The target is at most \(unit.text(limit))."
+    }
   }
 
   private func verdict(_ text: String, _ value: String, _ isMet: Bool) -> (String, Bool) {

@@ -197,11 +197,11 @@ extension OperationCore {
     return change { $0.settle(.failure(error), tellsFailure: reports) }.freed
   }
 
-  /// Ends the operation before its body has returned.
+  /// Gives the operation an early outcome, before its body has returned.
   ///
   /// - Parameters:
-  ///   - verdict: Why.
-  ///   - isFromQueue: Whether the queue ends it, and so knows of it already.
+  ///   - verdict: The verdict of this outcome.
+  ///   - isFromQueue: Whether the queue cancels the operation, and so knows of the outcome already.
   func endEarly(_ verdict: Verdict, isFromQueue: Bool = false) {
     let tellsFailure = verdict.kind == .failure && UseCaseQueue.tellsFailures
     // It is told after the queue: whoever hears of it finds that it has left.

@@ -14,7 +14,7 @@ struct OperationMachine<
     case open
     /// The body has returned or thrown, or the queue has dropped the operation. Final.
     case settled(Verdict)
-    /// The operation was cancelled, or its time passed, before the body had returned. Final.
+    /// The outcome came early, before the body had returned. Final.
     case early(Verdict, isJobCancelled: Bool)
   }
 
@@ -24,7 +24,7 @@ struct OperationMachine<
     case listener(Listener)
   }
 
-  /// The consequences of an early end.
+  /// The consequences of an early outcome.
   struct EarlyEnd: Sendable {
     /// Resume these, which await the value.
     var waiters = WaiterLine<Waiter>()
@@ -190,7 +190,8 @@ extension OperationMachine {
     return (true, job.take(), freed)
   }
 
-  /// An early end: the operation is cancelled, or its time has passed.
+  /// Gives the operation an early outcome: it is cancelled, its time has passed, or the call that
+  /// awaits it would deadlock.
   ///
   /// - Parameters:
   ///   - verdict: Why.

@@ -136,7 +136,7 @@ extension UseCaseOperation {
     return freed
   }
 
-  /// Returns a task that ends the operation when its time has passed.
+  /// Returns a task that gives the operation an early outcome when its time has passed.
   private func timer(_ duration: Duration) -> Task<Void, Never>? {
     guard duration < UseCaseTimeout.never else { return nil }
     let sleep = core.queue.clock.sleeper(for: duration)
