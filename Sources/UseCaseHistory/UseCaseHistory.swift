@@ -109,8 +109,9 @@ extension UseCaseHistory {
   /// Entries overlap if their footprints do: see ``UndoableUseCase/footprint(of:_:)``. By default,
   /// a footprint is everything, and only the newest entry can be undone.
   ///
-  /// The undone entry becomes the next one to redo. Redoing it makes it the newest applied entry;
-  /// the order of the others doesn't change. A partly undone group blocks all older entries.
+  /// The undone entry becomes the next one to redo. Redoing the entry makes it the newest applied
+  /// entry. The order of the other entries doesn't change. A partly undone group blocks all older
+  /// entries.
   ///
   /// - Parameter entry: The entry.
   /// - Returns: An operation whose response is the undone entry, `nil` if it was undone already. It
