@@ -11,7 +11,7 @@ public import UseCase
 /// All operations of a history run one at a time on its lane, a serial queue. So do the operations
 /// of a recorded use case. Inside a ``UseCaseHistory/group(_:_:)``, the call form
 /// `try await useCase(request)` makes a part of the group. Inside another recorded body, the call
-/// form makes no entry: the `undo` of the outer use case has to undo the effect of the call as well.
+/// form makes no entry: the `undo` of the outer use case has to undo the effect of the call, too.
 ///
 /// The queue of the base use case isn't used, and neither are the policy and the interceptors of
 /// that queue. To retry or limit work, put the work into a use case that `main`, `undo` and `redo`

@@ -83,9 +83,9 @@ public final class FileJournal: HistoryJournal {
   /// Appends a record.
   ///
   /// - Parameter record: The bytes.
-  /// - Throws: A `HistoryJournalError` if the journal was closed, or if the file can't be written or
-  ///   is damaged. What was written of the record is then removed, if possible at once, otherwise
-  ///   before the next append.
+  /// - Throws: A `HistoryJournalError` if the journal was closed, or if the file is damaged or
+  ///   can't be written. What was written of the record is then removed, if possible at once,
+  ///   otherwise before the next append.
   /// - Complexity: O(*n*) in the number of bytes.
   public func append(_ record: [UInt8]) async throws {
     switch durability {
