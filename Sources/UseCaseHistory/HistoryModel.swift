@@ -25,11 +25,11 @@ public final class HistoryModel {
     return history.entries
   }
 
-  /// Returns the entries that would block an ``undo(_:)`` of `entry` at present, for a list of
-  /// steps.
+  /// Returns the entries that block ``undo(_:)`` of `entry` at present. Use it to disable rows in a
+  /// list of entries.
   ///
   /// - Parameter entry: An applied entry.
-  /// - Returns: The later entries that overlap it, the oldest first, as
+  /// - Returns: The later entries that overlap `entry`, the oldest first, as
   ///   ``UseCaseHistory/blockers(of:)`` of the history returns them.
   public func blockers(of entry: HistoryEntry.ID) -> [HistoryEntry.ID] {
     _ = version

@@ -1,7 +1,7 @@
 public import UseCase
 
-/// An undoable use case whose executions survive the end of the process, in a history that was opened
-/// with ``UseCaseHistory/open(_:for:interrupted:limit:mergeWindow:clock:)``.
+/// An undoable use case whose executions survive the end of the process, in a history that you
+/// opened with ``UseCaseHistory/open(_:for:interrupted:limit:mergeWindow:clock:)``.
 ///
 /// ```swift
 /// struct Rename: JournaledUseCase {
@@ -26,22 +26,24 @@ where Request: Codable, Response: Codable {
   /// with another name can't read the entries.
   static var journalName: String { get }
 
-  /// Tells whether a body took effect that was interrupted by the end of the process. The default
-  /// returns ``HistorySettlement/unknown``.
+  /// Tells whether an execution, undo or redo took effect, after the end of the process interrupted
+  /// it. The default returns ``HistorySettlement/unknown``.
   ///
-  /// The history calls it once for each such body, and `open` waits for it. Look at the document,
-  /// or ask the server, with an idempotency key made of ``HistoryEntry/ID/current``. If it throws,
-  /// the answer is ``HistorySettlement/unknown``.
+  /// `open` calls `settle` once for each interrupted execution, undo or redo, in the isolation of
+  /// the type, and waits for the answer. Look at the document, or ask the server, with an
+  /// idempotency key made of ``HistoryEntry/ID/current``. If `settle` throws, the answer is
+  /// ``HistorySettlement/unknown``.
   ///
   /// - Parameter doubt: The execution, undo or redo that was interrupted.
-  /// - Returns: Whether the body took effect.
-  /// - Throws: The reason why that is not known.
+  /// - Returns: Whether the execution, undo or redo took effect.
+  /// - Throws: The reason why the answer is not known.
   func settle(
     _ doubt: HistoryDoubt<Request, Response>
   ) async throws -> HistorySettlement<Response>
 }
 
-/// A body that was interrupted by the end of the process: it is unknown whether it took effect.
+/// An execution, undo or redo that was interrupted by the end of the process. The history doesn't
+/// know whether it took effect.
 public enum HistoryDoubt<Request: Sendable, Response: Sendable>: Sendable {
   /// The execution of this request.
   case execution(Request)
@@ -53,18 +55,18 @@ public enum HistoryDoubt<Request: Sendable, Response: Sendable>: Sendable {
   case redo(Request, Response)
 }
 
-/// The answer to whether an interrupted body took effect.
+/// The answer to whether an interrupted execution, undo or redo took effect.
 public enum HistorySettlement<Response: Sendable>: Sendable {
-  /// The body changed nothing. The history goes on as if the body had never begun.
+  /// The execution, undo or redo changed nothing. The history goes on as if it had never begun.
   case hadNoEffect
 
-  /// The body took effect.
+  /// The execution, undo or redo took effect.
   ///
   /// Pass the response of the execution or the redo. For an undo, pass any response: it is ignored.
   case hadEffect(Response)
 
-  /// It is unknown whether the body took effect. The entry is ``HistoryEntry/Standing/inDoubt``. An
-  /// undo or a redo can be tried again.
+  /// It is unknown whether the execution, undo or redo took effect. The entry is
+  /// ``HistoryEntry/Standing/inDoubt``. An undo or a redo can be tried again.
   case unknown
 }
 

@@ -8,13 +8,14 @@ public import UseCase
 /// let button = RenameButton(rename: AnyUseCase(rename))  // knows no history
 /// ```
 ///
-/// Its operations run on the lane of the history, a serial queue, one at a time with all other
-/// operations of the history. Inside a ``UseCaseHistory/group(_:_:)``, the call form
-/// `try await useCase(request)` makes a part of the group. Inside another recorded body, it makes no
-/// entry: the undo of the outer use case has to undo it as well.
+/// All operations of a history run one at a time on its lane, a serial queue. So do the operations
+/// of a recorded use case. Inside a ``UseCaseHistory/group(_:_:)``, the call form
+/// `try await useCase(request)` makes a part of the group. Inside another recorded body, the call
+/// form makes no entry: the `undo` of the outer use case has to undo the effect of the call, too.
 ///
-/// The queue of the recorded use case isn't used, and neither are its policy and its interceptors.
-/// To retry or limit work, put it into a use case that `main`, `undo` and `redo` call.
+/// The queue of the base use case isn't used, and neither are the policy and the interceptors of
+/// that queue. To retry or limit work, put the work into a use case that `main`, `undo` and `redo`
+/// call.
 public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
   let base: Base
   let core: HistoryCore
@@ -30,18 +31,19 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
   /// The lane of the history.
   public var queue: UseCaseQueue { core.lane }
 
-  /// The timeout of the use case that is recorded.
+  /// The timeout of the base use case.
   ///
   /// It applies to executions, not to undo and redo. A response that arrives after the timeout is
   /// still recorded.
   public var timeout: Duration { base.timeout }
 
-  /// Answers the request as the use case does, and records the response.
+  /// Answers the request as the base use case does, and records the response.
   ///
   /// - Parameter request: The input of the use case.
   /// - Returns: The response.
-  /// - Throws: The error of the use case. Then nothing is recorded.
-  /// - Complexity: That of the use case, and O(*n*) in the number of entries that leave.
+  /// - Throws: The error of the base use case, or a ``HistoryJournalError`` if the history has a
+  ///   journal that can't be written or doesn't know the use case. Nothing is recorded then.
+  /// - Complexity: That of the base use case, and O(*n*) in the number of entries that leave.
   @inline(__always)
   public func main(_ request: Base.Request) async throws -> Base.Response {
     switch core.enter() {
@@ -66,7 +68,7 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
         ledger.leave(frame, with: nil)
         throw error
       }
-      guard let step else { fatalError("A body that has returned has made a step.") }
+      guard let step else { fatalError("A recorded body that returns has a response.") }
       ledger.leave(frame, with: step)
       return step.response
     }
@@ -76,13 +78,12 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
 extension UndoableUseCase {
   /// Returns a use case that does the same, and records its executions in `history`.
   ///
-  /// Pass it to the code that executes the use case. Its copies are the same use case for
-  /// ``merge(_:_:)``.
+  /// Pass the recorded use case to the code that executes it. For ``merge(_:_:)``, its copies are
+  /// the same use case.
   ///
   /// The recorded use case holds a strong reference to the history, and an entry holds its use
-  /// case. To avoid a retain cycle, don't store a recorded use case in one that is recorded in the
-  /// same history: create it when `main` needs it, or ``UseCaseHistory/clear()`` the history at the
-  /// end.
+  /// case. To avoid a retain cycle, don't store a recorded use case in another one of the same
+  /// history: create it when `main` needs it, or call ``UseCaseHistory/clear()`` at the end.
   ///
   /// - Parameter history: The history that records the executions.
   /// - Returns: The recorded use case.

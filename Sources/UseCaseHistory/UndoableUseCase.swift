@@ -26,10 +26,10 @@ public import UseCase
 public protocol UndoableUseCase<Request, Response>: UseCase {
   /// Takes the effect of an execution back.
   ///
-  /// It runs on the lane, the serial queue of the history, where nothing else runs until it has
-  /// returned. Its isolation is that of the type, and it has no timeout. If it throws, the entry
-  /// stays applied, and the undo can be tried again: so leave things as they were. If it throws
-  /// ``HistoryObsolete``, the entry leaves the history.
+  /// `undo` runs on the lane, the serial queue of the history, where nothing else runs until `undo`
+  /// has returned. Its isolation is that of the type, and it has no timeout. If it throws, the
+  /// entry stays applied, and the undo can be tried again. So before you throw, leave things as
+  /// they were. If `undo` throws ``HistoryObsolete``, the entry leaves the history.
   ///
   /// - Parameters:
   ///   - request: The request of the execution.
@@ -40,10 +40,11 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   /// Brings the effect of an execution back. The default calls `main` with the same request.
   ///
   /// If `main` creates an identifier, the default creates a different one, and later entries that
-  /// refer to the first one fail. To avoid that, put the identifier into the request, or let `redo`
-  /// take it from the last response.
+  /// refer to the first identifier fail. To avoid that, put the identifier into the request, or let
+  /// `redo` take it from the last response.
   ///
-  /// It runs as ``undo(_:_:)`` does. If it throws, the entry stays undone.
+  /// `redo` runs on the lane, as ``undo(_:_:)`` does. If `redo` throws, the entry stays undone, and
+  /// the redo can be tried again. If it throws ``HistoryObsolete``, the entry leaves the history.
   ///
   /// - Parameters:
   ///   - request: The request of the execution.
@@ -55,11 +56,12 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   /// Returns the title of the request for the user interface, such as "Rename" in "Undo Rename".
   /// The default is the name of the type.
   ///
-  /// It is called on the thread that reads the title.
+  /// It is called on the thread that reads the state or the entries of the history. For the entry
+  /// with which an undo, a redo or a move responds, it is called on no actor.
   ///
   /// - Parameter request: The request of the execution.
   /// - Returns: The title.
-  /// - Complexity: Expected to be O(1). It is called each time the title is read.
+  /// - Complexity: Expected to be O(1). Each read of the entries calls it for each entry.
   func title(for request: Request) -> String
 
   /// Decides whether two executions, one right after the other, become one entry, as two typed
@@ -87,13 +89,14 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   ///
   /// Use it to delete permanently what `main` has only hidden.
   ///
-  /// It is called exactly once, on no actor and with no lock held, before the operation that caused
-  /// it has ended. `clear()`, `forget(_:)` and `limit` of ``UseCaseHistory`` call it on the
-  /// caller's thread, before they return. A history that is deallocated doesn't call it.
+  /// It is called exactly once, with no lock held. An operation that makes a pair leave calls it on
+  /// no actor, before the operation ends. `clear()`, `forget(_:)` and `limit` of ``UseCaseHistory``
+  /// call it on the caller's thread, before they return. A history that is deallocated doesn't call
+  /// it.
   ///
-  /// With a journal, it is called once the journal has recorded that the pair has left. For
-  /// `clear()`, `forget(_:)` and `limit`, that is shortly after they return. If the process ends at
-  /// that moment, the next launch calls it again.
+  /// With a journal, it is always called on no actor, once the journal has recorded that the pair
+  /// has left. For `clear()`, `forget(_:)` and `limit`, that is shortly after they return. If the
+  /// process ends at that moment, the next launch calls it again.
   ///
   /// - Parameters:
   ///   - request: The request of the execution.
@@ -106,14 +109,17 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   /// ``HistoryFootprint/everything``.
   ///
   /// ``UseCaseHistory/undo(_:)`` undoes an entry out of order only if no later entry overlaps its
-  /// footprint. Return the same footprint each time for the same request and response. It is called
-  /// on no actor, with no lock held.
+  /// footprint. Return the same footprint each time for the same request and response.
+  ///
+  /// It is called with no lock held: by ``UseCaseHistory/blockers(of:)`` on the caller's thread,
+  /// otherwise on no actor.
   ///
   /// - Parameters:
   ///   - request: The request of the execution.
   ///   - response: What `main`, or the last `redo`, answered.
   /// - Returns: The things that `main`, `undo` and `redo` read or write.
-  /// - Complexity: Expected to be O(1). It runs at each recording and redo.
+  /// - Complexity: Expected to be O(1). It is called whenever an entry is recorded, redone,
+  ///   restored from a journal, or compared with another entry.
   func footprint(of request: Request, _ response: Response) -> HistoryFootprint
 }
 
@@ -173,7 +179,7 @@ extension UndoableUseCase {
   /// - Parameters:
   ///   - request: The request of the execution.
   ///   - response: The last response.
-  /// - Returns: The footprint that overlaps every other one.
+  /// - Returns: ``HistoryFootprint/everything``.
   public func footprint(of request: Request, _ response: Response) -> HistoryFootprint {
     .everything
   }

@@ -8,7 +8,7 @@ extension UseCaseHistory {
   /// - Complexity: O(*n*) in the number of entries.
   public var entries: [HistoryEntry] { core.ledger.entries }
 
-  /// Returns the entry that an operation has become. The entry is there when the handlers of the
+  /// Returns the entry that an operation has become. The entry exists when the handlers of the
   /// operation run.
   ///
   /// ```swift
@@ -22,7 +22,8 @@ extension UseCaseHistory {
   /// - Parameter operation: The operation of an execution or a group of this history.
   /// - Returns: The entry, `nil` before the operation is recorded and after the entry has left. For
   ///   an execution that was merged, the entry into which it was merged.
-  /// - Complexity: The same as ``undo(_:)``.
+  /// - Complexity: O(1) for an applied entry whose footprint is keys, otherwise O(*n*) in the
+  ///   number of entries.
   public func entry(of operation: UseCaseOperationID) -> HistoryEntry? {
     core.ledger.entry(of: HistoryEntry.ID(operation))
   }
@@ -34,20 +35,22 @@ extension UseCaseHistory {
   ///   - entry: The entry, or the part.
   ///   - type: The use case that was recorded.
   /// - Returns: The request and the last response. `nil` if the entry is a group, belongs to
-  ///   another use case, or doesn't exist.
-  /// - Complexity: The same as ``undo(_:)``, and O(*n*) in the number of entries for a part.
+  ///   another use case, can't be read, is an execution in doubt, or doesn't exist.
+  /// - Complexity: O(1) for an applied entry whose footprint is keys, otherwise O(*n*) in the
+  ///   number of entries.
   public func execution<Base: UndoableUseCase>(
     _ entry: HistoryEntry.ID, by type: Base.Type
   ) -> (request: Base.Request, response: Base.Response)? {
     (core.ledger.step(of: entry) as? RecordedStep<Base>).map { ($0.request, $0.response) }
   }
 
-  /// Returns the entries that would block an ``undo(_:)`` of `entry` at present, for a list of
-  /// steps.
+  /// Returns the entries that block ``undo(_:)`` of `entry` at present. Use it to disable rows in a
+  /// list of entries.
   ///
   /// - Parameter entry: An applied entry.
-  /// - Returns: The later entries that overlap it, the oldest first. Empty if the entry is undone,
-  ///   or doesn't exist.
+  /// - Returns: The later entries that overlap `entry`, the oldest first. If a group is partly
+  ///   undone, only this group. Empty if `entry` is undone, is an execution in doubt, or doesn't
+  ///   exist.
   /// - Complexity: The same as ``undo(_:)``.
   public func blockers(of entry: HistoryEntry.ID) -> [HistoryEntry.ID] {
     core.ledger.blockers(of: entry)
@@ -59,8 +62,8 @@ extension UseCaseHistory {
 extension UseCaseHistory {
   /// How many applied entries are kept, `nil` for all.
   ///
-  /// The oldest ones are discarded when an execution is recorded, and when you lower the limit. A
-  /// limit below 0 is a programmer error and traps.
+  /// The oldest applied entries are discarded when an execution is recorded, and when you lower the
+  /// limit. A negative limit is a programmer error and traps.
   ///
   /// - Complexity: O(1), and O(*n*) in the number of entries that are discarded.
   public var limit: Int? {
@@ -76,8 +79,8 @@ extension UseCaseHistory {
   /// A running execution is not recorded when it ends, and a waiting undo or redo finds nothing. A
   /// clean history stays clean, and one with unsaved changes keeps them.
   ///
-  /// If you call it inside a recorded body, an undo, a redo or a group, it takes effect when that
-  /// has ended.
+  /// Inside a recorded body, an undo, a redo or a group, `clear()` takes effect when that body,
+  /// undo, redo or group has ended.
   ///
   /// - Complexity: O(*n*) in the number of entries, with no lock held.
   public func clear() {
@@ -89,14 +92,14 @@ extension UseCaseHistory {
 
   /// Removes an entry from the history, whether it is applied or undone.
   ///
-  /// Its effect stays as it is, and can no longer be undone or redone. An entry that is being
-  /// undone or redone leaves when that has ended.
+  /// The effect of the entry stays as it is, and can no longer be undone or redone. An entry that
+  /// is being undone or redone leaves when the undo or redo has ended.
   ///
   /// A clean history stays clean. If undo and redo can no longer restore the saved state, the
   /// history is not clean again until the next save.
   ///
-  /// - Parameter entry: The entry. An unknown one is ignored.
-  /// - Complexity: The same as ``undo(_:)``.
+  /// - Parameter entry: The entry. An unknown entry is ignored.
+  /// - Complexity: O(*n*) in the number of entries.
   public func forget(_ entry: HistoryEntry.ID) {
     core.ledger.drop { $0.forget(entry) }
   }

@@ -1,7 +1,7 @@
 extension UseCaseHistory {
   /// Restores the history that a journal keeps.
   ///
-  /// It has everything that was recorded before the last process ended, by exit or by crash. An
+  /// The history has everything that was recorded before the last process exited or crashed. An
   /// empty journal gives an empty history.
   ///
   /// ```swift
@@ -10,31 +10,35 @@ extension UseCaseHistory {
   ///   journal, for: [Rename(document: document)])
   /// ```
   ///
-  /// From then on the history writes ahead: the intent of each recorded execution, undo and redo
-  /// before its body begins, and its end before any handler runs. If the intent can't be written,
-  /// the body doesn't run, and the operation fails with a ``HistoryJournalError``. So does the
-  /// execution of a use case that is not in `useCases`.
+  /// From then on, the history writes each recorded execution, undo and redo to the journal twice:
+  /// the intent before it begins, and the result before any handler runs. If the intent can't be
+  /// written, the execution, undo or redo doesn't begin, and the operation fails with a
+  /// ``HistoryJournalError``. An execution of a use case that is not in `useCases` fails with this
+  /// error, too.
   ///
   /// Opening a history calls neither `main` nor `redo` of your use cases. It calls these methods:
   ///
-  /// - ``JournaledUseCase/settle(_:)`` for each body that was interrupted
+  /// - ``UndoableUseCase/footprint(of:_:)`` for each entry whose footprint is not
+  ///   ``HistoryFootprint/everything``
+  /// - ``JournaledUseCase/settle(_:)`` for each execution, undo or redo that was interrupted
   /// - ``UndoableUseCase/undo(_:_:)`` for the parts of a group that was interrupted, unless
   ///   `interrupted` is ``HistoryInterruption/keep``
-  /// - ``UndoableUseCase/discard(_:_:_:)`` for each pair whose last `discard` may not have returned
+  /// - ``UndoableUseCase/discard(_:_:_:)`` for each pair that leaves the history meanwhile, such as
+  ///   an entry over the limit, and for each pair whose `discard` may have been interrupted
   ///
   /// - Parameters:
   ///   - journal: The journal of the history. Use it for nothing else as long as the history
   ///     exists.
   ///   - useCases: The use cases that can be recorded, and that read their entries. The entries of
-  ///     others are ``HistoryEntry/Standing/unreadable``.
+  ///     other use cases are ``HistoryEntry/Standing/unreadable``.
   ///   - interrupted: Whether a group that was interrupted is undone or kept.
-  ///   - limit: How many applied entries are kept, `nil` for all. Below 0 it is a programmer error
-  ///     and traps.
+  ///   - limit: How many applied entries are kept, `nil` for all. A negative limit is a programmer
+  ///     error and traps.
   ///   - mergeWindow: The longest time between two executions that can merge.
   ///   - clock: Measures the merge window, and the timeouts of the recorded use cases.
   /// - Returns: The history.
   /// - Throws: A ``HistoryJournalError`` if the journal can't be read or written, or if two use
-  ///   cases have one name.
+  ///   cases have the same name.
   /// - Complexity: O(*n*) in the number of bytes of the journal.
   public static func open(
     _ journal: any HistoryJournal, for useCases: [any JournaledUseCase],
@@ -60,7 +64,7 @@ extension UseCaseHistory {
   /// While there is an error, the journal is behind the history. The next write that succeeds
   /// catches up.
   ///
-  /// A response that can't be encoded is an error, too, until the journal is compacted: the next launch
-  /// can't read the entry.
+  /// A response that can't be encoded is an error, too, until the history rewrites the journal to
+  /// shorten it. At the next launch, the entry is ``HistoryEntry/Standing/unreadable``.
   public var journalError: (any Error)? { core.ledger.journal?.error }
 }

@@ -9,24 +9,25 @@ extension UseCaseHistory {
     core.ledger.states()
   }
 
-  /// Returns the place where the history is.
+  /// Returns a save point: the present state of the document, as the history knows it.
   ///
-  /// Take it when saving begins, and pass it to ``markSaved(_:)`` when saving has succeeded.
-  /// Changes made meanwhile are unsaved.
+  /// Take a save point when saving begins, and pass it to ``markSaved(_:)`` when saving has
+  /// succeeded. Changes made meanwhile are unsaved.
   ///
-  /// Await ``idle()`` before. While a body, an undo, a redo, a move or a group runs, the state of
-  /// the document is uncertain. If you mark a point that was taken then, the history is not clean
-  /// until the next save.
+  /// Await ``idle()`` first. While a body, an undo, a redo, a move or a group runs, the state of
+  /// the document is uncertain. If you mark a save point that was taken then, the history is not
+  /// clean until the next save.
   ///
-  /// - Returns: The place.
+  /// - Returns: The save point.
   public func savePoint() -> HistorySavePoint {
     HistorySavePoint(history: core.ledger.history, place: core.ledger.change { $0.savePoint() })
   }
 
-  /// Marks the place where `point` was taken as saved. The history is clean whenever it is there.
+  /// Marks the state at `point` as saved. From then on, the history is clean whenever undo and redo
+  /// have restored this state.
   ///
-  /// - Parameter point: From ``savePoint()`` of this history. One of another history is a programmer
-  ///   error and traps.
+  /// - Parameter point: A save point that ``savePoint()`` of this history returned. Passing a save
+  ///   point of another history is a programmer error and traps.
   public func markSaved(_ point: HistorySavePoint) {
     guard point.history == core.ledger.history else {
       fatalError(

@@ -1,6 +1,7 @@
 public import UseCase
 
-/// An undo stack for asynchronous actions: it records executions, and undoes and redoes them in order.
+/// An undo stack for asynchronous actions: it records executions, and undoes and redoes them in
+/// order.
 ///
 /// ```swift
 /// let history = UseCaseHistory()
@@ -11,9 +12,9 @@ public import UseCase
 /// ```
 ///
 /// A history runs its executions, undos and redos on its *lane*, a serial queue, in the order in
-/// which you call them. An undo that you call while executions wait is for the last of these. A
-/// failure loses nothing: after a failed execution the undone entries are still there, and a failed
-/// undo can be tried again.
+/// which you call them. If executions wait or run, ``undo()`` undoes the last of them. A failure
+/// loses nothing: after a failed execution, the undone entries are still there, and a failed undo
+/// can be tried again.
 ///
 /// An execution that returns a response becomes an *entry*. A history is *clean* when it has no
 /// unsaved changes: see ``markSaved(_:)``.
@@ -23,8 +24,8 @@ public final class UseCaseHistory: Sendable {
   /// Creates an empty history. It is clean: it has no unsaved changes.
   ///
   /// - Parameters:
-  ///   - limit: How many applied entries are kept, `nil` for all. Below 0 it is a programmer error
-  ///     and traps.
+  ///   - limit: How many applied entries are kept, `nil` for all. A negative limit is a programmer
+  ///     error and traps.
   ///   - mergeWindow: The longest time between two executions that can merge.
   ///   - clock: Measures the merge window, and the timeouts of the recorded use cases.
   public init(
@@ -52,7 +53,10 @@ extension UseCaseHistory {
   /// - Parameters:
   ///   - useCase: The use case to execute.
   ///   - request: The input of the use case.
-  /// - Returns: The operation. It fails with whatever `useCase` throws; then nothing is recorded.
+  /// - Returns: The operation. It fails with the error of the use case; with `UseCaseTimeout`,
+  ///   after which a late response is still recorded; with ``HistoryJournalError`` if the history
+  ///   has a journal that can't be written, or that doesn't know the use case. If `main` throws or
+  ///   doesn't run, nothing is recorded.
   /// - Complexity: O(1), and O(*n*) in the number of entries that it discards.
   @inlinable @discardableResult
   public func execute<Base: UndoableUseCase>(
@@ -65,9 +69,11 @@ extension UseCaseHistory {
   /// newest one once they have ended.
   ///
   /// - Returns: An operation whose response is the undone entry, `nil` if there was nothing to
-  ///   undo. It fails with the error of the use case's `undo`, and can then be tried again; with
+  ///   undo. It fails with the error of the use case's `undo`, after which you can try again; with
   ///   ``HistoryError/outOfTurn`` if the entry is not the newest applied one after all; with
-  ///   ``HistoryError/reentrant`` inside a recorded body, an undo, a redo or a group.
+  ///   ``HistoryError/reentrant`` inside a recorded body, an undo, a redo or a group; with
+  ///   ``HistoryJournalError`` if the history has a journal, and the journal can't be written or
+  ///   the entry can't be read.
   /// - Complexity: O(1), and O(*n*) in the number of parts of a group.
   @discardableResult
   public func undo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
@@ -77,8 +83,15 @@ extension UseCaseHistory {
   /// Redoes the next undone entry. If operations wait or run, that is the entry that will be the
   /// next one once they have ended.
   ///
+  /// An execution that succeeds discards the undone entries. If it waits or runs and would leave
+  /// nothing to redo, the redo is for the entry that is next if the execution fails.
+  ///
   /// - Returns: An operation whose response is the redone entry, `nil` if there was nothing to
-  ///   redo. It fails with the error of the use case's `redo`, and as ``undo()`` does.
+  ///   redo. It fails with the error of the use case's `redo`, after which you can try again; with
+  ///   ``HistoryError/outOfTurn`` if the entry is not the next undone one after all, for example
+  ///   because an execution has succeeded; with ``HistoryError/reentrant`` inside a recorded body,
+  ///   an undo, a redo or a group; with ``HistoryJournalError`` if the history has a journal, and
+  ///   the journal can't be written or the entry can't be read.
   /// - Complexity: O(1), and O(*n*) in the number of parts of a group.
   @discardableResult
   public func redo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
@@ -93,18 +106,21 @@ extension UseCaseHistory {
   /// }
   /// ```
   ///
-  /// Entries overlap if their footprints do: see ``UndoableUseCase/footprint(of:_:)``. By default a
-  /// footprint is everything, and then only the newest entry can be undone.
+  /// Entries overlap if their footprints do: see ``UndoableUseCase/footprint(of:_:)``. By default,
+  /// a footprint is everything, and only the newest entry can be undone.
   ///
-  /// The undone entry becomes the next one to redo. Redoing it makes it the newest applied entry;
-  /// the order of the others doesn't change. A partly undone group blocks all older entries.
+  /// The undone entry becomes the next one to redo. Redoing the entry makes it the newest applied
+  /// entry. The order of the other entries doesn't change. A partly undone group blocks all older
+  /// entries.
   ///
   /// - Parameter entry: The entry.
   /// - Returns: An operation whose response is the undone entry, `nil` if it was undone already. It
   ///   fails with the error of the use case's `undo`; with ``HistoryError/blocked(by:)`` if later
-  ///   entries have to be undone before; with ``HistoryError/unknownEntry(_:)`` if the entry is not
-  ///   there when its turn comes; with ``HistoryError/reentrant`` inside a recorded body, an undo,
-  ///   a redo or a group.
+  ///   entries have to be undone first; with ``HistoryError/unknownEntry(_:)`` if the entry is not
+  ///   in the history when the operation begins, or is an execution in doubt; with
+  ///   ``HistoryError/reentrant`` inside a recorded body, an undo, a redo or a group; with
+  ///   ``HistoryJournalError`` if the history has a journal, and the journal can't be written or
+  ///   the entry can't be read.
   /// - Complexity: O(*n*) in the number of later entries that overlap it, and in the number of
   ///   parts of a group. For an entry whose footprint is everything, O(*n*) in the number of later
   ///   entries.
@@ -120,9 +136,11 @@ extension UseCaseHistory {
   ///
   /// - Parameter entry: The entry, or `nil` to undo all.
   /// - Returns: An operation whose response is the entries undone or redone, in this order. It
-  ///   fails with the error of an undo or a redo; with ``HistoryError/unknownEntry(_:)`` if there
-  ///   is no such entry when its turn comes; with ``HistoryError/reentrant`` inside a recorded
-  ///   body, an undo, a redo or a group.
+  ///   fails with the error of an undo or a redo; with ``HistoryError/unknownEntry(_:)`` if the
+  ///   entry is not in the history when the operation begins, or is an execution in doubt; with
+  ///   ``HistoryError/reentrant`` inside a recorded body, an undo, a redo or a group; with
+  ///   ``HistoryJournalError`` if the history has a journal, and the journal can't be written or an
+  ///   entry can't be read.
   /// - Complexity: O(*n*) in the number of entries to undo or redo.
   @discardableResult
   public func move(to entry: HistoryEntry.ID?) -> UseCaseOperation<HistoryMove, [HistoryEntry]> {
@@ -145,9 +163,9 @@ extension UseCaseHistory {
   /// - Parameters:
   ///   - title: The title of the group for the user interface.
   ///   - body: Executes the parts. It runs on no actor.
-  /// - Returns: An operation whose response is what the body returns. It fails with whatever the
-  ///   body throws; with ``HistoryGroupError`` if the parts could then not all be undone; with
-  ///   ``HistoryError/reentrant`` inside a recorded body, an undo or a redo.
+  /// - Returns: An operation whose response is what the body returns. It fails with the error of
+  ///   the body; with ``HistoryGroupError`` if the body throws and the undo of a part fails, too;
+  ///   with ``HistoryError/reentrant`` inside a recorded body, an undo or a redo.
   /// - Complexity: O(*n*) in the number of parts.
   @discardableResult
   public func group<Value: Sendable>(
@@ -169,10 +187,11 @@ extension UseCaseHistory {
   /// Waits until nothing runs or waits on the lane, and the journal, if there is one, is up to
   /// date.
   ///
-  /// It returns at once if that is so already. If the journal can't be written, this doesn't wait
-  /// for it. The cancellation of the awaiting task changes nothing.
+  /// If that is so already, `idle()` returns at once. If a write to the journal fails, `idle()`
+  /// returns, too: see ``journalError``. The cancellation of the awaiting task changes nothing.
   ///
-  /// Don't await it inside a recorded body, an undo, a redo or a group: it would never return.
+  /// Don't await `idle()` inside a recorded body, an undo, a redo or a group: it would never
+  /// return.
   public func idle() async {
     await core.lane.idle()
     await core.ledger.journal?.flush()

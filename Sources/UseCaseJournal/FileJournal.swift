@@ -11,15 +11,15 @@ import UseCaseInternals
 ///   journal, for: [Rename(document: document)])
 /// ```
 ///
-/// The file belongs to one process at a time, and only its owner can read it. Each record has its
-/// length and a checksum. A last record that was only partly written is removed. A file that is
-/// damaged elsewhere, or isn't a journal, is left unchanged.
+/// Only one process at a time can open the file, and only the user who owns the file can read it.
+/// Each record has its length and a checksum. A last record that was only partly written is
+/// removed. A file that is damaged elsewhere, or isn't a journal, is left unchanged.
 ///
-/// It is available on Apple platforms, Linux and Android.
+/// `FileJournal` is available on Linux and Apple platforms.
 public final class FileJournal: HistoryJournal {
   /// The events that a record survives once `append` has returned.
   public enum Durability: Hashable, Sendable {
-    /// The end of the process, also by a crash. The operating system has the record, and writes it
+    /// The end of the process, even by a crash. The operating system has the record, and writes it
     /// to the drive later.
     case process
 
@@ -50,8 +50,8 @@ public final class FileJournal: HistoryJournal {
   ///   - url: A file, in a folder that exists.
   ///   - durability: The events that a record survives.
   ///   - coder: Encodes the values, and decodes them.
-  /// - Throws: A `HistoryJournalError` if the file is in use, has another format, or can't be
-  ///   opened.
+  /// - Throws: A `HistoryJournalError` if the file is in use, has another format or a damaged
+  ///   header, or can't be opened.
   public init(
     at url: URL, durability: Durability = .process, coder: any HistoryCoder = JSONHistoryCoder()
   ) throws {
@@ -75,14 +75,17 @@ public final class FileJournal: HistoryJournal {
   /// Returns the records.
   ///
   /// - Returns: The appended records, except a last one that was only partly written.
-  /// - Throws: A `HistoryJournalError` if the file is damaged, or can't be read.
+  /// - Throws: A `HistoryJournalError` if the journal was closed, or if the file is damaged, has
+  ///   another format, can't be read, or has a partly written record that can't be removed.
   /// - Complexity: O(*n*) in the number of bytes.
   public func read() async throws -> [[UInt8]] { try await aside { try $0.read() } }
 
   /// Appends a record.
   ///
   /// - Parameter record: The bytes.
-  /// - Throws: A `HistoryJournalError` if the record can't be written. The file is then unchanged.
+  /// - Throws: A `HistoryJournalError` if the journal was closed, or if the file is damaged or
+  ///   can't be written. What was written of the record is then removed, if possible at once,
+  ///   otherwise before the next append.
   /// - Complexity: O(*n*) in the number of bytes.
   public func append(_ record: [UInt8]) async throws {
     switch durability {
@@ -96,8 +99,9 @@ public final class FileJournal: HistoryJournal {
   /// Writes a new file with these records, and replaces the old file with it.
   ///
   /// - Parameter records: The new records.
-  /// - Throws: A `HistoryJournalError` if the new file can't be written, which leaves the old one
-  ///   unchanged, or if the new one is in place and may not survive a loss of power.
+  /// - Throws: A `HistoryJournalError` if the journal was closed; if the new file can't be written,
+  ///   which leaves the old file unchanged; or if the new file is in place, but may not survive a
+  ///   loss of power.
   /// - Complexity: O(*n*) in the number of bytes.
   public func replace(with records: [[UInt8]]) async throws {
     try await aside { try $0.replace(with: records) }

@@ -10,8 +10,8 @@ public import UseCaseHistory
 /// print(String(decoding: bytes, as: UTF8.self))  // {"name":"Report"}
 /// ```
 ///
-/// Anyone who can read the journal can read the values in it. To encrypt them, wrap this coder in
-/// one of your own.
+/// Anyone who can read the journal can read the values in it. To encrypt them, wrap this coder in a
+/// coder of your own.
 public struct JSONHistoryCoder: HistoryCoder {
   private let encoder: JSONEncoder
   private let decoder: JSONDecoder

@@ -8,10 +8,10 @@ import UseCase
 /// }
 /// ```
 public struct HistoryEntry: Identifiable, Hashable, Sendable {
-  /// The identity of an entry. Later calls get greater identities.
+  /// The identity of an entry. An entry that was requested later has a greater identity.
   ///
-  /// Each is unique among all histories of the process, and a later launch that opens the history
-  /// from a journal doesn't use it again.
+  /// An identity is unique among all histories of the process. A later launch that opens the
+  /// history from a journal doesn't use it again.
   public struct ID: Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
     let number: UInt64
 
@@ -47,11 +47,11 @@ public struct HistoryEntry: Identifiable, Hashable, Sendable {
     /// The number of the entry, such as `#7`.
     public var description: String { "#\(number)" }
 
-    /// Returns whether the first was asked for before the second.
+    /// Returns whether the first entry was requested before the second.
     ///
     /// - Parameters:
     ///   - lhs: The identity of an entry.
-    ///   - rhs: The identity of another.
+    ///   - rhs: The identity of another entry.
     /// - Returns: Whether `lhs` is the older one.
     public static func < (lhs: ID, rhs: ID) -> Bool { lhs.number < rhs.number }
   }
@@ -118,10 +118,10 @@ public struct HistoryEntry: Identifiable, Hashable, Sendable {
     case normal
 
     /// The process ended during the execution, undo or redo of the entry, and it is unknown whether
-    /// that took effect.
+    /// the execution, undo or redo took effect.
     ///
-    /// After an execution, the entry can only be forgotten. After an undo or a redo, that can be
-    /// tried again.
+    /// If an execution was interrupted, the entry can only be forgotten: see
+    /// ``UseCaseHistory/forget(_:)``. If an undo or a redo was interrupted, you can try it again.
     case inDoubt
 
     /// No use case that was given to `open` can read the entry. It can only be forgotten.

@@ -1,4 +1,4 @@
-/// An error that a history throws when a call has no valid target.
+/// The error of an undo, a redo, a move or a group that the history refuses.
 public enum HistoryError: Error, Hashable, CustomStringConvertible {
   /// The entry to undo or redo is no longer next in line, for example because its execution or an
   /// earlier undo has failed.
@@ -8,11 +8,12 @@ public enum HistoryError: Error, Hashable, CustomStringConvertible {
   /// itself. A group inside a group is allowed.
   case reentrant
 
-  /// There is no such entry: it never existed, or it has left the history.
+  /// The entry never existed, has left the history, or is an execution in doubt. An execution in
+  /// doubt can only be forgotten: see ``HistoryEntry/Standing/inDoubt``.
   case unknownEntry(HistoryEntry.ID)
 
-  /// The entry can't be undone before these later entries, which overlap it. The oldest comes
-  /// first.
+  /// These later entries have to be undone first, because they overlap the entry, or because one is
+  /// a partly undone group. The oldest comes first.
   case blocked(by: [HistoryEntry.ID])
 
   /// A sentence for a user.
@@ -21,11 +22,11 @@ public enum HistoryError: Error, Hashable, CustomStringConvertible {
     case .outOfTurn:
       "This step is no longer next in line. Look at the history, and try again."
     case .reentrant:
-      "The history cannot do this while it runs the action that asks for it."
+      "This cannot be done in the middle of an action."
     case .unknownEntry:
-      "This step is no longer in the history."
+      "This step is not in the history, or cannot be undone."
     case .blocked(let entries):
-      "Later changes build upon this step (\(entries.count)). Undo those first."
+      "Undo \(entries.count) later \(entries.count == 1 ? "change" : "changes") first."
     }
   }
 }
@@ -43,8 +44,8 @@ public enum HistoryError: Error, Hashable, CustomStringConvertible {
 /// ```
 ///
 /// The operation fails with this error, and the entry leaves the history, so that it doesn't block
-/// older entries. Of a group only the part leaves, and the operation goes on with the next part. It
-/// fails if no part of the group is left.
+/// older entries. In a group, only the part that threw leaves, and the operation goes on with the
+/// next part. The operation fails if no part is left.
 public struct HistoryObsolete: Error, CustomStringConvertible {
   /// The underlying error, if there is one.
   public let cause: (any Error)?
@@ -63,7 +64,7 @@ public struct HistoryObsolete: Error, CustomStringConvertible {
   }
 }
 
-/// The error of a group that failed, and whose parts couldn't all be undone.
+/// The error of a group whose body threw, and whose parts couldn't all be undone.
 public struct HistoryGroupError: Error, CustomStringConvertible {
   /// The error of the body of the group.
   public let cause: any Error

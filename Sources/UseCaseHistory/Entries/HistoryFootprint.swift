@@ -22,8 +22,8 @@ public struct HistoryFootprint: Hashable, Sendable {
   /// Nil for everything.
   private let keys: Set<Key>?
 
-  /// A footprint that overlaps every other one but an empty one. Later entries have to be undone
-  /// first.
+  /// A footprint that overlaps all footprints except an empty one. An entry with this footprint can
+  /// be undone only after all later entries whose footprint isn't empty.
   public static let everything = Self(keys: nil)
 
   /// Returns the footprint of an execution that touches these things, such as the ids of notes.
@@ -34,7 +34,7 @@ public struct HistoryFootprint: Hashable, Sendable {
     Self(keys: Set(keys.map { HistoryFootprint.Key(value: $0) }))
   }
 
-  /// Returns the footprint of an execution that touches nothing. It overlaps no other.
+  /// Returns the footprint of an execution that touches nothing. It overlaps no other footprint.
   ///
   /// - Returns: The footprint.
   public static func keys() -> Self { Self(keys: []) }

@@ -12,10 +12,11 @@ public struct HistoryJournalError: Error, CustomStringConvertible {
     /// No use case that was given to `open` can read the entry. The name is that of its use case.
     case unreadable(String)
 
-    /// The journal is damaged before its end, and was left unchanged.
+    /// The journal is damaged, and was left unchanged. A last record that was only partly written
+    /// is no damage.
     ///
-    /// The offset is a position in bytes where a file is damaged, and the index of a record whose
-    /// content makes no sense.
+    /// If the bytes of a file are damaged, the offset is their position. If the bytes can be read,
+    /// but a record makes no sense, the offset is the index of the record.
     case damaged(offset: Int)
 
     /// The file is not a journal, or was written in a newer format. It was left unchanged.
@@ -61,7 +62,8 @@ public struct HistoryJournalError: Error, CustomStringConvertible {
     self = error as? Self ?? Self(reason, cause: error)
   }
 
-  /// A sentence for a user, with the cause.
+  /// A sentence with the cause. The sentences for `notJournaled` and `duplicateName` are for the
+  /// programmer, the others for a user.
   public var description: String { sentence + (cause.map { " (\($0))" } ?? "") }
 
   private var sentence: String {

@@ -1,4 +1,4 @@
-/// A place in a history, taken with ``UseCaseHistory/savePoint()`` when saving begins.
+/// The state of the document when saving began, as ``UseCaseHistory/savePoint()`` returned it.
 public struct HistorySavePoint: Hashable, Sendable {
   /// The history that it was taken from.
   let history: HistoryEntry.ID

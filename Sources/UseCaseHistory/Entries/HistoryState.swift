@@ -10,21 +10,22 @@ public struct HistoryState: Hashable, Sendable {
 
   /// Whether ``UseCaseHistory/redo()`` called now would have an entry to redo.
   ///
-  /// It is `false` while a recorded execution waits or runs, because that is about to discard the
-  /// undone entries.
+  /// It is `false` while a recorded execution waits or runs, because the execution is about to
+  /// discard the undone entries.
   public var canRedo: Bool
 
   /// Whether an execution, an undo, a redo, a move or a group of the history waits or runs.
   public var isBusy: Bool
 
-  /// Whether there are no unsaved changes: the history is at the saved place, no execution or group
-  /// waits or runs, and no undo, redo or move runs.
+  /// Whether there are no unsaved changes: the document is in the saved state, no execution or
+  /// group waits or runs, and no undo, redo or move runs.
   public var isClean: Bool
 
-  /// The title of the entry that `undo()` would undo, also while its execution waits or runs.
+  /// The title of the entry that `undo()` would undo, even while its execution waits or runs.
   ///
-  /// It is `nil` if there is nothing to undo, or if a wrapper of your own runs the execution on the
-  /// lane: then the title is known once the execution is recorded.
+  /// It is `nil` if there is nothing to undo. It is also `nil` while a use case of your own waits
+  /// or runs on the lane and calls a ``RecordedUseCase``: the title is known once the execution is
+  /// recorded.
   public var undoTitle: String?
 
   /// The title of the entry that `redo()` would redo, `nil` if there is none.

@@ -1,8 +1,8 @@
 /// A store to which a history writes what it does, so that a later launch can restore it: an
 /// ordered list of opaque records.
 ///
-/// `FileJournal` in the module `UseCaseJournal` is one in a file. To use a database, implement a
-/// journal with a table of blobs, and an ascending key.
+/// `FileJournal` in the module `UseCaseJournal` is a journal in a file. To use a database,
+/// implement a journal with a table of blobs, and an ascending key.
 ///
 /// The history calls one method at a time, `read` first. `open` reads and replaces the records in
 /// the task of its caller. All later calls come from tasks that are never cancelled.
@@ -15,7 +15,7 @@ public protocol HistoryJournal: Sendable {
   /// ended.
   ///
   /// - Returns: The records.
-  /// - Throws: The reason why they cannot be read.
+  /// - Throws: The reason why the records can't be read.
   /// - Complexity: O(*n*) in the number of bytes.
   func read() async throws -> [[UInt8]]
 
@@ -33,14 +33,16 @@ public protocol HistoryJournal: Sendable {
   /// Replaces all records with these, atomically.
   ///
   /// - Parameter records: The new records.
-  /// - Throws: The reason why the old ones may still be there.
+  /// - Throws: The reason why the replacement failed. The journal then has all of the old records,
+  ///   or all of the new ones.
   /// - Complexity: Expected to be O(*n*) in the number of bytes.
   func replace(with records: [[UInt8]]) async throws
 }
 
 /// Encodes the values of a history for its journal, and decodes them.
 ///
-/// `JSONHistoryCoder` in the module `UseCaseJournal` is one. A coder of your own may encrypt.
+/// `JSONHistoryCoder` in the module `UseCaseJournal` is a coder for JSON. A coder of your own may
+/// encrypt.
 public protocol HistoryCoder: Sendable {
   /// Returns the bytes of a value.
   ///
@@ -55,7 +57,8 @@ public protocol HistoryCoder: Sendable {
   ///   - type: The type of the value.
   ///   - bytes: The bytes.
   /// - Returns: The value.
-  /// - Throws: The reason why the bytes can't be decoded. The entry is then
-  ///   ``HistoryEntry/Standing/unreadable``.
+  /// - Throws: The reason why the bytes can't be decoded. An entry whose request or response can't
+  ///   be decoded is ``HistoryEntry/Standing/unreadable``. If the title of a group can't be
+  ///   decoded, `open` fails.
   func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value
 }

@@ -128,7 +128,7 @@ extension HistoryStep {
   /// The step as it is in a journal.
   var stored: StoredStep {
     guard let step = self as? StoredStep else {
-      preconditionFailure("What a history with a journal has is stored.")
+      preconditionFailure("All steps of a history with a journal are stored steps.")
     }
     return step
   }

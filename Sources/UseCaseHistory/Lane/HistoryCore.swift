@@ -91,7 +91,7 @@ final class HistoryCore: Sendable {
     of entry: ID? = nil, inside here: HistoryFrame? = .innermost, _ role: (ID) -> HistoryFrame.Role
   ) -> HistoryFrame {
     guard let operation = QueuePlace.operation else {
-      preconditionFailure("What runs on the lane runs in an operation.")
+      preconditionFailure("A body on the lane runs in an operation.")
     }
     let id = ID(operation)
     return HistoryFrame(

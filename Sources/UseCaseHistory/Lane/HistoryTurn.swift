@@ -73,7 +73,7 @@ struct HistoryTurn: Sendable {
 
   private var run: Run {
     guard case .running(let run) = state else {
-      preconditionFailure("What ends has begun in the slot that holds the lane.")
+      preconditionFailure("A body runs in an operation that holds the lane.")
     }
     return run
   }

@@ -54,7 +54,9 @@ extension HistoryPool {
   /// The newest applied entry becomes `merged`, and `later` goes.
   mutating func merge(into content: Record.Content, _ later: Record, into drops: inout [Drop]) {
     truncate(into: &drops)
-    guard let earlier = stacks.applied.popLast() else { preconditionFailure("It has an entry.") }
+    guard let earlier = stacks.applied.popLast() else {
+      preconditionFailure("A merge has an applied entry to merge with.")
+    }
     stacks.applied.append(Record(id: earlier.id, content: content))
     if merged.add(later.id, to: earlier.id) {
       merged.keep(Set(stacks.applied.records.elements.map(\.id)))
@@ -65,7 +67,9 @@ extension HistoryPool {
   /// The newest applied entry and `later` cancel each other out.
   mutating func annul(_ later: Record, into drops: inout [Drop]) {
     truncate(into: &drops)
-    guard let earlier = stacks.applied.popLast() else { preconditionFailure("It has an entry.") }
+    guard let earlier = stacks.applied.popLast() else {
+      preconditionFailure("An execution annuls an applied entry.")
+    }
     places.sum -= earlier.place
     drops.append(Drop(HistoryStack([earlier, later]), .annulled))
   }

@@ -162,7 +162,9 @@ extension HistoryStack: RandomAccessCollection, MutableCollection {
 
   subscript(index: Int) -> Element {
     @inline(__always) get {
-      guard let element = items[head + index] else { preconditionFailure("it has been taken") }
+      guard let element = items[head + index] else {
+        preconditionFailure("An index leads to an element, not to a hole.")
+      }
       return element
     }
     set { items[head + index] = newValue }

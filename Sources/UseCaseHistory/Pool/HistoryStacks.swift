@@ -104,7 +104,7 @@ struct HistoryStacks<Step: Sendable>: Sendable {
     let slot = isMiddle ? held.lowerBound : applied.slots.upperBound - 1
     let record =
       !isApplied ? undone.popLast() : isMiddle ? applied.take(slot) : applied.popLast()
-    guard let record else { preconditionFailure("What a move holds is there.") }
+    guard let record else { preconditionFailure("The records of a move are in the stacks.") }
     return (record, isApplied, slot)
   }
 }
