@@ -3,7 +3,9 @@
 ///     undecided → occupied → leaving → returned
 ///     undecided → waiting → granted → occupied → leaving → returned
 ///
-/// An operation that is cancelled before its body begins goes on to `leaving` from each state.
+/// The queue can grant a slot before the operation has heard that it waits: `undecided → granted`.
+/// A dropped operation gets none: `undecided → returned`. An operation that is cancelled before its
+/// body begins goes on to `leaving` from each state.
 /// `Waiter` is the task of the body while it waits for the slot.
 struct SlotLife<Waiter: Sendable>: Sendable {
   private enum State {

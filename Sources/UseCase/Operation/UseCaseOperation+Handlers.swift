@@ -92,7 +92,8 @@ extension UseCaseOperation {
   /// If several operations can run or wait, follow ``UseCaseQueue/activities()`` instead.
   ///
   /// - Parameter handler: Runs exactly once, in the isolation of the code that attaches it. The
-  ///   handler receives a cancellation if ``cancel()`` came after the outcome.
+  ///   handler receives a cancellation if ``cancel()`` came after the outcome, and before the last
+  ///   `then`, `catch` or `common` began.
   /// - Returns: The operation itself.
   @inlinable @discardableResult
   public func finally(

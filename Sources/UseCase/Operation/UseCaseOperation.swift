@@ -116,7 +116,8 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   /// caller, even if the operation already had an outcome. In that case, `onCancel` and `finally`
   /// run instead and receive a cancellation. The ``outcome`` property keeps its value.
   ///
-  /// Cancelling an operation again, or after all its handlers have run, has no effect.
+  /// Cancelling an operation again has no effect. Neither does cancelling one that has run all its
+  /// handlers, or has begun the last `then`, `catch` or `common` for its outcome.
   public func cancel() { core.endEarly(.cancelled(.requested)) }
 
   @inlinable @inline(__always)

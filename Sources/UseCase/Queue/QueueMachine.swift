@@ -7,9 +7,12 @@ import UseCaseInternals
 ///
 /// A member has a seat from its admission until it is gone:
 ///
+///     waiting → live → (gone)
 ///     waiting → live → unwinding → (gone)
+///     waiting → (gone)
 ///
-/// A live member holds a slot and has no outcome yet. An unwinding one still holds its slot, though
+/// The second way is that of a member with an early outcome, the third that of one that never
+/// starts. A live member holds a slot and has no outcome yet. An unwinding one still holds its slot, though
 /// it has an outcome. The machine may hear of an event when the member has already left, because an
 /// operation and its queue have a lock each. A ticket names seat and identity, so such an event
 /// finds nobody and changes nothing.

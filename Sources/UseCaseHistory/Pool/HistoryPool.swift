@@ -1,6 +1,13 @@
 import UseCaseInternals
 
 /// The undo stack: the entries with the cursor among them, the limit and the clean place.
+///
+/// Between two calls:
+///
+/// - The sum of the places is that of the applied records, and of the effects that have stayed
+///   without their record. Equal sums mean equal documents: so the history knows that it is clean.
+/// - Only the newest applied record can be applied in part.
+/// - The records in the hand of a move are in their stacks until it hands them back with `finish`.
 struct HistoryPool<Step: Sendable>: Sendable {
   typealias ID = HistoryEntry.ID
   typealias Record = HistoryRecord<Step>
