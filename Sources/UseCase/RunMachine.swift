@@ -2,9 +2,9 @@
 ///
 ///     fresh → starting → riding → left
 ///
-/// A rider is an operation that shares the run. It boards when it is admitted, and leaves when it is
-/// cancelled or its body has returned, once. The first one starts the run; whoever boards meanwhile
-/// rides along. When the last one has left, the run is of no use to anybody.
+/// A rider is an operation that shares the run. It boards when it is admitted, and leaves when it
+/// is cancelled or its body has returned, once. The first one starts the run; whoever boards
+/// meanwhile rides along. When the last one has left, the run is of no use to anybody.
 ///
 /// The machine decides, and its owner acts once the lock is released.
 struct RunMachine<Run: Sendable, Rider: Sendable>: Sendable {

@@ -48,7 +48,8 @@ extension UseCase {
 }
 
 extension UseCase {
-  /// The queue for the request. A debug build makes sure of ``queue``: a computed one limits nothing.
+  /// The queue for the request. A debug build makes sure of ``queue``: a computed one limits
+  /// nothing.
   @inlinable
   func checkedQueue(for request: Request) -> UseCaseQueue {
     assert(

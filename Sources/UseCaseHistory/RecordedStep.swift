@@ -2,8 +2,8 @@ public import UseCase
 
 /// The copies of one recorded use case, which merge with each other.
 ///
-/// Its closures run at each recording. The client compiles them, where the types are known: the code
-/// of the library would look up metadata each time.
+/// Its closures run at each recording. The client compiles them, where the types are known: the
+/// code of the library would look up metadata each time.
 @usableFromInline
 final class RecordedIdentity<Base: UndoableUseCase>: Sendable {
   @usableFromInline typealias Step = RecordedStep<Base>

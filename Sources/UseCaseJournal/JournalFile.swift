@@ -13,8 +13,8 @@ struct JournalFile: Sendable {
   /// Whether bytes of an append that failed may stand behind the end.
   private var hasRest = false
 
-  /// Opens the file, or creates it, and locks it. The lock is one of the open file: it goes with the
-  /// process, however that ends.
+  /// Opens the file, or creates it, and locks it. The lock is one of the open file: it goes with
+  /// the process, however that ends.
   init(opening path: String) throws {
     self.path = path
     descriptor = try Self.descriptor(of: path, O_RDWR | O_CREAT)
@@ -48,8 +48,8 @@ struct JournalFile: Sendable {
     return descriptor
   }
 
-  /// Returns whether this is the file at the path. The process that had the lock before may have put
-  /// another file there.
+  /// Returns whether this is the file at the path. The process that had the lock before may have
+  /// put another file there.
   private func lock() throws -> Bool {
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       throw errno == EWOULDBLOCK ? HistoryJournalError(.inUse, journal: path) : error(.cannotRead)

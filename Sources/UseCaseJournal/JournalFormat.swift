@@ -4,8 +4,8 @@
 ///     length   checksum of the record   checksum of both numbers   the record
 ///     …
 ///
-/// Numbers have four bytes, the lowest first. The length has a checksum of its own, so that a wrong one
-/// is not mistaken for a record that was cut off.
+/// Numbers have four bytes, the lowest first. The length has a checksum of its own, so that a wrong
+/// one is not mistaken for a record that was cut off.
 enum JournalFormat {
   static let header: [UInt8] = {
     let start = magic + bytes(of: 1)
@@ -71,8 +71,8 @@ enum JournalFormat {
     return start..<start + Int(number(at: offset, in: file))
   }
 
-  /// Whether another frame begins behind the bad one. If not, the bad one was being appended when the
-  /// process or the power went away.
+  /// Whether another frame begins behind the bad one. If not, the bad one was being appended when
+  /// the process or the power went away.
   private static func isFollowed(_ offset: Int, in file: [UInt8]) -> Bool {
     if let record = record(at: offset, in: file), record.upperBound >= file.count { return false }
     return (offset + 1..<max(offset + 1, file.count - frameSize + 1)).contains { next in

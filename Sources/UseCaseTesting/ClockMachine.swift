@@ -1,5 +1,5 @@
-/// The tasks that sleep, and those that are being resumed. Times are counted from the creation of the
-/// clock.
+/// The tasks that sleep, and those that are being resumed. Times are counted from the creation of
+/// the clock.
 ///
 /// Tasks that are due stand in a line, each advance behind the tasks that it has reached. The head
 /// of the line has been resumed; when it runs, it leaves the line and the next one is resumed. That

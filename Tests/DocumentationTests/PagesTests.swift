@@ -1,8 +1,9 @@
 import Foundation
 import Testing
 
-/// What the READMEs, the articles and the comments of symbols show compiles: each Swift block stands
-/// in a file beside this one. Left out is code of other libraries, which says so in its first line.
+/// What the READMEs, the articles and the comments of symbols show compiles: each Swift block
+/// stands in a file beside this one. Left out is code of other libraries, which says so in its
+/// first line.
 struct PagesTests {
   private static let root = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

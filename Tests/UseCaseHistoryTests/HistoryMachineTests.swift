@@ -218,8 +218,8 @@ struct HistoryMachineTests {
     }
   }
 
-  /// Three parts and a nested group begin and end in every order that there is, with the body of the
-  /// group waiting from each moment on.
+  /// Three parts and a nested group begin and end in every order that there is, with the body of
+  /// the group waiting from each moment on.
   @Test func `a group ends when all that has begun in it has, in every order`() {
     typealias Groups = Machine.Groups
     let (group, nested) = (Self.id(1), Self.id(2))

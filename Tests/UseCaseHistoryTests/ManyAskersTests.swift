@@ -150,7 +150,8 @@ struct ManyAskersTests {
     }
   }
 
-  /// Saves, and compares states and texts, until it is cancelled. Returns how often a clean history was compared.
+  /// Saves, and compares states and texts, until it is cancelled. Returns how often a clean history
+  /// was compared.
   private func save() async -> Int {
     var file = scene.value.texts
     var comparisons = 0

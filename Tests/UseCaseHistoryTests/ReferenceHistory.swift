@@ -1,8 +1,8 @@
 /// A history as one would write it if nobody had to wait: no concurrency, no cleverness, everything
 /// computed anew each time. The real one has to do the same.
 ///
-/// What it undoes is a document of keys: for each the list of all effects that are there. So it knows
-/// for certain whether the document is as it was saved.
+/// What it undoes is a document of keys: for each the list of all effects that are there. So it
+/// knows for certain whether the document is as it was saved.
 final class ReferenceHistory {
   struct Effect: Equatable {
     let number: Int

@@ -5,8 +5,8 @@ import UseCase
 import UseCaseHistory
 import UseCaseJournal
 
-/// A process that changes a document, and is killed at a random moment. Document and history agree when
-/// it is opened again.
+/// A process that changes a document, and is killed at a random moment. Document and history agree
+/// when it is opened again.
 ///
 /// `JOURNAL_KILLS=1000 swift test` kills more of them.
 @Suite(.mustEnd)

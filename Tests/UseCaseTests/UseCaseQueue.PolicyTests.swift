@@ -5,7 +5,8 @@ import Testing
 struct PolicyTests {
   typealias Policy = UseCaseQueue.Policy
 
-  /// One line of the table: the state of the queue, and the fates of the incoming operation and of the others.
+  /// One line of the table: the state of the queue, and the fates of the incoming operation and of
+  /// the others.
   struct Line: CustomTestStringConvertible, Sendable {
     let policy: Policy
     let (holding, live, waiting, isHeldBack): (Int, Int, Int, Bool)

@@ -54,8 +54,8 @@ struct Main {
     return isInterrupted ? interrupted : code
   }
 
-  /// The notes with the history of the file. While another one has that, the history is that of this
-  /// process.
+  /// The notes with the history of the file. While another one has that, the history is that of
+  /// this process.
   private static func notes(
     _ arguments: Arguments, _ server: CallServer, _ credentials: Credentials,
     _ tell: (String) -> Void

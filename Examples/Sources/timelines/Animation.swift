@@ -1,8 +1,8 @@
 /// Shows a run as it happened: an element appears at its tick, and a bar grows while it lasts.
 ///
 /// It moves only for readers who have not asked for less motion. All others, and those whose
-/// software knows nothing of it, see the complete picture. It begins and ends with that, and plays a
-/// few times.
+/// software knows nothing of it, see the complete picture. It begins and ends with that, and plays
+/// a few times.
 struct Animation {
   /// When the run is over.
   let end: Int

@@ -8,8 +8,8 @@ extension CrashedSession {
   private static let rowHeight = 33.0
   private static let entryWidth = 28.0
 
-  /// The picture of it: the records below each other, beside each what it leaves, and at the end the
-  /// fate of all that was done.
+  /// The picture of it: the records below each other, beside each what it leaves, and at the end
+  /// the fate of all that was done.
   func svg(in language: Language) -> String {
     let crash = Self.top + Double(rows.count) * Self.rowHeight + 16
     var svg = SVG(title: "\(Self.title). \(Self.sentence[language])")

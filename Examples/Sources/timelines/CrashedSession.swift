@@ -2,8 +2,8 @@ import Foundation
 import UseCaseHistory
 import UseCaseJournal
 
-/// A session on a history with a journal, and what a crash at each instant of it leaves, ready to be
-/// drawn.
+/// A session on a history with a journal, and what a crash at each instant of it leaves, ready to
+/// be drawn.
 struct CrashedSession: Equatable, Sendable {
   static let name = "journal"
   static let title = "FileJournal"

@@ -35,7 +35,8 @@ final class Stage: Clock, Sendable {
     var sleepers: [Int: Sleeper] = [:]
     var watcher: UnsafeContinuation<Void, Never>?
 
-    /// An operation that has its slot is heard to run a moment later, so the queue is asked as well.
+    /// An operation that has its slot is heard to run a moment later, so the queue is asked as
+    /// well.
     var isAtRest: Bool {
       let waiting = lanes.count { $0.moments.last?.kind == .waiting }
       return waiting == queue?.activity.waiting

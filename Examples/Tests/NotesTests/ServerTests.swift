@@ -24,7 +24,8 @@ private func write(
   return notes
 }
 
-// One at a time: on Linux a process inherits what tells of the end of another that starts meanwhile.
+// One at a time: on Linux a process inherits what tells of the end of another that starts
+// meanwhile.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ServerTests {
   private let folder: Folder
@@ -69,7 +70,8 @@ struct ServerTests {
     let road = Road(to: first.port)
     let notes = Notes(server: road)
     let (killing, hasKilled) = AsyncStream.makeStream(of: Never.self)
-    // The third note is on its way meanwhile; the fourth is sent when the server is as good as dead.
+    // The third note is on its way meanwhile; the fourth is sent when the server is as good as
+    // dead.
     road.hold(4, until: killing)
     let texts = (1...6).map { "line \($0)" }
     let process = first.process.processIdentifier

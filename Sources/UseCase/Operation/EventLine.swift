@@ -1,7 +1,7 @@
 /// The events of one operation on their way to the observer of its queue.
 ///
-/// A single thread tells at a time, outside of any lock, and goes on until nothing is left. A thread
-/// that announces an event meanwhile leaves the telling to it: so the events stay in order.
+/// A single thread tells at a time, outside of any lock, and goes on until nothing is left. A
+/// thread that announces an event meanwhile leaves the telling to it: so the events stay in order.
 struct EventLine: Sendable {
   /// Each event comes once, in this order.
   enum Event: UInt8 {

@@ -182,7 +182,8 @@ enum TaskPlan {
 // MARK: - Verdict
 
 extension OperationCore {
-  /// The body has returned. Returns whether there was no verdict before, and the slot if it is free.
+  /// The body has returned. Returns whether there was no verdict before, and the slot if it is
+  /// free.
   @usableFromInline
   func succeed() -> (isNew: Bool, freed: FreeSlot?) {
     let settled = change { $0.settle(.success) }

@@ -1,8 +1,8 @@
 /// The life of one operation: its slot, its verdict, and the delivery of what it has to tell.
 ///
-/// Small machines do the work: ``SlotLife``, ``HandlerDelivery``, ``FailureNotice`` and ``EventLine``.
-/// This one joins them with the verdict, which is given once. The delivery of the handlers begins when the
-/// body has returned and the slot is free.
+/// Small machines do the work: ``SlotLife``, ``HandlerDelivery``, ``FailureNotice`` and
+/// ``EventLine``. This one joins them with the verdict, which is given once. The delivery of the
+/// handlers begins when the body has returned and the slot is free.
 ///
 /// The machine decides, and its owner acts once the lock is released. `Waiter` is a suspended task,
 /// `Job` the task of the body, `Update` an update on its way, and `Listener` waits for the end.
@@ -271,8 +271,8 @@ extension OperationMachine {
     return delivery.begin()
   }
 
-  /// Something waits for the end. Returns it if there is nothing to wait for. `handles` says whether
-  /// a failure is handled with that.
+  /// Something waits for the end. Returns it if there is nothing to wait for. `handles` says
+  /// whether a failure is handled with that.
   mutating func listen(_ listener: Listener, handles: Bool) -> Listener? {
     if handles { notice.settle() }
     guard !delivery.hasEnded || delivery.isDelivering else { return listener }
@@ -430,7 +430,8 @@ enum DeliveryStep<Update: Sendable, Listener: Sendable>: Sendable {
   case handler(Verdict.Kind, isIsolated: Bool, isLast: Bool)
   /// Everything has run. Forget the handlers that were passed over.
   case forget
-  /// Nothing is left at present, as for `done`. Tell of the failure, unless somebody still handles it.
+  /// Nothing is left at present, as for `done`. Tell of the failure, unless somebody still handles
+  /// it.
   case unhandledFailure
   /// Everything has run and is forgotten: tell these.
   case listeners([Listener])

@@ -17,7 +17,8 @@ struct SlotLife<Waiter: Sendable>: Sendable {
     case granted
     /// This many bodies run in the slot: its own, and guests. Next is `leaving`.
     case occupied(bodies: Int32)
-    /// No body runs in the slot any more, and the queue is about to get it back. Next is `returned`.
+    /// No body runs in the slot any more, and the queue is about to get it back. Next is
+    /// `returned`.
     case leaving(hasRun: Bool)
     /// The queue has the slot back, or has never given one. Final.
     case returned

@@ -1,6 +1,7 @@
 /// Queues by key, each for as long as somebody holds it.
 ///
-/// A queue holds the operations in it, and they hold their queue: so it stays while something is in it.
+/// A queue holds the operations in it, and they hold their queue: so it stays while something is in
+/// it.
 @usableFromInline
 struct KeyedQueues<Key: Hashable & Sendable>: Sendable {
   @usableFromInline let store = LaneStore()

@@ -18,7 +18,8 @@ package protocol QueueKeeper: AnyObject, Sendable {
   /// Whether `submitted` is to be called.
   var hearsOfTasks: Bool { get }
 
-  /// The task of an operation is about to be made, on the thread that executes, outside of the lock.
+  /// The task of an operation is about to be made, on the thread that executes, outside of the
+  /// lock.
   ///
   /// - Parameters:
   ///   - operation: An operation that was admitted, or that is a guest.

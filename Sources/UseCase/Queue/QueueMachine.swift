@@ -12,10 +12,10 @@ import UseCaseInternals
 ///     waiting → (gone)
 ///
 /// The second way is that of a member with an early outcome, the third that of one that never
-/// starts. A live member holds a slot and has no outcome yet. An unwinding one still holds its slot, though
-/// it has an outcome. The machine may hear of an event when the member has already left, because an
-/// operation and its queue have a lock each. A ticket names seat and identity, so such an event
-/// finds nobody and changes nothing.
+/// starts. A live member holds a slot and has no outcome yet. An unwinding one still holds its
+/// slot, though it has an outcome. The machine may hear of an event when the member has already
+/// left, because an operation and its queue have a lock each. A ticket names seat and identity, so
+/// such an event finds nobody and changes nothing.
 ///
 /// The lists are linked through the seats, the oldest first: each event costs O(1) for each member
 /// that it moves.
@@ -158,7 +158,8 @@ struct QueueMachine<Member: Sendable, Waiter: Sendable>: Sendable {
     nextStart = max(now, nextStart) + interval
   }
 
-  /// The member has an outcome before its body has returned. If it waits it leaves, else it unwinds.
+  /// The member has an outcome before its body has returned. If it waits it leaves, else it
+  /// unwinds.
   mutating func cancel(_ ticket: QueueTicket) -> Release? {
     guard let seat = seat(of: ticket) else { return nil }
     switch seats[seat].stage {

@@ -25,7 +25,8 @@ enum Slot {
     }
   }
 
-  /// Returns the nearest member, from `caller` on, that code runs in: of this queue if one is given.
+  /// Returns the nearest member, from `caller` on, that code runs in: of this queue if one is
+  /// given.
   static func holder(
     in queue: ObjectIdentifier? = nil, from caller: (any QueueMember)? = innermost
   ) -> (any QueueMember)? {

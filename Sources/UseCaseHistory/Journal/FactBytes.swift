@@ -38,7 +38,8 @@ struct FactWriter {
   }
 }
 
-/// Reads the bytes of facts. Bytes that are none make an error, and take no more memory than they are.
+/// Reads the bytes of facts. Bytes that are none make an error, and take no more memory than they
+/// are.
 struct FactReader {
   typealias Malformed = HistoryFact.Malformed
 

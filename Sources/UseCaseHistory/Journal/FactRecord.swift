@@ -1,7 +1,8 @@
 /// The facts of a record.
 ///
-/// Appended facts have numbers, which grow. After a failed append a fact is appended again, although
-/// it may have been written, and its number tells. Facts of a journal written anew have no numbers.
+/// Appended facts have numbers, which grow. After a failed append a fact is appended again,
+/// although it may have been written, and its number tells. Facts of a journal written anew have no
+/// numbers.
 enum FactRecord {
   private static let version: UInt8 = 1
 

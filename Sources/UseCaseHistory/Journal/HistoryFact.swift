@@ -1,7 +1,7 @@
 /// One thing that a journal knows. A record of a journal is a few of them.
 ///
-/// All changes of a history go through its pool, and so do the facts when it is opened again: the two pools
-/// come to the same, because they are told the same in the same order.
+/// All changes of a history go through its pool, and so do the facts when it is opened again: the
+/// two pools come to the same, because they are told the same in the same order.
 enum HistoryFact: Equatable, Sendable {
   typealias ID = HistoryEntry.ID
 

@@ -1,7 +1,7 @@
 /// Restores a history from the facts of its journal.
 ///
-/// Tell the replay the facts, ask it for its doubts and tell it the answers, and finish it. Facts that
-/// contradict each other make an error. `Step` is an execution that can be undone.
+/// Tell the replay the facts, ask it for its doubts and tell it the answers, and finish it. Facts
+/// that contradict each other make an error. `Step` is an execution that can be undone.
 struct HistoryReplay<Step: Sendable>: ~Copyable {
   typealias ID = HistoryEntry.ID
   typealias Record = HistoryRecord<Step>

@@ -1,8 +1,8 @@
 /// The facts that are not written yet, and the callers that wait for that.
 ///
-/// One batch is written at a time. An intent that could not be written is withdrawn, and its body does
-/// not begin. The other facts stay, and are written before the next intent. A `Chore` is done when all
-/// facts before it are written.
+/// One batch is written at a time. An intent that could not be written is withdrawn, and its body
+/// does not begin. The other facts stay, and are written before the next intent. A `Chore` is done
+/// when all facts before it are written.
 struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   typealias Numbered = (number: UInt64, fact: HistoryFact)
 
@@ -58,8 +58,8 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
     return self.failure
   }
 
-  /// Something could not even be made into bytes, or, with nil, all is tried anew. Returns the error
-  /// before, which is not to go under the lock.
+  /// Something could not even be made into bytes, or, with nil, all is tried anew. Returns the
+  /// error before, which is not to go under the lock.
   mutating func omit(_ omission: HistoryJournalError?) -> HistoryJournalError? {
     defer { self.omission = omission }
     return self.omission

@@ -23,7 +23,8 @@ final class JournalWriter: Sendable {
 
   private let queue: Lock<JournalQueue<Waiter, Chore>>
   private let sizes = Lock(Sizes())
-  /// Pairs that have left unread, because no use case can read them. They are still to be discarded.
+  /// Pairs that have left unread, because no use case can read them. They are still to be
+  /// discarded.
   private let owed = Lock<[HistoryFact]>([])
   /// Returns the facts of the whole history, nil while something runs.
   private let whole = Lock<(@Sendable () -> [HistoryFact]?)?>(nil)
@@ -35,8 +36,8 @@ final class JournalWriter: Sendable {
 
   var error: HistoryJournalError? { queue.withLock { $0.error } }
 
-  /// The number of the last fact, if all of them are written and the whole history can be written anew.
-  /// Ask for it with the history locked.
+  /// The number of the last fact, if all of them are written and the whole history can be written
+  /// anew. Ask for it with the history locked.
   var lastIfQuiet: UInt64? { queue.withLock { $0.lastIfQuiet } }
 }
 
@@ -170,8 +171,8 @@ extension JournalWriter {
     sizes.withLock { $0.all += bytes.count }
   }
 
-  /// Whether the journal has more bytes than `factor` times those that a new one would have. A few do
-  /// not matter.
+  /// Whether the journal has more bytes than `factor` times those that a new one would have. A few
+  /// do not matter.
   private func isTooLong(by factor: Int) -> Bool {
     let sizes = sizes.withLock { $0 }
     return sizes.all > factor * (live.load(ordering: .relaxed) + sizes.rest) + 4_096

@@ -92,8 +92,8 @@ struct Group<Value: Sendable>: UseCase, AskingUseCase {
     end.waiter?.resume()
   }
 
-  /// Undoes the parts, and returns the rest of them. The parts are undone even if the body has thrown
-  /// because it was cancelled, so this is done in a task of its own.
+  /// Undoes the parts, and returns the rest of them. The parts are undone even if the body has
+  /// thrown because it was cancelled, so this is done in a task of its own.
   private func rollBack(
     _ group: HistoryLedger.Machine.Groups.Closed
   ) async -> (HistoryResidue<any HistoryStep>, (any Error)?) {

@@ -1,8 +1,8 @@
 /// The undo stack as it will be when everything asked for has run.
 ///
 /// The forecast lies over the pool. Of each stack it keeps the part that no waiting operation will
-/// touch, and above that it has a list of its own. So the forecast stays as it is while the pool comes
-/// to it step by step.
+/// touch, and above that it has a list of its own. So the forecast stays as it is while the pool
+/// comes to it step by step.
 struct HistoryForecast: Sendable {
   typealias ID = HistoryEntry.ID
 

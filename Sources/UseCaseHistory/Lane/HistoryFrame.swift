@@ -1,8 +1,8 @@
 import Synchronization
 import UseCase
 
-/// The place of the running code, as a task-local value: in a recorded body, an undo or a redo, or in
-/// the body of a group. Tasks made there inherit the frame and may outlive it.
+/// The place of the running code, as a task-local value: in a recorded body, an undo or a redo, or
+/// in the body of a group. Tasks made there inherit the frame and may outlive it.
 final class HistoryFrame: Sendable {
   typealias ID = HistoryEntry.ID
 

@@ -3,9 +3,9 @@ import UseCaseInternals
 
 /// Keeps the machine of a history behind its lock, and carries out its decisions.
 ///
-/// The lane informs the ledger with its own lock held, so the order of locks is: first the lane, then
-/// the ledger. While the lock of the ledger is held, no method of the lane is called, and no code of a
-/// client runs.
+/// The lane informs the ledger with its own lock held, so the order of locks is: first the lane,
+/// then the ledger. While the lock of the ledger is held, no method of the lane is called, and no
+/// code of a client runs.
 final class HistoryLedger: Sendable {
   typealias Waiter = UnsafeContinuation<Void, Never>
   typealias Machine = HistoryMachine<any HistoryStep, Waiter>
@@ -52,8 +52,8 @@ final class HistoryLedger: Sendable {
     for index in drops.indices { drops[index].removeAll { $0.discard($1) } }
   }
 
-  /// Discards the entries that the end of a body has dropped. The body still holds the lane, but its
-  /// frame is over, so an operation that `discard` executes is not inside of it.
+  /// Discards the entries that the end of a body has dropped. The body still holds the lane, but
+  /// its frame is over, so an operation that `discard` executes is not inside of it.
   func discard(_ drops: consuming Machine.Drops, in frame: HistoryFrame) {
     if drops.isEmpty { return }
     if let journal { return journal.discard(drops) }

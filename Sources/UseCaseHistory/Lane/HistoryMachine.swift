@@ -1,8 +1,8 @@
 /// Decides which executions are recorded, where the cursor is, and which entry an undo is for.
 ///
 /// The machine consists of smaller ones: the pool, the lane and the groups. The owner acts once the
-/// lock is released, and discards the drops that a method returns. `Step` is an execution that can be
-/// undone, `Waiter` a group that waits for its parts.
+/// lock is released, and discards the drops that a method returns. `Step` is an execution that can
+/// be undone, `Waiter` a group that waits for its parts.
 struct HistoryMachine<Step: Sendable, Waiter: Sendable>: Sendable {
   typealias ID = HistoryEntry.ID
   typealias Record = HistoryRecord<Step>
@@ -159,8 +159,8 @@ extension HistoryMachine {
   enum Beginning: ~Copyable, Sendable {
     case nothing
     case refuse(HistoryError)
-    /// Look outside of the lock whether one of these overlaps the record. If none does, begin again,
-    /// and name them.
+    /// Look outside of the lock whether one of these overlaps the record. If none does, begin
+    /// again, and name them.
     case compare(Record, to: [Record])
     case go(Plan)
   }

@@ -99,8 +99,8 @@ struct HistoryTurn: Sendable {
   /// operation on the lane, and each other body becomes `spare`. Nil if the lane has gone on
   /// meanwhile.
   ///
-  /// `left` is the slot of the body that has left this one behind, in a task. If that is the slot of
-  /// the lane, waiting undos are for this body from now on.
+  /// `left` is the slot of the body that has left this one behind, in a task. If that is the slot
+  /// of the lane, waiting undos are for this body from now on.
   mutating func enter(in operation: ID, leftIn left: ID?, spare: ID) -> Entrance? {
     switch state {
     case .running(var run) where run.slot <= operation:

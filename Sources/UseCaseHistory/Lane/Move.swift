@@ -33,11 +33,11 @@ extension MoveAnswer {
   static var useCaseType: any Any.Type { Move<Self>.self }
 }
 
-// Not inlined, and by reference: the variables of a function take room in the frame of the task, and
-// so does each copy of the plan.
+// Not inlined, and by reference: the variables of a function take room in the frame of the task,
+// and so does each copy of the plan.
 extension HistoryLedger {
-  /// The turn of a move has come. An undo of one entry asks the use cases of the later ones what they
-  /// touch, outside of the lock. Returns false if there is nothing to do.
+  /// The turn of a move has come. An undo of one entry asks the use cases of the later ones what
+  /// they touch, outside of the lock. Returns false if there is nothing to do.
   @inline(never)
   func begin(_ plan: inout Machine.Plan, apart: Set<HistoryEntry.ID> = []) throws(HistoryError)
     -> Bool

@@ -1,8 +1,8 @@
-/// Finds the applied records that touch the same things: for each mark, the slots of the records with
-/// this mark, in order.
+/// Finds the applied records that touch the same things: for each mark, the slots of the records
+/// with this mark, in order.
 ///
-/// A pool has no index as long as all records touch everything. The index begins with the first record
-/// that has marks, and the records below are never looked up.
+/// A pool has no index as long as all records touch everything. The index begins with the first
+/// record that has marks, and the records below are never looked up.
 struct HistoryIndex: Sendable {
   typealias ID = HistoryEntry.ID
 

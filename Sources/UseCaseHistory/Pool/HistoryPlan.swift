@@ -1,7 +1,7 @@
 import UseCaseInternals
 
-/// The steps of an undo, a redo, a move or a roll-back, and how far it has come. It is handed on and
-/// never copied.
+/// The steps of an undo, a redo, a move or a roll-back, and how far it has come. It is handed on
+/// and never copied.
 ///
 /// Undo goes through the leaves of a group backwards and redo forwards, so that the applied leaves
 /// of a record are a prefix.
@@ -29,8 +29,8 @@ struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
   private struct Loss: Sendable {
     /// The index of its record.
     let index: Int
-    /// A part that leaves its group; nil for a record that leaves. That may be the next record: then
-    /// it is a single one, and the plan ends there.
+    /// A part that leaves its group; nil for a record that leaves. That may be the next record:
+    /// then it is a single one, and the plan ends there.
     let part: Record?
     /// The name of the place that the group is without the part.
     let place: ID
@@ -146,7 +146,8 @@ struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
     if isRedo { applied -= lost }
   }
 
-  /// Returns what `record`, the one at `index`, has become. As it was, it is let go of with the plan.
+  /// Returns what `record`, the one at `index`, has become. As it was, it is let go of with the
+  /// plan.
   mutating func exchange(_ record: Record, at index: Int) -> Record {
     if hasLost {
       replaced.append(record)

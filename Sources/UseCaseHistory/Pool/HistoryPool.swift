@@ -51,7 +51,8 @@ extension HistoryPool {
 // MARK: - Recording
 
 extension HistoryPool {
-  /// Puts a record behind the newest applied one. The branch leaves, then the entries over the limit.
+  /// Puts a record behind the newest applied one. The branch leaves, then the entries over the
+  /// limit.
   mutating func record(_ record: consuming Record, into drops: inout [Drop]) {
     truncate(into: &drops)
     apply(record)
@@ -216,8 +217,9 @@ extension HistoryPool {
     return Plan(isRedo: false, .one(record), applied: record.size)
   }
 
-  /// The move has come as far as it could, and the plan is closed. The records that have changed are
-  /// left in the plan as they were before: the last reference to a step is not to go under a lock.
+  /// The move has come as far as it could, and the plan is closed. The records that have changed
+  /// are left in the plan as they were before: the last reference to a step is not to go under a
+  /// lock.
   mutating func finish(_ plan: inout Plan, into drops: inout [Drop]) {
     if plan.hasLost { drops.append(Drop(HistoryStack(plan.obsoleteParts), .obsolete)) }
     guard let held = hand.open() else {
@@ -255,8 +257,9 @@ extension HistoryPool {
 
   /// The move has stopped at a record.
   ///
-  /// A group in the middle of which it has stopped goes on top of the applied records, where the next
-  /// undo and redo find it. An undo may move it there from below, since no record above overlaps it.
+  /// A group in the middle of which it has stopped goes on top of the applied records, where the
+  /// next undo and redo find it. An undo may move it there from below, since no record above
+  /// overlaps it.
   private mutating func stop(
     in plan: inout Plan, from held: HistoryHand.Held, into drops: inout [Drop]
   ) {

@@ -1,8 +1,8 @@
 /// The applied and the undone records, with the cursor between them.
 ///
 /// An undo takes from one stack and gives to the other, and dropping a branch of any size is an
-/// exchange of two words. An undo of one entry takes it out of the middle, and a hole remains in its
-/// slot.
+/// exchange of two words. An undo of one entry takes it out of the middle, and a hole remains in
+/// its slot.
 struct HistoryStacks<Step: Sendable>: Sendable {
   typealias ID = HistoryEntry.ID
   typealias Record = HistoryRecord<Step>
@@ -61,8 +61,8 @@ struct HistoryStacks<Step: Sendable>: Sendable {
     return (record, id == undoID ? partial ?? record.size : record.size)
   }
 
-  /// Returns an applied entry, and the later ones to undo before it: some for certain, and others if
-  /// their footprints overlap. Nil if the entry is not applied.
+  /// Returns an applied entry, and the later ones to undo before it: some for certain, and others
+  /// if their footprints overlap. Nil if the entry is not applied.
   func rivals(of id: ID) -> (slot: Int, record: Record, certain: [ID], possible: [Record])? {
     guard case .applied(let slot) = spot(of: id), let record = applied[slot] else { return nil }
     // A group that is half undone is undone or redone first, so that there is one at most.
@@ -81,8 +81,8 @@ struct HistoryStacks<Step: Sendable>: Sendable {
     return nil
   }
 
-  /// Returns how many records lie between the cursor and behind the entry, below 0 if they are to be
-  /// undone. A half undone group counts among the undone ones. Nil if there is no such entry.
+  /// Returns how many records lie between the cursor and behind the entry, below 0 if they are to
+  /// be undone. A half undone group counts among the undone ones. Nil if there is no such entry.
   func distance(to id: ID) -> Int? {
     switch spot(of: id) {
     case .applied(let slot):
@@ -94,8 +94,8 @@ struct HistoryStacks<Step: Sendable>: Sendable {
     }
   }
 
-  /// Takes the next record of a move out of its stack. The move has the applied records in the slots
-  /// `held`. The record was applied, or at least half of it, if `isApplied` is true.
+  /// Takes the next record of a move out of its stack. The move has the applied records in the
+  /// slots `held`. The record was applied, or at least half of it, if `isApplied` is true.
   mutating func take(
     _ isRedo: Bool, from held: Range<Int>
   ) -> (record: Record, isApplied: Bool, slot: Int) {

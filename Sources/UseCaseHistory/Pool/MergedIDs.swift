@@ -1,7 +1,7 @@
 /// Which entries executions have gone into.
 ///
-/// An entry that leaves is not looked for: its ids go when there are twice as many as there were, or
-/// as many as entries. So it costs a merge O(1), and nothing else.
+/// An entry that leaves is not looked for: its ids go when there are twice as many as there were,
+/// or as many as entries. So it costs a merge O(1), and nothing else.
 struct MergedIDs: Sendable {
   typealias ID = HistoryEntry.ID
 

@@ -8,9 +8,9 @@ struct Change: Codable, Hashable, Sendable {
   var after: Note?
 }
 
-/// A use case that changes one note. Each change can be made backwards, and forwards again, also past
-/// changes of other notes. If somebody else has changed the note meanwhile, both are obsolete, rather
-/// than to lose what they wrote.
+/// A use case that changes one note. Each change can be made backwards, and forwards again, also
+/// past changes of other notes. If somebody else has changed the note meanwhile, both are obsolete,
+/// rather than to lose what they wrote.
 protocol NoteChange: JournaledUseCase where Response == Change {
   /// Restated, so that the compiler finds it in `change`.
   associatedtype Request
