@@ -13,9 +13,13 @@ final class RecordedIdentity<Base: UndoableUseCase>: Sendable {
   /// Asks the use case whether two steps become one.
   @usableFromInline
   let merge: @Sendable (_ earlier: Step, _ later: Step) -> HistoryMerging<Step>
+  /// Whether it is that of all use cases of the type which `execute` of a history records: then it
+  /// says nothing of whether two are the same.
+  @usableFromInline let isShared: Bool
 
   @inlinable
-  init() {
+  init(isShared: Bool = false) {
+    self.isShared = isShared
     step = { RecordedStep($0, $1, $2, $3) }
     merge = { earlier, later in
       let merge = later.useCase.merge(
@@ -78,7 +82,7 @@ final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
   }
 
   private func isOfSameUseCase(as other: RecordedStep) -> Bool {
-    if identity === other.identity { return true }
+    if identity === other.identity, !identity.isShared { return true }
     if let useCase = useCase as? any Equatable { return isEqual(useCase, other.useCase) }
     return Base.self is AnyObject.Type && useCase as AnyObject === other.useCase as AnyObject
   }

@@ -91,6 +91,13 @@ extension UndoableUseCase {
   public func recorded(in history: UseCaseHistory) -> RecordedUseCase<Self> {
     RecordedUseCase(self, RecordedIdentity(), in: history.core)
   }
+
+  /// Returns a use case that has no copies: it is executed once.
+  @inlinable
+  func recordedOnce(in history: UseCaseHistory) -> RecordedUseCase<Self> {
+    let identity = history.core.shared { RecordedIdentity<Self>(isShared: true) }
+    return RecordedUseCase(self, identity, in: history.core)
+  }
 }
 
 extension RecordedUseCase {

@@ -62,7 +62,7 @@ extension UseCaseHistory {
   public func execute<Base: UndoableUseCase>(
     _ useCase: Base, _ request: Base.Request
   ) -> UseCaseOperation<Base.Request, Base.Response> {
-    useCase.recorded(in: self).execute(request)
+    useCase.recordedOnce(in: self).execute(request)
   }
 
   /// Undoes the newest applied entry. If operations wait or run, that is the entry that will be the

@@ -1,4 +1,5 @@
 import UseCase
+import UseCaseInternals
 
 /// A history and its lane: where recorded bodies begin and end.
 @usableFromInline
@@ -8,12 +9,24 @@ final class HistoryCore: Sendable {
   let ledger: HistoryLedger
   /// The serial queue on which everything runs.
   let lane: UseCaseQueue
+  private let shared = Lock([ObjectIdentifier: any AnyObject & Sendable]())
 
   init(
     limit: Int?, mergeWindow: Duration, clock: any Clock<Duration>, journal: JournalWriter? = nil
   ) {
     ledger = HistoryLedger(limit: limit, mergeWindow: mergeWindow, clock: clock, journal: journal)
     lane = UseCaseQueue(keeper: ledger, clock: clock)
+  }
+
+  /// Returns the object of this type that the history keeps. The client makes it, where the type is
+  /// known.
+  @usableFromInline
+  func shared<Object: AnyObject & Sendable>(_ make: () -> Object) -> Object {
+    let type = ObjectIdentifier(Object.self)
+    if let object = shared.withLock({ $0[type] }) as? Object { return object }
+    let object = make()
+    shared.withLock { $0[type] = object }
+    return object
   }
 
   /// The role in this history of the running code, whose innermost frame is `here`. Nil if it does
