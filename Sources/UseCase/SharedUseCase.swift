@@ -13,7 +13,7 @@ public struct SharedUseCase<Base: UseCase>: UseCase where Base.Request: Hashable
     self.base = base
   }
 
-  /// The queue of the base. The runs are executed on it, and the riders on ``queue(for:)``.
+  /// The queue of the base.
   public var queue: UseCaseQueue { base.queue }
 
   /// Returns the queue of the riders of this request. Each run asks the base for its queue once.
