@@ -70,9 +70,10 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   /// It is called on no actor, with no lock held.
   ///
   /// Only executions of the same use case merge. Two use cases are the same if they are equal
-  /// values of an `Equatable` type, the same object, or copies of one ``recorded(in:)``. So
-  /// executions that write to two documents stay separate. Make the type `Equatable`, or keep the
-  /// recorded use case: ``UseCaseHistory/execute(_:_:)`` creates another one each time.
+  /// values of an `Equatable` type, the same object, or copies of the value that one call of
+  /// ``recorded(in:)`` returned. So executions that write to two documents stay separate. Make the
+  /// type `Equatable`, or keep the recorded use case: ``UseCaseHistory/execute(_:_:)`` creates
+  /// another one each time.
   ///
   /// The idea is that of `QUndoCommand::mergeWith` in Qt.
   ///
@@ -96,7 +97,7 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   ///
   /// With a journal, it is always called on no actor, once the journal has recorded that the pair
   /// has left. For `clear()`, `forget(_:)` and `limit`, that is shortly after they return. If the
-  /// process ends at that moment, the next launch calls it again.
+  /// process ends before the journal has recorded the call, the next launch calls `discard` again.
   ///
   /// - Parameters:
   ///   - request: The request of the execution.

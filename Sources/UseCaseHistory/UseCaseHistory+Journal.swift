@@ -64,7 +64,8 @@ extension UseCaseHistory {
   /// While there is an error, the journal is behind the history. The next write that succeeds
   /// catches up.
   ///
-  /// A response that can't be encoded is an error, too, until the history rewrites the journal to
-  /// shorten it. At the next launch, the entry is ``HistoryEntry/Standing/unreadable``.
+  /// If a response can't be encoded, `journalError` keeps that error until the history has
+  /// rewritten the journal to shorten it, even if later writes succeed. At the next launch, the
+  /// entry is ``HistoryEntry/Standing/unreadable``.
   public var journalError: (any Error)? { core.ledger.journal?.error }
 }

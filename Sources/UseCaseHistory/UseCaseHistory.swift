@@ -57,7 +57,7 @@ extension UseCaseHistory {
   ///   after which a late response is still recorded; with ``HistoryJournalError`` if the history
   ///   has a journal that can't be written, or that doesn't know the use case. If `main` throws or
   ///   doesn't run, nothing is recorded.
-  /// - Complexity: O(1), and O(*n*) in the number of entries that it discards.
+  /// - Complexity: O(*n*) in the number of entries that it discards, otherwise O(1).
   @inlinable @discardableResult
   public func execute<Base: UndoableUseCase>(
     _ useCase: Base, _ request: Base.Request

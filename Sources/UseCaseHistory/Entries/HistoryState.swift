@@ -10,8 +10,9 @@ public struct HistoryState: Hashable, Sendable {
 
   /// Whether ``UseCaseHistory/redo()`` called now would have an entry to redo.
   ///
-  /// It is `false` while a recorded execution waits or runs, because the execution is about to
-  /// discard the undone entries.
+  /// `canRedo` is `false` while a recorded execution waits or runs, because the execution discards
+  /// the undone entries if it succeeds. ``UseCaseHistory/redo()`` says which entry a redo is for
+  /// that is called meanwhile.
   public var canRedo: Bool
 
   /// Whether an execution, an undo, a redo, a move or a group of the history waits or runs.
