@@ -77,7 +77,7 @@ struct Chart {
   private var subtitle: String {
     language.text(
       "Cost as a multiple of a bare task. Shorter is better.",
-      "Coste comparado con una tarea a secas. Mejor cuanto más corto.")
+      "Coste en tareas a secas. Mejor cuanto más corto.")
   }
 
   private var numbers: [String] {
