@@ -118,7 +118,7 @@ struct QueueWorld: ActedWorld {
         return next
       }
     case .ready(let id):
-      // The end of a sleep shows how late it is. Who has left is woken up early.
+      // The end of a sleep shows how late it is. An operation that has left is woken up early.
       if let end = endsOfPauses[id], let ticket = tickets[id], queue.holds(ticket) {
         now = max(now, end)
       }
