@@ -16,7 +16,8 @@ public struct SharedUseCase<Base: UseCase>: UseCase where Base.Request: Hashable
   /// The queue of the base.
   public var queue: UseCaseQueue { base.queue }
 
-  /// Returns the queue of the riders of this request. Each run asks the base for its queue once.
+  /// Returns the queue of the riders of this request. The run is executed on the queue that
+  /// ``UseCase/queue(for:)`` of the base returns, which is called once for each run.
   ///
   /// - Parameter request: The input of the execution.
   /// - Returns: A queue whose operations wait while the run waits, and run while it runs.

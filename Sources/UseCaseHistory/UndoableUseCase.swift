@@ -56,8 +56,8 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   /// Returns the title of the request for the user interface, such as "Rename" in "Undo Rename".
   /// The default is the name of the type.
   ///
-  /// It is called on the thread that reads the state or the entries of the history. For the entry
-  /// with which an undo, a redo or a move responds, it is called on no actor.
+  /// It is called on the thread that reads the state or the entries of the history. For an entry in
+  /// the response of an undo, a redo or a move, it is called on no actor.
   ///
   /// - Parameter request: The request of the execution.
   /// - Returns: The title.
@@ -90,14 +90,14 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   ///
   /// Use it to delete permanently what `main` has only hidden.
   ///
-  /// It is called exactly once, with no lock held. An operation that makes a pair leave calls it on
-  /// no actor, before the operation ends. `clear()`, `forget(_:)` and `limit` of ``UseCaseHistory``
-  /// call it on the caller's thread, before they return. A history that is deallocated doesn't call
-  /// it.
+  /// Within one process, it is called exactly once, with no lock held. An operation that makes a
+  /// pair leave calls it on no actor, before the operation ends. `clear()`, `forget(_:)` and
+  /// `limit` of ``UseCaseHistory`` call it on the caller's thread, before they return. A history
+  /// that is deallocated doesn't call it.
   ///
   /// With a journal, it is always called on no actor, once the journal has recorded that the pair
-  /// has left. For `clear()`, `forget(_:)` and `limit`, that is shortly after they return. If the
-  /// process ends before the journal has recorded the call, the next launch calls `discard` again.
+  /// has left. `clear()`, `forget(_:)` and `limit` don't wait for the call. If the process ends
+  /// before the journal has recorded the call, the next launch calls `discard` again.
   ///
   /// - Parameters:
   ///   - request: The request of the execution.

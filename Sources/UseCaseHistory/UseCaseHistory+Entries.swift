@@ -65,7 +65,7 @@ extension UseCaseHistory {
   /// The oldest applied entries are discarded when an execution is recorded, and when you lower the
   /// limit. A negative limit is a programmer error and traps.
   ///
-  /// - Complexity: O(1), and O(*n*) in the number of entries that are discarded.
+  /// - Complexity: O(*n*) in the number of entries that are discarded, otherwise O(1).
   public var limit: Int? {
     get { core.ledger.read { $0.noted.pool.limit } }
     set {
@@ -95,8 +95,8 @@ extension UseCaseHistory {
   /// The effect of the entry stays as it is, and can no longer be undone or redone. An entry that
   /// is being undone or redone leaves when the undo or redo has ended.
   ///
-  /// A clean history stays clean. If undo and redo can no longer restore the saved state, the
-  /// history is not clean again until the next save.
+  /// A clean history stays clean. A history with unsaved changes becomes clean by undo and redo
+  /// only if they can still restore the saved state. Otherwise, it becomes clean at the next save.
   ///
   /// - Parameter entry: The entry. An unknown entry is ignored.
   /// - Complexity: O(*n*) in the number of entries.

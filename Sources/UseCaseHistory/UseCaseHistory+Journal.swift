@@ -18,8 +18,8 @@ extension UseCaseHistory {
   ///
   /// Opening a history calls neither `main` nor `redo` of your use cases. It calls these methods:
   ///
-  /// - ``UndoableUseCase/footprint(of:_:)`` for each entry whose footprint is not
-  ///   ``HistoryFootprint/everything``
+  /// - ``UndoableUseCase/footprint(of:_:)`` for each entry that was recorded with a footprint other
+  ///   than ``HistoryFootprint/everything``
   /// - ``JournaledUseCase/settle(_:)`` for each execution, undo or redo that was interrupted
   /// - ``UndoableUseCase/undo(_:_:)`` for the parts of a group that was interrupted, unless
   ///   `interrupted` is ``HistoryInterruption/keep``

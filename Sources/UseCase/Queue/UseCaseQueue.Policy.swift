@@ -112,8 +112,9 @@ extension UseCaseQueue {
     /// ```
     ///
     /// An operation that finds no place to wait in is ``UseCaseCancellation/dropped`` before
-    /// `execute` returns. While the queue is suspended, up to `limit + waiting` operations run and
-    /// wait together. `limit(1, waiting: 0)` is ``dropWhileBusy``.
+    /// `execute` returns. While the queue is suspended, it holds up to `limit + waiting`
+    /// operations: those that still run, and those that wait. `limit(1, waiting: 0)` is
+    /// ``dropWhileBusy``.
     ///
     /// - Parameters:
     ///   - limit: At least 1; anything less is a programmer error and traps.

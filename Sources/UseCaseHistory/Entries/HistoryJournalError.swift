@@ -28,8 +28,8 @@ public struct HistoryJournalError: Error, CustomStringConvertible {
     /// The journal can't be read.
     case cannotRead
 
-    /// The journal can't be written. Either the action didn't run, or it ran and is not in the
-    /// journal yet.
+    /// The journal can't be written. Either the execution, undo or redo didn't run, or it ran and
+    /// isn't in the journal yet.
     case cannotWrite
 
     /// The journal was closed.

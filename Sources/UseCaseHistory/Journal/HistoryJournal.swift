@@ -1,5 +1,5 @@
-/// A store to which a history writes what it does, so that a later launch can restore it: an
-/// ordered list of opaque records.
+/// An ordered list of opaque records, to which a history writes what it does. A later launch
+/// restores the history from these records.
 ///
 /// `FileJournal` in the module `UseCaseJournal` is a journal in a file. To use a database,
 /// implement a journal with a table of blobs, and an ascending key.
