@@ -11,8 +11,8 @@ extension UseCaseHistory {
   /// ```
   ///
   /// From then on, the history writes each recorded execution, undo and redo to the journal twice:
-  /// the intent before it begins, and the result before any handler runs. If the intent can't be
-  /// written, the execution, undo or redo doesn't begin, and the operation fails with a
+  /// the intent before it begins, and the end before any handler but `onStart` runs. If the intent
+  /// can't be written, the execution, undo or redo doesn't begin, and the operation fails with a
   /// ``HistoryJournalError``. An execution of a use case that is not in `useCases` fails with this
   /// error, too.
   ///

@@ -22,7 +22,7 @@ public protocol HistoryJournal: Sendable {
   /// Appends a record. Return when the record is durable.
   ///
   /// Each recorded execution, undo and redo awaits two appends: one before its body runs, and one
-  /// before its handlers run.
+  /// before any handler but `onStart` runs.
   ///
   /// - Parameter record: The bytes.
   /// - Throws: The reason why the record is not written. It does no harm if the record is there
