@@ -33,8 +33,8 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
 
   /// The timeout of the base use case.
   ///
-  /// It applies to executions, not to undo and redo. A response that arrives after the timeout is
-  /// still recorded.
+  /// The timeout applies to executions, not to undo and redo. A response that arrives after the
+  /// timeout is still recorded.
   public var timeout: Duration { base.timeout }
 
   /// Answers the request as the base use case does, and records the response.
@@ -83,8 +83,9 @@ extension UndoableUseCase {
   /// and of its copies can merge: see ``merge(_:_:)``.
   ///
   /// The recorded use case holds a strong reference to the history, and an entry holds its use
-  /// case. To avoid a retain cycle, don't store a recorded use case in another one of the same
-  /// history: create it when `main` needs it, or call ``UseCaseHistory/clear()`` at the end.
+  /// case. To avoid a retain cycle, don't store a recorded use case in another use case that is
+  /// recorded in the same history. Create the inner use case in `main`, or call
+  /// ``UseCaseHistory/clear()`` when you no longer need the history.
   ///
   /// - Parameter history: The history that records the executions.
   /// - Returns: The recorded use case.

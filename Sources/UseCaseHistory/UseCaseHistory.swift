@@ -83,9 +83,9 @@ extension UseCaseHistory {
   /// Redoes the next undone entry. If operations wait or run, that is the entry that will be the
   /// next one once they have ended.
   ///
-  /// An execution that succeeds discards the undone entries. Suppose that executions wait or run,
-  /// and that nothing would be left to redo if they succeeded. Then `redo()` targets the entry that
-  /// is next to redo if they fail.
+  /// An execution or a group discards the undone entries when it is recorded. If executions or
+  /// groups wait or run, and their success would leave nothing to redo, `redo()` targets the entry
+  /// that is next to redo if they fail.
   ///
   /// - Returns: An operation whose response is the redone entry, `nil` if there was nothing to
   ///   redo. It fails with the error of the use case's `redo`, after which you can try again; with
@@ -188,8 +188,9 @@ extension UseCaseHistory {
   /// Waits until nothing runs or waits on the lane, and the journal, if there is one, is up to
   /// date.
   ///
-  /// If that is so already, `idle()` returns at once. If a write to the journal fails, `idle()`
-  /// returns, too: see ``journalError``. The cancellation of the awaiting task changes nothing.
+  /// If nothing runs or waits, and the journal is up to date, `idle()` returns at once. If a write
+  /// to the journal fails, `idle()` returns, too: see ``journalError``. The cancellation of the
+  /// awaiting task changes nothing.
   ///
   /// Don't await `idle()` inside a recorded body, an undo, a redo or a group: it would never
   /// return.

@@ -21,10 +21,10 @@ struct Report {
 
       \(Machine.description)
 
-      Made by `swift run -c release --package-path Benchmarks`, in one process and one run. The
-      contestants of a scenario run in rounds, one after the other. The first round is a warm-up.
-      Most scenarios have 25 measured rounds, slow ones 7 or 9, *bytes of a journal* 3, and *opening
-      a journal* 1.
+      Made by `swift run -c release --package-path Benchmarks`, in one process and one run. In each
+      round, the contestants of a scenario run one after the other. The first round is a warm-up.
+      Most scenarios have 25 measured rounds, slow scenarios 7 or 9, *bytes of a journal* 3, and
+      *opening a journal* 1.
 
       *× bare* is the cost of the contestant divided by the cost of the bare work above it. In most
       scenarios, the bare work uses `Task { }` and no library. The column shows the median of all
@@ -39,18 +39,18 @@ struct Report {
       - *By hand* is the least code that serves one handler, or one awaiting task, without a
         library: a lock, a count of running tasks, a task-local value that tells the body its slot,
         and a cancellation handler around the wait.
-      - In *Task after Task*, each task awaits the task before it; in *limit(2)*, the task two
-        before it.
-      - A *storm* is a series of calls, each of which supersedes the one before. Its bare work
+      - In *Task after Task*, each task awaits the previous task. In the scenario *limit(2)*, task
+        *n* awaits task *n* − 2.
+      - A *storm* is a series of calls, each of which supersedes the previous call. Its bare work
         cancels the previous task.
       - A *flood* is a series of calls of which the policy lets only a few run. Its bare work runs a
         task for each call; in *throttle: flood*, each call cancels the sleeping task of the
         previous call.
       - In *shared: ten equal requests*, the bare work is the same use case without `shared()`.
       - *2017 design* is an `Operation` with its handlers in arrays behind a dispatch queue.
-      - *Memory* is the heap memory of one task, or of one operation including its task. Those that
-        wait are measured, and finished ones that are still referenced. For an entry, *memory*
-        excludes the request and the response.
+      - *Memory* is the heap memory of one task, or of one operation including its task. The table
+        has waiting tasks and operations, and finished tasks and operations that are still
+        referenced. For an entry, *memory* excludes the request and the response.
       - *At 1,000* and *at 1,000,000* are the numbers of entries that the history already contains.
       - In *history with a journal*, the bare work is a history without a journal. In *compaction of
         a journal*, it is the journal that only grows. *Opening a journal* has no bare work, and so

@@ -121,7 +121,7 @@ extension RetryInterceptor {
     ///   - generator: Gives one seed for all fractions. Pass a generator with a fixed seed to make
     ///     a test repeatable.
     /// - Returns: The delay.
-    /// - Complexity: O(1), not counting this delay.
+    /// - Complexity: O(1), plus the complexity of the delay without jitter.
     public func jittered(by fraction: Double, using generator: some RandomNumberGenerator) -> Delay
     {
       guard (0...1).contains(fraction) else {

@@ -25,8 +25,8 @@ public struct UseCaseActivity: Hashable, Sendable {
   /// How many operations were cancelled, for whatever reason: see ``UseCaseCancellation``.
   public var cancelled: Int
 
-  /// How many operations were submitted to the queue, dropped ones included: the sum of the five
-  /// counts.
+  /// How many operations were submitted to the queue, including dropped operations: the sum of the
+  /// five counts.
   public var executed: Int { running + waiting + succeeded + failed + cancelled }
 
   /// Whether no operation runs or waits.

@@ -11,8 +11,8 @@ public struct HistoryState: Hashable, Sendable {
   /// Whether ``UseCaseHistory/redo()`` called now would have an entry to redo, and no execution or
   /// group waits or runs.
   ///
-  /// An execution or a group discards the undone entries when it is recorded. A redo that you call
-  /// before that can still have an entry to redo.
+  /// An execution or a group discards the undone entries when it is recorded. While it waits or
+  /// runs, `canRedo` is `false`, but a call of `redo()` may still find an entry to redo.
   public var canRedo: Bool
 
   /// Whether an execution, an undo, a redo, a move or a group of the history waits or runs.

@@ -11,8 +11,8 @@ public protocol HistoryJournal: Sendable {
   /// only numbers, and the name of the use case.
   var coder: any HistoryCoder { get }
 
-  /// Returns all records in order, except a last one that was only partly written when the process
-  /// ended.
+  /// Returns all records in order, except a last record that was only partly written when the
+  /// process ended.
   ///
   /// - Returns: The records.
   /// - Throws: The reason why the records can't be read.
