@@ -23,7 +23,7 @@ final class HistoryFrame: Sendable {
   static let local = TaskLocal(wrappedValue: Place.nowhere)
 
   let role: Role
-  /// The entry, and the slot in which it is made.
+  /// The entry, and the operation that makes it.
   let entrance: HistoryLane.Entrance
   /// The innermost operation around the code that made the frame.
   let operation: UseCaseOperationID?
@@ -52,7 +52,8 @@ final class HistoryFrame: Sendable {
   /// Returns a frame in this one for the undo or redo of another entry.
   func frame(of entry: ID) -> HistoryFrame {
     HistoryFrame(
-      .body, HistoryLane.Entrance(slot: entrance.slot, entry: entry), of: history, in: operation,
+      .body, HistoryLane.Entrance(holder: entrance.holder, entry: entry), of: history,
+      in: operation,
       inside: self)
   }
 

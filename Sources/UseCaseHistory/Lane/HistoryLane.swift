@@ -160,7 +160,7 @@ struct HistoryLane: Sendable {
     let wasRunning = turn.isRunning
     guard let entrance = turn.enter(in: operation, leftIn: left, spare: spare) else { return nil }
     if !wasRunning {
-      pending = HistoryStack([Pending(id: entrance.slot, ask: .recording)] + pending)
+      pending = HistoryStack([Pending(id: entrance.holder, ask: .recording)] + pending.elements)
       recordings += 1
       version += 1
       forecast = nil
@@ -169,8 +169,8 @@ struct HistoryLane: Sendable {
   }
 
   /// A recorded body, or the body of a group, is over.
-  mutating func endBody(in slot: ID) -> HistoryTurn.BodyEnd {
-    let end = turn.endBody(in: slot)
+  mutating func endBody(in holder: ID) -> HistoryTurn.BodyEnd {
+    let end = turn.endBody(in: holder)
     if end == .clears { unbind(fromFirst: false) }
     return end
   }
