@@ -71,7 +71,9 @@ struct HistoryForecast: Sendable {
   }
 
   /// An undo, a redo or a move will run. Out of turn it will change nothing.
-  mutating func move<Step>(by ask: HistoryAsk, isRunning: Bool, in pool: HistoryPool<Step>) {
+  mutating func move<Step>(
+    by ask: HistoryAsk, isRunning: Bool, in pool: HistoryPool<Step>
+  ) {
     switch ask {
     case .recording: preconditionFailure("A recording is forecast by its entry.")
     case .undo(let target):

@@ -44,7 +44,7 @@ extension HistoryMachine {
 
   mutating func admit(_ id: ID, _ move: HistoryMove) { lane.admit(id, move, in: noted.pool) }
 
-  mutating func start(_ id: ID) { lane.start(id, in: noted.pool) }
+  mutating func start(_ id: ID) { lane.start(id, isSaved: noted.pool.isSaved) }
 
   mutating func leave(_ id: ID) { lane.leave(id) }
 
@@ -165,6 +165,9 @@ extension HistoryMachine {
     case compare(Record, to: [Record])
     case go(Plan)
   }
+
+  /// The move that holds the lane.
+  var holder: ID { lane.holder }
 
   /// The turn of the undo, redo or move has come. The records `apart` have been compared.
   mutating func begin(apart: Set<ID> = []) -> Beginning {
