@@ -101,11 +101,11 @@ struct Group<Value: Sendable>: UseCase, AskingUseCase {
     return await Task {
       let frame = core.frame { _ in .body }
       defer { frame.end() }
-      var plan = HistoryLedger.Machine.Plan(isRedo: false, .one(record), applied: record.size)
+      var plan = HistoryLedger.Machine.Plan(isRedo: false, .one(record))
       var failure: (any Error)?
       do {
         try await HistoryFrame.local.withValue(.inside(frame)) {
-          try await plan.carryOut(in: frame)
+          if let first = plan.nextStep() { try await plan.carryOut(from: first, in: frame) }
         }
       } catch {
         // That all parts are obsolete is no failure.

@@ -103,17 +103,15 @@ final class HistoryCore: Sendable {
     HistoryFrame(role, entrance, of: ledger.history, in: place.operation, inside: here)
   }
 
-  /// Returns a frame for the body of the operation that holds the lane: for `entry`, or for the one
-  /// that it will be.
-  func frame(
-    of entry: ID? = nil, inside here: HistoryFrame? = .innermost, _ role: (ID) -> HistoryFrame.Role
-  ) -> HistoryFrame {
+  /// Returns a frame for the body of the operation that holds the lane, and for the entry that it
+  /// will be.
+  func frame(_ role: (ID) -> HistoryFrame.Role) -> HistoryFrame {
     guard let operation = QueuePlace.operation else {
       preconditionFailure("A body on the lane runs in an operation.")
     }
     let id = ID(operation)
     return HistoryFrame(
-      role(id), HistoryLane.Entrance(holder: id, entry: entry ?? id), of: ledger.history,
-      in: operation, inside: here)
+      role(id), HistoryLane.Entrance(holder: id, entry: id), of: ledger.history, in: operation,
+      inside: .innermost)
   }
 }

@@ -44,6 +44,14 @@ final class HistoryFrame: Sendable {
     outer = here?.running { _ in true }
   }
 
+  /// Creates the frame of a move, for an entry that it undoes or redoes. A move is executed outside
+  /// of all frames.
+  convenience init(of move: ID, for entry: ID, of history: ID) {
+    self.init(
+      .body, HistoryLane.Entrance(holder: move, entry: entry), of: history,
+      in: UseCaseOperationID(number: move.number), inside: nil)
+  }
+
   /// The group of which the body becomes a part.
   var group: ID? {
     if case .part(let group) = role { group } else { nil }

@@ -24,6 +24,11 @@ struct HistoryApplied<Step: Sendable>: Sendable {
   /// Returns the position of an entry with marks. The index has no other entries.
   func position(of id: ID) -> Int? { index?.position(of: id) }
 
+  /// Returns how many records are below the position.
+  func count(below position: Int) -> Int {
+    records.count(in: positions.clamped(to: .min..<position))
+  }
+
   mutating func append(_ record: consuming Record) {
     note(record, at: positions.upperBound)
     records.append(record)

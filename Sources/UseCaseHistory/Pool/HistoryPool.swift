@@ -127,8 +127,7 @@ extension HistoryPool {
     guard let limit, stacks.applied.count > limit else { return }
     var count = stacks.applied.count - limit
     if let held = hand.held, !held.applied.isEmpty {
-      let positions = stacks.applied.positions.lowerBound..<held.applied.lowerBound
-      count = min(count, stacks.applied.records.count(in: positions))
+      count = min(count, stacks.applied.count(below: held.applied.lowerBound))
     }
     guard count > 0 else { return }
     if count == stacks.applied.count { settle() }
@@ -198,15 +197,9 @@ extension HistoryPool {
 extension HistoryPool {
   /// Gives so many records into the hands of a move, which hands them back with `finish`.
   mutating func begin(isRedo: Bool, count: Int) -> Plan {
-    let fromApplied = !isRedo ? count : stacks.partial != nil ? 1 : 0
-    let fromUndone = count - fromApplied
-    var redone = stacks.applied.records.newest(fromApplied)
-    for record in stacks.undone.newest(fromUndone) { redone.append(record) }
-    hand.hold(
-      applied: stacks.applied.records.newestPositions(fromApplied),
-      undone: stacks.undone.newestPositions(fromUndone))
-    let size = isRedo ? 0 : redone[0].size
-    return Plan(isRedo: isRedo, redone, applied: stacks.partial ?? size)
+    let (records, applied, undone) = stacks.next(count, isRedo: isRedo)
+    hand.hold(applied: applied, undone: undone)
+    return Plan(isRedo: isRedo, records, partial: stacks.partial)
   }
 
   /// Gives one applied record into the hands of an undo.
@@ -215,7 +208,7 @@ extension HistoryPool {
       return begin(isRedo: false, count: 1)
     }
     hand.hold(applied: position..<position + 1, undone: stacks.undone.newestPositions(0))
-    return Plan(isRedo: false, .one(record), applied: record.size)
+    return Plan(isRedo: false, .one(record))
   }
 
   /// The move has come as far as it could, and the plan is closed. The records that have changed
@@ -291,10 +284,7 @@ extension HistoryPool {
 extension HistoryPool {
   /// The needs of a journal besides the records.
   var marks: HistoryMarks {
-    let positions = stacks.applied.positions
-    let below =
-      positions.lowerBound..<min(max(places.covered, positions.lowerBound), positions.upperBound)
-    return places.marks(covered: stacks.applied.records.count(in: below))
+    places.marks(covered: stacks.applied.count(below: places.covered))
   }
 
   mutating func restore(_ marks: HistoryMarks) { places = HistoryPlaces(marks) }
@@ -306,10 +296,5 @@ extension HistoryPool {
     if isApplied { stacks.applied.append(record) } else { stacks.undone.append(record) }
   }
 
-  /// Returns false if the newest applied record has no such part.
-  mutating func restore(partial count: Int) -> Bool {
-    guard let newest = stacks.applied.last, count > 0, count < newest.size else { return false }
-    stacks.partial = count
-    return true
-  }
+  mutating func restore(partial count: Int) -> Bool { stacks.restore(partial: count) }
 }

@@ -25,7 +25,7 @@ struct HistoryStack<Element> {
 
   // Inlined, so that a part of the element is read without a copy of it.
   var last: Element? {
-    @inline(__always) get { items.last ?? nil }
+    @inline(__always) get { items.isEmpty ? nil : items[items.count - 1] }
   }
 
   mutating func append(_ element: consuming Element) { items.append(element) }
@@ -91,6 +91,7 @@ struct HistoryStack<Element> {
   /// Gives the room of the elements gone at the front back, once they are half of all.
   private mutating func tidy() {
     if holes > 0 { trim() }
+    if head == 0 { return }
     if isEmpty {
       // Few are left here, and to remove them one by one costs less than removing a range.
       while !items.isEmpty { items.removeLast() }

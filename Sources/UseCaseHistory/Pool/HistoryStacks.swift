@@ -1,3 +1,5 @@
+import UseCaseInternals
+
 /// The applied and the undone records, with the cursor between them.
 ///
 /// An undo takes from one stack and gives to the other, and dropping a branch of any size is an
@@ -94,6 +96,31 @@ struct HistoryStacks<Step: Sendable>: Sendable {
       return undone.count(in: position..<undone.positions.upperBound) + (partial == nil ? 0 : 1)
     case nil: return nil
     }
+  }
+
+  /// So many leaves of the newest applied record are applied. Returns false if it has no more.
+  mutating func restore(partial count: Int) -> Bool {
+    guard let newest = applied.last, count > 0, count < newest.size else { return false }
+    partial = count
+    return true
+  }
+
+  /// Returns the next records of a move, and their positions in each stack.
+  @inline(__always)
+  func next(
+    _ count: Int, isRedo: Bool
+  ) -> (records: Few<Record>, applied: Range<Int>, undone: Range<Int>) {
+    let fromApplied = !isRedo ? count : partial != nil ? 1 : 0
+    let fromUndone = count - fromApplied
+    var records = applied.records.newest(fromApplied)
+    if fromApplied == 0 {
+      records = undone.newest(fromUndone)
+    } else if fromUndone > 0 {
+      undone.newest(fromUndone).forEach { records.append($0) }
+    }
+    return (
+      records, applied.records.newestPositions(fromApplied), undone.newestPositions(fromUndone)
+    )
   }
 
   /// Takes the next record of a move out of its stack. The move has the applied records in the
