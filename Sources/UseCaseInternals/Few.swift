@@ -34,6 +34,21 @@ extension Few {
     }
   }
 
+  /// Puts an element in the place of another, and returns the latter. It copies neither.
+  @inlinable
+  package mutating func exchange(_ element: consuming Element, at index: Int) -> Element {
+    switch consume self {
+    case .one(let old) where index == 0:
+      self = .one(element)
+      return old
+    case .several(var elements):
+      swap(&elements[index], &element)
+      self = .several(elements)
+      return element
+    case .none, .one: preconditionFailure("The index \(index) is out of range.")
+    }
+  }
+
   /// Calls `body` with each element in order. It copies none, as iterating would.
   @inlinable
   package consuming func forEach(_ body: (Element) -> Void) {

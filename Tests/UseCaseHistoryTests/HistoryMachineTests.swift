@@ -200,7 +200,7 @@ struct HistoryMachineTests {
       let isRolledBack = Int.random(in: 0..<3, using: &random) == 0
       let kept = group.record?.split(at: applied, place: .of(group.id)).kept
       _ = machine.end(
-        group, in: entrance.slot, rolledBack: isRolledBack ? .init(kept: kept) : nil,
+        group, in: entrance.holder, rolledBack: isRolledBack ? .init(kept: kept) : nil,
         nobody: id(number + 500_000))
     case 3:
       guard let second = machine.enter(in: id(number), leftIn: nil, spare: id(spare + 500_000))

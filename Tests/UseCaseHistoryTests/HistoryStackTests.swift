@@ -22,12 +22,12 @@ struct HistoryStackTests {
       default:
         let count = Int.random(in: 0...array.count, using: &random)
         let gone = stack.removeFirst(count)
-        #expect(Array(gone) == Array(array.prefix(count)))
+        #expect(gone.elements == Array(array.prefix(count)))
         array.removeFirst(count)
       }
       #expect(stack.count == array.count && stack.last == array.last)
     }
-    #expect(Array(stack) == array)
+    #expect(stack.elements == array)
   }
 
   @Test(arguments: [false, true])
@@ -60,38 +60,39 @@ struct HistoryStackTests {
     #expect(indices == [0, 0, 1, 1, 3, 3, 3, 3, 4])
   }
 
-  @Test func `what is taken out of the middle leaves a hole, and the others keep their slots`() {
+  @Test func `what is taken out of the middle leaves a hole, and the others keep their positions`()
+  {
     var random = SeededGenerator(seed: 2)
     var stack = HistoryStack<Int>()
-    var expected: [(slot: Int, number: Int)] = []
+    var expected: [(position: Int, number: Int)] = []
     for number in 1...20_000 {
       switch Int.random(in: 0..<100, using: &random) {
       case 0..<50:
         stack.append(number)
-        expected.append((stack.slots.upperBound - 1, number))
+        expected.append((stack.positions.upperBound - 1, number))
       case 50..<60: #expect(stack.popLast() == expected.popLast()?.number)
       case 60..<70:
         #expect(stack.popFirst() == (expected.isEmpty ? nil : expected.removeFirst().number))
       case 70..<97:
         guard let index = expected.indices.randomElement(using: &random) else { continue }
-        let (slot, number) = expected.remove(at: index)
-        #expect(stack.take(slot: slot) == number && stack.take(slot: slot) == nil)
+        let (position, number) = expected.remove(at: index)
+        #expect(stack.take(at: position) == number && stack.take(at: position) == nil)
       case 97:
         let count = Int.random(in: 0...min(20, expected.count), using: &random)
         #expect(stack.removeFirst(count).elements == expected.prefix(count).map(\.number))
         expected.removeFirst(count)
       default:
         guard stack.compact() else { continue }
-        expected = Array(zip(stack.slots, expected.map(\.number)))
+        expected = Array(zip(stack.positions, expected.map(\.number)))
       }
-      #expect(stack.live == expected.count && stack.last == expected.last?.number)
+      #expect(stack.count == expected.count && stack.last == expected.last?.number)
       #expect(stack.first == expected.first?.number)
     }
     #expect(stack.elements == expected.map(\.number))
-    #expect(expected.allSatisfy { stack[slot: $0.slot] == $0.number })
+    #expect(expected.allSatisfy { stack[at: $0.position] == $0.number })
     let few = min(5, expected.count)
     #expect(Array(stack.newest(few)) == expected.suffix(few).map(\.number).reversed())
-    #expect(stack.newestSlots(few).lowerBound == expected.suffix(few).first?.slot)
+    #expect(stack.newestPositions(few).lowerBound == expected.suffix(few).first?.position)
   }
 
   @Test func `what is taken from either end is let go`() {

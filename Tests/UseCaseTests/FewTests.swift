@@ -20,6 +20,14 @@ struct FewTests {
     #expect(Array(few) == Array(0..<count - 1) + [7])
   }
 
+  @Test(arguments: 1...4)
+  func `an element is exchanged for another`(count: Int) {
+    var few = Few<Int>.none
+    for number in 0..<count { few.append(number) }
+    #expect(few.exchange(7, at: count - 1) == count - 1)
+    #expect(Array(few) == Array(0..<count - 1) + [7])
+  }
+
   @Test func `only more than one element needs an array`() {
     var few = Few<Int>.none
     guard case .none = few else { return #expect(Bool(false)) }

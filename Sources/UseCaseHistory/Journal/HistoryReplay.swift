@@ -74,10 +74,10 @@ extension HistoryReplay {
       try check(plan == nil && count > 0 && count <= most)
       plan = pool.begin(isRedo: isRedo, count: count)
     case .undoes(let id):
-      guard plan == nil, case .applied(let slot) = pool.stacks.spot(of: id) else {
+      guard plan == nil, case .applied(let position) = pool.stacks.spot(of: id) else {
         throw Malformed()
       }
-      plan = pool.begin(undoing: slot)
+      plan = pool.begin(undoing: position)
     case .moved:
       try check(plan != nil)
       endMove()

@@ -68,6 +68,9 @@ extension JournalWriter {
   }
 
   /// Returns when all that was told is written and discarded, or cannot be.
+  ///
+  /// Not inlined, because its variables would take room in the frame of each move.
+  @inline(never)
   nonisolated(nonsending) func flush() async { _ = await written(nil) }
 
   private nonisolated(nonsending) func written(_ intent: UInt64?) async -> HistoryJournalError? {

@@ -133,10 +133,10 @@ extension NotedPool {
     return pool.begin(isRedo: distance > 0, count: abs(distance))
   }
 
-  mutating func begin(undoing id: ID, in slot: Int) -> Plan {
+  mutating func begin(undoing id: ID, at position: Int) -> Plan {
     window.close()
     note(.undoes(id))
-    return pool.begin(undoing: slot)
+    return pool.begin(undoing: position)
   }
 
   mutating func finish(_ plan: inout Plan, into drops: inout [Drop]) {
@@ -173,7 +173,7 @@ extension NotedPool {
     return true
   }
 
-  /// Returns whether entries have other slots now.
+  /// Returns whether entries have other positions now.
   mutating func compact() -> Bool { pool.compact() }
 
   mutating func markSaved(_ place: HistoryPlace?) {

@@ -20,7 +20,7 @@ struct ReplayedGroups<Step: Sendable>: ~Copyable {
   /// The undo of the parts of a group, which is over when the group is.
   private final class RollBack {
     var plan: HistoryPlan<Step>
-    init(_ record: Record) { plan = .init(isRedo: false, .one(record), applied: record.size) }
+    init(_ record: Record) { plan = .init(isRedo: false, .one(record)) }
   }
 
   /// A group that is over.

@@ -47,8 +47,8 @@ struct Group<Value: Sendable>: UseCase, AskingUseCase {
         machine.note(.opened(nested, in: parent, title: bytes))
         return machine.groups.begin(nested)
       }
-      let slot = frame.entrance.slot
-      guard let entrance = machine.enter(in: slot, leftIn: nil, spare: .next()) else {
+      let holder = frame.entrance.holder
+      guard let entrance = machine.enter(in: holder, leftIn: nil, spare: .next()) else {
         preconditionFailure("A group begins when it holds the lane.")
       }
       if interrupted != nil { return }
@@ -82,9 +82,9 @@ struct Group<Value: Sendable>: UseCase, AskingUseCase {
     _ group: HistoryLedger.Machine.Groups.Closed, in frame: HistoryFrame,
     rolledBack residue: HistoryResidue<any HistoryStep>? = nil
   ) {
-    let slot = frame.entrance.slot
+    let holder = frame.entrance.holder
     var end = core.ledger.change {
-      $0.end(group, in: slot, rolledBack: residue, nobody: .next())
+      $0.end(group, in: holder, rolledBack: residue, nobody: .next())
     }
     var drops: HistoryLedger.Machine.Drops = []
     swap(&drops, &end.drops)
@@ -101,11 +101,11 @@ struct Group<Value: Sendable>: UseCase, AskingUseCase {
     return await Task {
       let frame = core.frame { _ in .body }
       defer { frame.end() }
-      var plan = HistoryLedger.Machine.Plan(isRedo: false, .one(record), applied: record.size)
+      var plan = HistoryLedger.Machine.Plan(isRedo: false, .one(record))
       var failure: (any Error)?
       do {
         try await HistoryFrame.local.withValue(.inside(frame)) {
-          try await plan.carryOut(in: frame)
+          if let first = plan.nextStep() { try await plan.carryOut(from: first, in: frame) }
         }
       } catch {
         // That all parts are obsolete is no failure.

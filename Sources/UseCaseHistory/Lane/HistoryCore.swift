@@ -46,7 +46,7 @@ final class HistoryCore: Sendable {
     case recording(HistoryFrame)
   }
 
-  /// A recorded use case begins: its `main` is called. There are five cases.
+  /// A recorded use case begins: its `main` is called. There are six cases.
   ///
   /// 1. The code does not run on the lane: a wrapper on another queue calls `main`. It is executed.
   ///
@@ -68,6 +68,11 @@ final class HistoryCore: Sendable {
   /// 5. It is the body of an operation that holds the lane, or is called there by a wrapper.
   ///
   ///        lane:  main ← we are here
+  ///
+  /// 6. An operation on another queue calls it, and runs inside of one that holds the lane. It is
+  ///    executed, in the slot of the latter.
+  ///
+  ///        lane:  use case of a client { other queue:  wrapper { main ← we are here } }
   func enter() -> Entrance {
     let (here, place) = (HistoryFrame.innermost, lane.placeHere)
     guard place.isHeld else { return .elsewhere }
@@ -77,7 +82,7 @@ final class HistoryCore: Sendable {
       case .body, .part:
         return .answered(frame(.body, outer.entrance, in: place, inside: here))
       case .group(let group) where ledger.change({ $0.groups.openPart(in: group) }):
-        let entrance = HistoryLane.Entrance(slot: outer.entrance.slot, entry: .next())
+        let entrance = HistoryLane.Entrance(holder: outer.entrance.holder, entry: .next())
         return .recording(frame(.part(of: group), entrance, in: place, inside: here))
       case .group: break
       }
@@ -85,7 +90,7 @@ final class HistoryCore: Sendable {
     guard place.isOwn, let operation = place.operation, here?.operation != operation
     else { return .elsewhere }
     let entrance = ledger.change { machine in
-      machine.enter(in: ID(operation), leftIn: here?.entrance.slot, spare: .next())
+      machine.enter(in: ID(operation), leftIn: here?.entrance.holder, spare: .next())
     }
     guard let entrance else { return .elsewhere }
     return .recording(frame(.body, entrance, in: place, inside: here))
@@ -98,17 +103,15 @@ final class HistoryCore: Sendable {
     HistoryFrame(role, entrance, of: ledger.history, in: place.operation, inside: here)
   }
 
-  /// Returns a frame for the body of the operation that holds the lane: for `entry`, or for the one
-  /// that it will be.
-  func frame(
-    of entry: ID? = nil, inside here: HistoryFrame? = .innermost, _ role: (ID) -> HistoryFrame.Role
-  ) -> HistoryFrame {
+  /// Returns a frame for the body of the operation that holds the lane, and for the entry that it
+  /// will be.
+  func frame(_ role: (ID) -> HistoryFrame.Role) -> HistoryFrame {
     guard let operation = QueuePlace.operation else {
       preconditionFailure("A body on the lane runs in an operation.")
     }
     let id = ID(operation)
     return HistoryFrame(
-      role(id), HistoryLane.Entrance(slot: id, entry: entry ?? id), of: ledger.history,
-      in: operation, inside: here)
+      role(id), HistoryLane.Entrance(holder: id, entry: id), of: ledger.history, in: operation,
+      inside: .innermost)
   }
 }

@@ -6,10 +6,10 @@
 struct HistoryForecast: Sendable {
   typealias ID = HistoryEntry.ID
 
-  /// The slots of the applied records that are kept, and of the undone ones.
+  /// The positions of the applied records that are kept, and of the undone ones.
   private var applied: Range<Int>
   private var undone: Range<Int>
-  /// The slots of kept applied records that are to be taken out of the middle.
+  /// The positions of kept applied records that are to be taken out of the middle.
   private var taken: Set<Int> = []
   private var newApplied = HistoryStack<ID>()
   private var newUndone = HistoryStack<ID>()
@@ -19,7 +19,7 @@ struct HistoryForecast: Sendable {
 
   /// Creates the forecast that holds when nothing waits.
   init<Step>(of pool: HistoryPool<Step>) {
-    (applied, undone) = (pool.stacks.applied.slots, pool.stacks.undone.slots)
+    (applied, undone) = (pool.stacks.applied.positions, pool.stacks.undone.positions)
     (count, isPartial) = (pool.stacks.applied.count, pool.stacks.partial != nil)
   }
 
@@ -34,16 +34,16 @@ struct HistoryForecast: Sendable {
     isPartial ? undoTarget(in: pool) : newUndone.last ?? nextKept(in: pool)?.id
   }
 
-  private func newestKept<Step>(in pool: HistoryPool<Step>) -> (slot: Int, id: ID)? {
-    for slot in applied.reversed() where !taken.contains(slot) {
-      if let id = pool.stacks.applied[slot]?.id { return (slot, id) }
+  private func newestKept<Step>(in pool: HistoryPool<Step>) -> (position: Int, id: ID)? {
+    for position in applied.reversed() where !taken.contains(position) {
+      if let id = pool.stacks.applied[position]?.id { return (position, id) }
     }
     return nil
   }
 
-  private func nextKept<Step>(in pool: HistoryPool<Step>) -> (slot: Int, id: ID)? {
-    for slot in undone.reversed() {
-      if let id = pool.stacks.undone[slot: slot]?.id { return (slot, id) }
+  private func nextKept<Step>(in pool: HistoryPool<Step>) -> (position: Int, id: ID)? {
+    for position in undone.reversed() {
+      if let id = pool.stacks.undone[at: position]?.id { return (position, id) }
     }
     return nil
   }
@@ -63,15 +63,17 @@ struct HistoryForecast: Sendable {
 
   private mutating func evict<Step>(in pool: HistoryPool<Step>) {
     count -= 1
-    while let slot = applied.first {
+    while let position = applied.first {
       applied.removeFirst()
-      if taken.remove(slot) == nil, pool.stacks.applied[slot] != nil { return }
+      if taken.remove(position) == nil, pool.stacks.applied[position] != nil { return }
     }
     _ = newApplied.popFirst()
   }
 
   /// An undo, a redo or a move will run. Out of turn it will change nothing.
-  mutating func move<Step>(by ask: HistoryAsk, isRunning: Bool, in pool: HistoryPool<Step>) {
+  mutating func move<Step>(
+    by ask: HistoryAsk, isRunning: Bool, in pool: HistoryPool<Step>
+  ) {
     switch ask {
     case .recording: preconditionFailure("A recording is forecast by its entry.")
     case .undo(let target):
@@ -90,11 +92,12 @@ struct HistoryForecast: Sendable {
     isPartial = false
     count -= 1
     if let id = newApplied.popLast() { return newUndone.append(id) }
-    guard let (slot, id) = newestKept(in: pool) else { return }
+    guard let (position, id) = newestKept(in: pool) else { return }
     let end = applied.upperBound
-    applied = applied.lowerBound..<slot
-    // Holes at the end go, too, and their slots are given out again.
-    applied = applied.lowerBound..<(newestKept(in: pool).map { $0.slot + 1 } ?? applied.lowerBound)
+    applied = applied.lowerBound..<position
+    // Holes at the end go, too, and their positions are given out again.
+    applied =
+      applied.lowerBound..<(newestKept(in: pool).map { $0.position + 1 } ?? applied.lowerBound)
     for above in applied.upperBound..<end { taken.remove(above) }
     newUndone.append(id)
   }
@@ -103,9 +106,9 @@ struct HistoryForecast: Sendable {
     if isPartial { return isPartial = false }
     count += 1
     if let id = newUndone.popLast() { return newApplied.append(id) }
-    guard let (slot, id) = nextKept(in: pool) else { return }
-    undone = undone.lowerBound..<slot
-    undone = undone.lowerBound..<(nextKept(in: pool).map { $0.slot + 1 } ?? undone.lowerBound)
+    guard let (position, id) = nextKept(in: pool) else { return }
+    undone = undone.lowerBound..<position
+    undone = undone.lowerBound..<(nextKept(in: pool).map { $0.position + 1 } ?? undone.lowerBound)
     newApplied.append(id)
   }
 
@@ -128,22 +131,22 @@ struct HistoryForecast: Sendable {
     guard !isPartial, isApplied(id, in: pool) else { return }
     count -= 1
     newUndone.append(id)
-    if let slot = newApplied.slots.first(where: { newApplied[slot: $0] == id }) {
-      _ = newApplied.take(slot: slot)
-    } else if case .applied(let slot) = pool.stacks.spot(of: id) {
-      taken.insert(slot)
+    if let position = newApplied.positions.first(where: { newApplied[at: $0] == id }) {
+      _ = newApplied.take(at: position)
+    } else if case .applied(let position) = pool.stacks.spot(of: id) {
+      taken.insert(position)
     }
   }
 
   private func isApplied<Step>(_ id: ID, in pool: HistoryPool<Step>) -> Bool {
-    if newApplied.slots.contains(where: { newApplied[slot: $0] == id }) { return true }
-    guard case .applied(let slot) = pool.stacks.spot(of: id) else { return false }
-    return applied.contains(slot) && !taken.contains(slot)
+    if newApplied.positions.contains(where: { newApplied[at: $0] == id }) { return true }
+    guard case .applied(let position) = pool.stacks.spot(of: id) else { return false }
+    return applied.contains(position) && !taken.contains(position)
   }
 
   private func isUndone<Step>(_ id: ID, in pool: HistoryPool<Step>) -> Bool {
-    if newUndone.contains(id) { return true }
-    guard case .undone(let slot) = pool.stacks.spot(of: id) else { return false }
-    return undone.contains(slot)
+    if newUndone.elements.contains(id) { return true }
+    guard case .undone(let position) = pool.stacks.spot(of: id) else { return false }
+    return undone.contains(position)
   }
 }

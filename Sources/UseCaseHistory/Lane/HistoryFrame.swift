@@ -23,7 +23,7 @@ final class HistoryFrame: Sendable {
   static let local = TaskLocal(wrappedValue: Place.nowhere)
 
   let role: Role
-  /// The entry, and the slot in which it is made.
+  /// The entry, and the operation that makes it.
   let entrance: HistoryLane.Entrance
   /// The innermost operation around the code that made the frame.
   let operation: UseCaseOperationID?
@@ -44,6 +44,14 @@ final class HistoryFrame: Sendable {
     outer = here?.running { _ in true }
   }
 
+  /// Creates the frame of a move, for an entry that it undoes or redoes. A move is executed outside
+  /// of all frames.
+  convenience init(of move: ID, for entry: ID, of history: ID) {
+    self.init(
+      .body, HistoryLane.Entrance(holder: move, entry: entry), of: history,
+      in: UseCaseOperationID(number: move.number), inside: nil)
+  }
+
   /// The group of which the body becomes a part.
   var group: ID? {
     if case .part(let group) = role { group } else { nil }
@@ -52,7 +60,8 @@ final class HistoryFrame: Sendable {
   /// Returns a frame in this one for the undo or redo of another entry.
   func frame(of entry: ID) -> HistoryFrame {
     HistoryFrame(
-      .body, HistoryLane.Entrance(slot: entrance.slot, entry: entry), of: history, in: operation,
+      .body, HistoryLane.Entrance(holder: entrance.holder, entry: entry), of: history,
+      in: operation,
       inside: self)
   }
 

@@ -50,6 +50,9 @@ struct HistoryLane: Sendable {
     return pending[0].ask
   }
 
+  /// The move that holds the lane.
+  var holder: ID { pending[0].id }
+
   /// The entry that an undo called now is for.
   func undoTarget<Step>(in pool: HistoryPool<Step>) -> ID? {
     if let last = pending.last, last.ask.isRecording, pool.limit != 0 {
@@ -86,7 +89,7 @@ struct HistoryLane: Sendable {
 
   /// An execution or a group is admitted.
   mutating func admit<Step>(_ id: ID, _ operation: Operation?, in pool: HistoryPool<Step>) {
-    append(Pending(id: id, ask: .recording, operation: operation), in: pool)
+    append(id, .recording, operation, in: pool)
   }
 
   /// An undo, a redo or a move is admitted, and bound to its target.
@@ -99,30 +102,34 @@ struct HistoryLane: Sendable {
       case .move(let entry): .move(to: entry)
       case .undoEntry(let entry): .undoEntry(entry)
       }
-    append(Pending(id: id, ask: ask), in: pool)
+    append(id, ask, in: pool)
   }
 
-  private mutating func append<Step>(_ last: Pending, in pool: HistoryPool<Step>) {
-    pending.append(last)
-    count(last.ask, 1)
-    if last.ask.hasEffect { version += 1 }
+  // Inlined, because otherwise the pool is copied for the call.
+  @inline(__always)
+  private mutating func append<Step>(
+    _ id: ID, _ ask: HistoryAsk, _ operation: Operation? = nil, in pool: HistoryPool<Step>
+  ) {
+    pending.append(Pending(id: id, ask: ask, operation: operation))
+    count(ask, 1)
+    if ask.hasEffect { version += 1 }
     // In place: a forecast is several words, and most often there is none.
     guard forecast != nil else { return }
-    if last.ask.isRecording {
-      forecast?.record(last.id, in: pool)
+    if ask.isRecording {
+      forecast?.record(id, in: pool)
     } else {
-      forecast?.move(by: last.ask, isRunning: false, in: pool)
+      forecast?.move(by: ask, isRunning: false, in: pool)
     }
   }
 
-  /// The first of the waiting operations has the lane.
-  mutating func start<Step>(_ id: ID, in pool: HistoryPool<Step>) {
+  /// The first of the waiting operations has the lane, in a history that is saved or not.
+  mutating func start(_ id: ID, isSaved: Bool) {
     guard turn.isFree, pending.first?.id == id else {
       preconditionFailure("Operations start in the order of admission, one at a time.")
     }
     turn.start(id)
     // A move that runs makes a clean history dirty, and changes nothing else.
-    if runsMove, pool.isSaved { version += 1 }
+    if isSaved, runsMove { version += 1 }
   }
 
   /// The operation has left the lane, or left while it waited.
@@ -160,7 +167,7 @@ struct HistoryLane: Sendable {
     let wasRunning = turn.isRunning
     guard let entrance = turn.enter(in: operation, leftIn: left, spare: spare) else { return nil }
     if !wasRunning {
-      pending = HistoryStack([Pending(id: entrance.slot, ask: .recording)] + pending)
+      pending = HistoryStack([Pending(id: entrance.holder, ask: .recording)] + pending.elements)
       recordings += 1
       version += 1
       forecast = nil
@@ -169,8 +176,8 @@ struct HistoryLane: Sendable {
   }
 
   /// A recorded body, or the body of a group, is over.
-  mutating func endBody(in slot: ID) -> HistoryTurn.BodyEnd {
-    let end = turn.endBody(in: slot)
+  mutating func endBody(in holder: ID) -> HistoryTurn.BodyEnd {
+    let end = turn.endBody(in: holder)
     if end == .clears { unbind(fromFirst: false) }
     return end
   }
@@ -200,7 +207,7 @@ struct HistoryLane: Sendable {
     pending.removeFirst()
     trim()
     // Most of the forecast has come true. The rest is computed anew.
-    if let forecast, forecast.size > 2 * pending.count + 64 { self.forecast = nil }
+    if let size = forecast?.size, size > 2 * pending.count + 64 { forecast = nil }
   }
 
   // MARK: Clearing

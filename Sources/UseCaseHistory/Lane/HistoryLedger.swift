@@ -15,6 +15,9 @@ final class HistoryLedger: Sendable {
   private let machine: Lock<Machine>
   private let changes = ChangeSignal()
   private let elapsed: @Sendable () -> Duration
+  // The types of the moves. To look up the metadata of a generic type for each operation costs more.
+  private let entryMove: any Any.Type = HistoryEntry?.useCaseType
+  private let entriesMove: any Any.Type = [HistoryEntry].useCaseType
   /// Writes the facts of the machine. Nil in a history that ends with its process.
   let journal: JournalWriter?
 
@@ -71,22 +74,29 @@ final class HistoryLedger: Sendable {
 extension HistoryLedger: QueueKeeper {
   func admitted(_ operation: any AdmittedOperation) {
     let id = HistoryEntry.ID(operation.id)
-    let move = move(of: operation, answering: HistoryEntry?.self)
-    if let move = move ?? self.move(of: operation, answering: [HistoryEntry].self) {
+    if let move = move(of: operation) {
       machine.withLock { $0.admit(id, move) }
     } else {
       machine.withLock { $0.admit(id, operation) }
     }
   }
 
-  /// Returns the request, if the operation is a move with such an answer.
+  /// Returns the request, if the operation is a move.
   @inline(__always)
-  private func move<Answer: MoveAnswer>(
-    of operation: any AdmittedOperation, answering: Answer.Type
-  ) -> HistoryMove? {
+  private func move(of operation: any AdmittedOperation) -> HistoryMove? {
     // A client may record a use case with the same types of request and response.
-    guard operation.useCaseType == Answer.useCaseType else { return nil }
-    return (operation as AnyObject as? UseCaseOperation<HistoryMove, Answer>)?.request
+    let type = operation.useCaseType
+    if type == entryMove { return request(of: operation, answering: HistoryEntry?.self) }
+    if type == entriesMove { return request(of: operation, answering: [HistoryEntry].self) }
+    return nil
+  }
+
+  @inline(__always)
+  private func request<Answer: MoveAnswer>(
+    of operation: any AdmittedOperation, answering: Answer.Type
+  ) -> HistoryMove {
+    // Nothing else than `execute` makes an operation of this use case.
+    unsafeDowncast(operation, to: UseCaseOperation<HistoryMove, Answer>.self).request
   }
 
   func started(_ id: UseCaseOperationID) { machine.withLock { $0.start(HistoryEntry.ID(id)) } }
@@ -183,16 +193,17 @@ extension HistoryLedger {
   func leave(_ frame: HistoryFrame, with step: (any HistoryStep)?) {
     frame.end()
     let entrance = frame.entrance
-    switch (frame.role, step) {
-    case (.part(let group), _):
+    switch frame.role {
+    case .body:
+      if let step { return record(step, in: frame) }
+      discard(change { $0.fail(entrance) }, in: frame)
+    case .part(let group):
       let part = step.map { Machine.Record(id: entrance.entry, content: .init($0)) }
       change { machine in
         machine.note(part == nil ? .failed(entrance.entry) : .ended(entrance.entry, .part))
         return machine.groups.closePart(part, in: group)
       }?.resume()
-    case (.body, let step?): record(step, in: frame)
-    case (.body, nil): discard(change { $0.fail(entrance) }, in: frame)
-    case (.group, _): preconditionFailure("A group ends by itself.")
+    case .group: preconditionFailure("A group ends by itself.")
     }
   }
 

@@ -44,13 +44,13 @@ extension HistoryMachine {
 
   mutating func admit(_ id: ID, _ move: HistoryMove) { lane.admit(id, move, in: noted.pool) }
 
-  mutating func start(_ id: ID) { lane.start(id, in: noted.pool) }
+  mutating func start(_ id: ID) { lane.start(id, isSaved: noted.pool.isSaved) }
 
   mutating func leave(_ id: ID) { lane.leave(id) }
 
   /// A recorded body begins. Nil if the lane has gone on meanwhile.
-  mutating func enter(in operation: ID, leftIn slot: ID?, spare: ID) -> HistoryLane.Entrance? {
-    lane.enter(in: operation, leftIn: slot, spare: spare)
+  mutating func enter(in operation: ID, leftIn left: ID?, spare: ID) -> HistoryLane.Entrance? {
+    lane.enter(in: operation, leftIn: left, spare: spare)
   }
 }
 
@@ -73,7 +73,7 @@ extension HistoryMachine {
   ) -> Drops {
     let record = Record(id: entrance.entry, content: content)
     var drops: Drops = []
-    guard endBody(in: entrance.slot, into: &drops) else {
+    guard endBody(in: entrance.holder, into: &drops) else {
       noted.recordLate(record, into: &drops)
       lane.forget()
       return drops
@@ -93,14 +93,14 @@ extension HistoryMachine {
   mutating func fail(_ entrance: HistoryLane.Entrance) -> Drops {
     noted.fail(entrance.entry)
     var drops: Drops = []
-    if endBody(in: entrance.slot, into: &drops) { finish(as: nil) }
+    if endBody(in: entrance.holder, into: &drops) { finish(as: nil) }
     return drops
   }
 
   /// A body is over, and a `clear` from inside takes effect. Returns false if the lane has gone on
   /// without the body.
-  private mutating func endBody(in slot: ID, into drops: inout Drops) -> Bool {
-    switch lane.endBody(in: slot) {
+  private mutating func endBody(in holder: ID, into drops: inout Drops) -> Bool {
+    switch lane.endBody(in: holder) {
     case .late: return false
     case .inTurn: return true
     case .clears:
@@ -110,7 +110,7 @@ extension HistoryMachine {
   }
 
   /// The running operation has become this entry, or none. An entry that is forecast lies where the
-  /// lane expects it: a half undone group that stands above a hole comes to another slot.
+  /// lane expects it: a half undone group that stands above a hole comes to another position.
   private mutating func finish(as entry: ID?, isForecast: Bool = false) {
     if let entry { lane.become(entry) }
     lane.finish(asForecast: isForecast)
@@ -129,7 +129,8 @@ extension HistoryMachine {
   /// The group is over. If it was rolled back, undos that wait for it are for `nobody`, an entry
   /// that never comes to be.
   mutating func end(
-    _ group: Groups.Closed, in slot: ID, rolledBack residue: HistoryResidue<Step>? = nil, nobody: ID
+    _ group: Groups.Closed, in holder: ID, rolledBack residue: HistoryResidue<Step>? = nil,
+    nobody: ID
   ) -> GroupEnd {
     let kept = residue.map(\.kept) ?? group.record
     var end = GroupEnd()
@@ -137,7 +138,7 @@ extension HistoryMachine {
       note(.closed(group.id, isLost: false))
       end.waiter = groups.closePart(kept, in: parent)
     } else {
-      guard endBody(in: slot, into: &end.drops) else {
+      guard endBody(in: holder, into: &end.drops) else {
         preconditionFailure("A group holds its slot.")
       }
       let wasPartial = noted.pool.stacks.partial != nil
@@ -165,6 +166,9 @@ extension HistoryMachine {
     case go(Plan)
   }
 
+  /// The move that holds the lane.
+  var holder: ID { lane.holder }
+
   /// The turn of the undo, redo or move has come. The records `apart` have been compared.
   mutating func begin(apart: Set<ID> = []) -> Beginning {
     let distance: Int
@@ -188,13 +192,13 @@ extension HistoryMachine {
 
   private mutating func begin(undoing id: ID, apart: Set<ID>) -> Beginning {
     let stacks = noted.pool.stacks
-    guard let (slot, record, certain, possible) = stacks.rivals(of: id) else {
+    guard let (position, record, certain, possible) = stacks.rivals(of: id) else {
       return stacks.spot(of: id) == nil ? refuse(.unknownEntry(id)) : nothing()
     }
     if !certain.isEmpty { return refuse(.blocked(by: certain)) }
     let rivals = possible.filter { !apart.contains($0.id) }
     return rivals.isEmpty
-      ? .go(noted.begin(undoing: id, in: slot)) : .compare(record, to: rivals)
+      ? .go(noted.begin(undoing: id, at: position)) : .compare(record, to: rivals)
   }
 
   private mutating func nothing() -> Beginning {
@@ -275,7 +279,7 @@ extension HistoryMachine {
     let isClean = noted.pool.isSaved && !lane.isRecording && !lane.runsMove
     let state = HistoryState(
       canUndo: undo != nil, canRedo: redo != nil, isBusy: lane.isBusy, isClean: isClean,
-      undoCount: noted.pool.stacks.applied.count, redoCount: noted.pool.stacks.undone.live,
+      undoCount: noted.pool.stacks.applied.count, redoCount: noted.pool.stacks.undone.count,
       version: version)
     return HistorySnapshot(
       state: state, undo: undo.flatMap { label(of: $0) }, redo: redo.flatMap { label(of: $0) })

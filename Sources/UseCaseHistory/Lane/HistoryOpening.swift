@@ -62,7 +62,7 @@ struct HistoryOpening {
     guard let kind = writer.kinds[doubt.pair.name] else { return .unreadable }
     // In a frame, so that `settle` can name the entry to a server.
     let frame = HistoryFrame(
-      .body, HistoryLane.Entrance(slot: doubt.id, entry: doubt.id), of: core.ledger.history,
+      .body, HistoryLane.Entrance(holder: doubt.id, entry: doubt.id), of: core.ledger.history,
       in: nil, inside: .innermost)
     defer { frame.end() }
     return await HistoryFrame.local.withValue(.inside(frame)) {

@@ -1,10 +1,14 @@
 /// The turn of the operation that holds the lane of a history.
+///
+/// An operation and the entry that it may become have the same id. Here `holder`, `operation` and
+/// `left` name operations, and `entry`, `promised` and `spare` name entries.
 struct HistoryTurn: Sendable {
   typealias ID = HistoryEntry.ID
 
-  /// The slot in which a recorded body has begun, and the entry that the body will be.
+  /// The operation that held the lane when a recorded body began, and the entry that the body will
+  /// be.
   struct Entrance: Sendable {
-    let slot: ID
+    let holder: ID
     let entry: ID
   }
 
@@ -18,7 +22,7 @@ struct HistoryTurn: Sendable {
   }
 
   private struct Run: Sendable {
-    let slot: ID
+    let holder: ID
     /// The entry that an undo called at present is for.
     var promised: ID
     /// Whether a body has taken the id of the operation for its entry.
@@ -38,7 +42,7 @@ struct HistoryTurn: Sendable {
     case running(Run)
     /// The operation has done its work, and code may still run in its slot. Next is `free`, or
     /// `running` if another recorded body begins there.
-    case done(slot: ID, promised: ID)
+    case done(holder: ID, promised: ID)
   }
 
   private var state = State.free
@@ -80,7 +84,7 @@ struct HistoryTurn: Sendable {
 
   // MARK: Changing
 
-  mutating func start(_ id: ID) { state = .running(Run(slot: id, promised: id)) }
+  mutating func start(_ id: ID) { state = .running(Run(holder: id, promised: id)) }
 
   /// The operation gives the lane back, if it has it. Returns whether it had done its work.
   mutating func leave(_ id: ID) -> Bool {
@@ -88,7 +92,7 @@ struct HistoryTurn: Sendable {
     case .done(id, _):
       state = .free
       return true
-    case .running(let run) where run.slot == id:
+    case .running(let run) where run.holder == id:
       state = .free
       return false
     case .free, .running, .done: return false
@@ -99,29 +103,29 @@ struct HistoryTurn: Sendable {
   /// operation on the lane, and each other body becomes `spare`. Nil if the lane has gone on
   /// meanwhile.
   ///
-  /// `left` is the slot of the body that has left this one behind, in a task. If that is the slot
-  /// of the lane, waiting undos are for this body from now on.
+  /// `left` is the holder in the time of the body that has left this one behind, in a task. If it
+  /// still holds the lane, waiting undos are for this body from now on.
   mutating func enter(in operation: ID, leftIn left: ID?, spare: ID) -> Entrance? {
     switch state {
-    case .running(var run) where run.slot <= operation:
-      let entry = run.isClaimed ? spare : run.slot
+    case .running(var run) where run.holder <= operation:
+      let entry = run.isClaimed ? spare : run.holder
       run.isClaimed = true
       run.bodies += 1
       state = .running(run)
-      return Entrance(slot: run.slot, entry: entry)
-    case .done(let slot, let promised) where slot <= operation:
+      return Entrance(holder: run.holder, entry: entry)
+    case .done(let holder, let promised) where holder <= operation:
       let run = Run(
-        slot: slot, promised: left == slot ? spare : promised, isClaimed: true, bodies: 1)
+        holder: holder, promised: left == holder ? spare : promised, isClaimed: true, bodies: 1)
       state = .running(run)
-      return Entrance(slot: slot, entry: spare)
+      return Entrance(holder: holder, entry: spare)
     case .free, .running, .done:
       return nil
     }
   }
 
   /// A recorded body, or the body of a group, is over.
-  mutating func endBody(in slot: ID) -> BodyEnd {
-    guard case .running(var run) = state, run.slot == slot, run.bodies > 0 else { return .late }
+  mutating func endBody(in holder: ID) -> BodyEnd {
+    guard case .running(var run) = state, run.holder == holder, run.bodies > 0 else { return .late }
     run.bodies -= 1
     defer { state = .running(run) }
     guard run.bodies == 0, run.clearsWhenOver else { return .inTurn }
@@ -142,7 +146,7 @@ struct HistoryTurn: Sendable {
   mutating func finish() -> Bool {
     let run = run
     if run.bodies > 0 { return false }
-    state = .done(slot: run.slot, promised: run.promised)
+    state = .done(holder: run.holder, promised: run.promised)
     return true
   }
 

@@ -9,21 +9,18 @@ struct Move<Answer: MoveAnswer>: UseCase {
 
   @inline(__always)
   func main(_: HistoryMove) async throws -> Answer {
-    let ledger = core.ledger
-    var plan = HistoryPlan<any HistoryStep>(isRedo: false, .none, applied: 0)
-    guard try ledger.begin(&plan) else { return .nothing }
-    // A move is executed outside of all frames.
-    let frame = core.frame(of: plan.nextID, inside: nil) { _ in .body }
+    var plan = HistoryPlan<any HistoryStep>(isRedo: false, .none)
+    guard let (first, frame) = try core.ledger.begin(&plan) else { return .nothing }
     var failure: (any Error)?
     do {
       try await HistoryFrame.local.withValue(.inside(frame)) {
-        try await plan.carryOut(in: frame)
+        try await plan.carryOut(from: first, in: frame)
       }
     } catch {
       failure = error
     }
-    ledger.finish(&plan, in: frame)
-    await ledger.journal?.flush()
+    core.ledger.finish(&plan, in: frame)
+    await core.ledger.journal?.flush()
     if let failure { throw failure }
     return Answer(&plan)
   }
@@ -37,17 +34,24 @@ extension MoveAnswer {
 // and so does each copy of the plan.
 extension HistoryLedger {
   /// The turn of a move has come. An undo of one entry asks the use cases of the later ones what
-  /// they touch, outside of the lock. Returns false if there is nothing to do.
+  /// they touch, outside of the lock. Returns the first leaf and a frame for it, nil if there is
+  /// nothing to do.
   @inline(never)
   func begin(_ plan: inout Machine.Plan, apart: Set<HistoryEntry.ID> = []) throws(HistoryError)
-    -> Bool
+    -> (first: Machine.Plan.Leaf, frame: HistoryFrame)?
   {
-    switch change({ $0.begin(apart: apart) }) {
-    case .nothing: return false
+    var move: HistoryEntry.ID?
+    let beginning = change { machine in
+      move = machine.holder
+      return machine.begin(apart: apart)
+    }
+    switch consume beginning {
+    case .nothing: return nil
     case .refuse(let error): throw error
     case .go(let next):
       plan = next
-      return true
+      guard let move, let first = plan.nextStep() else { return nil }
+      return (first, HistoryFrame(of: move, for: first.id, of: history))
     case .compare(let record, let rivals):
       let blockers = record.blockers(among: rivals)
       if blockers.isEmpty { return try begin(&plan, apart: apart.union(rivals.map(\.id))) }
@@ -71,16 +75,19 @@ extension HistoryLedger {
 }
 
 extension HistoryPlan<any HistoryStep> {
+  typealias Leaf = (id: HistoryEntry.ID, step: any HistoryStep)
+
   /// Undoes or redoes one leaf after the other, until all is done or one throws.
   ///
   /// Inlined, because each function that waits costs a frame on the stack of the task. A function
   /// that does not wait is not inlined: its variables take room in that frame.
   @inline(__always)
-  mutating func carryOut(in frame: HistoryFrame) async throws {
-    while let (id, step) = nextStep() {
+  mutating func carryOut(from first: Leaf, in frame: HistoryFrame) async throws {
+    var leaf = Optional(first)
+    while let (id, step) = leaf {
       do {
         if id != frame.entrance.entry {
-          try await carryOut(step, in: frame.frame(of: id))
+          try await carryOut(step, id, inside: frame)
         } else if isRedo {
           redid(try await step.redo())
         } else {
@@ -90,6 +97,7 @@ extension HistoryPlan<any HistoryStep> {
       } catch {
         try lose(step, error)
       }
+      leaf = isIncomplete ? nextStep() : nil
     }
     try failIfNothingIsLeft()
   }
@@ -100,7 +108,7 @@ extension HistoryPlan<any HistoryStep> {
   }
 
   @inline(never)
-  mutating func nextStep() -> (id: HistoryEntry.ID, step: any HistoryStep)? {
+  mutating func nextStep() -> Leaf? {
     guard let leaf = next() else { return nil }
     guard let step = leaf.content.step else { preconditionFailure("A leaf is a step.") }
     return (leaf.id, step)
@@ -119,7 +127,10 @@ extension HistoryPlan<any HistoryStep> {
   }
 
   @inline(never)
-  private mutating func carryOut(_ step: any HistoryStep, in frame: HistoryFrame) async throws {
+  private mutating func carryOut(
+    _ step: any HistoryStep, _ id: HistoryEntry.ID, inside outer: HistoryFrame
+  ) async throws {
+    let frame = outer.frame(of: id)
     defer { frame.end() }
     try await HistoryFrame.local.withValue(.inside(frame)) {
       if isRedo {

@@ -8,49 +8,56 @@ struct HistoryApplied<Step: Sendable>: Sendable {
   private(set) var records = HistoryStack<Record>()
   private var index: HistoryIndex?
 
-  var count: Int { records.live }
+  var count: Int { records.count }
   var isEmpty: Bool { records.isEmpty }
-  var slots: Range<Int> { records.slots }
+  var positions: Range<Int> { records.positions }
 
   // Inlined, because a copy of a record is counted.
   var last: Record? {
     @inline(__always) get { records.last }
   }
 
-  subscript(slot: Int) -> Record? {
-    @inline(__always) get { records[slot: slot] }
+  subscript(position: Int) -> Record? {
+    @inline(__always) get { records[at: position] }
   }
 
-  /// Returns the slot of an entry with marks. The index has no other entries.
-  func slot(of id: ID) -> Int? { index?.slot(of: id) }
+  /// Returns the position of an entry with marks. The index has no other entries.
+  func position(of id: ID) -> Int? { index?.position(of: id) }
+
+  /// Returns how many records are below the position.
+  func count(below position: Int) -> Int {
+    records.count(in: positions.clamped(to: .min..<position))
+  }
 
   mutating func append(_ record: consuming Record) {
-    note(record, in: slots.upperBound)
+    note(record, at: positions.upperBound)
     records.append(record)
   }
 
-  private mutating func note(_ record: Record, in slot: Int) {
+  private mutating func note(_ record: Record, at position: Int) {
     if index == nil {
       if record.marks == nil { return }
       index = HistoryIndex()
     }
-    index?.append(record.id, record.marks, in: slot)
+    index?.append(record.id, record.marks, at: position)
   }
 
   mutating func popLast() -> Record? {
-    let slot = slots.upperBound - 1
-    return forget(records.popLast(), in: slot)
+    let position = positions.upperBound - 1
+    return forget(records.popLast(), at: position)
   }
 
-  mutating func take(_ slot: Int) -> Record? { forget(records.take(slot: slot), in: slot) }
+  mutating func take(_ position: Int) -> Record? {
+    forget(records.take(at: position), at: position)
+  }
 
   /// Removes and returns the `count` oldest records.
   mutating func removeFirst(_ count: Int) -> HistoryStack<Record> {
     guard index != nil else { return records.removeFirst(count) }
     var gone = HistoryStack<Record>()
     for _ in 0..<count {
-      let slot = slots.lowerBound
-      if let record = forget(records.popFirst(), in: slot) { gone.append(record) }
+      let position = positions.lowerBound
+      if let record = forget(records.popFirst(), at: position) { gone.append(record) }
     }
     return gone
   }
@@ -61,27 +68,27 @@ struct HistoryApplied<Step: Sendable>: Sendable {
     return (records, index.take())
   }
 
-  private mutating func forget(_ record: Record?, in slot: Int) -> Record? {
-    if index != nil, let record { index?.remove(record.id, record.marks, from: slot) }
+  private mutating func forget(_ record: Record?, at position: Int) -> Record? {
+    if index != nil, let record { index?.remove(record.id, record.marks, at: position) }
     return record
   }
 
-  /// Gives the room of holes back. Returns whether the records have other slots now.
+  /// Gives the room of holes back. Returns whether the records have other positions now.
   mutating func compact() -> Bool {
     guard records.compact() else { return false }
     guard index.take() != nil else { return true }
-    for slot in slots {
-      if let record = self[slot] { note(record, in: slot) }
+    for position in positions {
+      if let record = self[position] { note(record, at: position) }
     }
     return true
   }
 
-  /// Returns the later records that may overlap the one in the slot, the oldest first.
-  func rivals(of slot: Int) -> [Record] {
-    guard let record = self[slot], slot + 1 < slots.upperBound else { return [] }
+  /// Returns the later records that may overlap the one at the position, the oldest first.
+  func rivals(of position: Int) -> [Record] {
+    guard let record = self[position], position + 1 < positions.upperBound else { return [] }
     if let marks = record.marks {
-      return index?.slots(behind: slot, touching: marks).compactMap { self[$0] } ?? []
+      return index?.positions(behind: position, touching: marks).compactMap { self[$0] } ?? []
     }
-    return slots[(slot + 1)...].compactMap { self[$0] }.filter { $0.marks?.isEmpty != true }
+    return positions[(position + 1)...].compactMap { self[$0] }.filter { $0.marks?.isEmpty != true }
   }
 }

@@ -22,7 +22,7 @@ struct HistoryDrop<Step: Sendable>: Sendable {
     self.init(HistoryStack([record]), reason)
   }
 
-  var count: Int { records.live - spared }
+  var count: Int { records.count - spared }
 
   /// Calls `body` with each step and the reason, the oldest first, and lets go of each record at
   /// once, while it is at hand: a million of them are not walked through twice.

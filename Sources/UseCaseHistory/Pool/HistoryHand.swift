@@ -3,9 +3,9 @@ struct HistoryHand: Sendable {
   typealias ID = HistoryEntry.ID
 
   struct Held {
-    /// The slots of the applied ones.
+    /// The positions of the applied ones.
     let applied: Range<Int>
-    /// The slots of the undone ones.
+    /// The positions of the undone ones.
     let undone: Range<Int>
     /// Whether the limit was lowered meanwhile.
     fileprivate(set) var evictsWhenOver = false
@@ -41,8 +41,8 @@ struct HistoryHand: Sendable {
   mutating func forget<Step>(_ id: ID, at spot: HistoryStacks<Step>.Spot) -> Bool {
     guard var held else { return false }
     switch spot {
-    case .applied(let slot) where held.applied.contains(slot): break
-    case .undone(let slot) where held.undone.contains(slot): break
+    case .applied(let position) where held.applied.contains(position): break
+    case .undone(let position) where held.undone.contains(position): break
     case .applied, .undone: return false
     }
     held.forgotten.append(id)

@@ -3,8 +3,8 @@ struct HistoryPlaces: Sendable {
   /// The sum of all entries with an effect, also of those that have left with their effect.
   var sum = HistoryPlace.beginning
   var saved: HistoryPlace? = .beginning
-  /// Above the applied slots below this one there is an effect that has no entry any more. An entry
-  /// undone there and redone comes to lie above the effect, and that is another place.
+  /// Above the applied positions below this one there is an effect that has no entry any more. An
+  /// entry undone there and redone comes to lie above the effect, and that is another place.
   private(set) var covered = 0
   private var lastNumber: UInt64 = 0
 
@@ -14,10 +14,10 @@ struct HistoryPlaces: Sendable {
     return .unknown(lastNumber)
   }
 
-  mutating func cover(below slot: Int) { covered = max(covered, slot) }
+  mutating func cover(below position: Int) { covered = max(covered, position) }
 
-  /// The applied records end at this slot.
-  mutating func trim(to slot: Int) { covered = min(covered, slot) }
+  /// The applied records end at this position.
+  mutating func trim(to position: Int) { covered = min(covered, position) }
 }
 
 // MARK: - Writing it down and making it again

@@ -10,6 +10,8 @@ struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
   typealias Record = HistoryRecord<Step>
 
   let isRedo: Bool
+  /// Whether anything has been undone or redone.
+  private(set) var hasMoved = false
   /// In the order in which they are undone or redone. Redone records are here as they are now, and
   /// those that have lost parts as well.
   private(set) var records: Few<Record>
@@ -17,7 +19,6 @@ struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
   private(set) var moved = 0
   /// How many leaves of the next record are applied. As long as the plan is open, lost ones count.
   private(set) var applied: Int
-  private let appliedAtFirst: Int
   /// The leaves of the next record, if it is a group that has begun. Nil for a lost one.
   private var leaves: [Record?] = []
   /// Few plans have any.
@@ -37,19 +38,15 @@ struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
     let error: HistoryObsolete
   }
 
-  /// `applied` leaves of the first of the records are applied.
-  init(isRedo: Bool, _ records: Few<Record>, applied: Int) {
+  /// If the first of the records is half undone, `partial` of its leaves are applied.
+  init(isRedo: Bool, _ records: consuming Few<Record>, partial: Int? = nil) {
+    applied = partial ?? (isRedo ? 0 : records.first?.size ?? 0)
     self.isRedo = isRedo
     self.records = records
-    self.applied = applied
-    appliedAtFirst = applied
   }
 
   /// Whether there is something left to do.
   var isIncomplete: Bool { moved < records.count }
-
-  /// Whether anything has been undone or redone.
-  var hasMoved: Bool { moved > 0 || applied != appliedAtFirst }
 
   /// Whether it has undone or redone a record.
   var hasResult: Bool { moved > losses.count { $0.part == nil } }
@@ -68,15 +65,6 @@ struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
     losses.contains { $0.index == index && $0.part == nil }
   }
 
-  /// The leaf to undo or redo next.
-  var nextID: ID? {
-    mutating get {
-      guard isIncomplete else { return nil }
-      if case .group = records[moved].content { return next()?.id }
-      return records[moved].id
-    }
-  }
-
   /// Returns the leaf to undo or redo next. Tell the plan what becomes of it.
   mutating func next() -> Record? {
     guard isIncomplete else { return nil }
@@ -88,15 +76,18 @@ struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
   }
 
   mutating func undid() {
+    hasMoved = true
     applied -= 1
     if applied == 0 { advance() }
   }
 
   /// The leaf has been redone, and `content` is what has become of it.
   mutating func redid(_ content: Record.Content) {
+    hasMoved = true
     applied += 1
     if leaves.isEmpty {
-      records[moved] = Record(id: records[moved].id, content: content)
+      let id = records[moved].id
+      _ = records.exchange(Record(id: id, content: content), at: moved)
       advance()
     } else {
       leaves[applied - 1] = leaves[applied - 1].map { Record(id: $0.id, content: content) }
@@ -113,6 +104,8 @@ struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
     }
     let part = leaves[isRedo ? applied : applied - 1].take()
     losses.append(Loss(index: moved, part: part, place: place, error: error))
+    // A part that cannot be undone keeps its effect, without its entry.
+    if !isRedo { hasMoved = true }
     applied += isRedo ? 1 : -1
     if applied == (isRedo ? leaves.count : 0) { advance() }
     return true
@@ -148,13 +141,12 @@ struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
 
   /// Returns what `record`, the one at `index`, has become. As it was, it is let go of with the
   /// plan.
-  mutating func exchange(_ record: Record, at index: Int) -> Record {
+  mutating func exchange(_ record: consuming Record, at index: Int) -> Record {
     if hasLost {
       replaced.append(record)
       return records[index]
     }
     if !isRedo { return record }
-    defer { records[index] = record }
-    return records[index]
+    return records.exchange(record, at: index)
   }
 }

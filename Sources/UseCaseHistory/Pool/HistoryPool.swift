@@ -28,14 +28,14 @@ struct HistoryPool<Step: Sendable>: Sendable {
 // MARK: - Reading
 
 extension HistoryPool {
-  /// The slot of the next record that is applied.
-  private var top: Int { stacks.applied.slots.upperBound }
+  /// The position of the next record that is applied.
+  private var top: Int { stacks.applied.positions.upperBound }
 
   /// Whether a move has records in its hands.
   var isMoving: Bool { !hand.isEmpty }
 
   /// How many applied records a move has in its hands.
-  var heldCount: Int { hand.held.map { stacks.applied.records.live(in: $0.applied) } ?? 0 }
+  var heldCount: Int { hand.held.map { stacks.applied.records.count(in: $0.applied) } ?? 0 }
 
   /// The present place. Nil inside of a group that is half undone.
   var place: HistoryPlace? { stacks.partial == nil ? places.sum : nil }
@@ -127,8 +127,7 @@ extension HistoryPool {
     guard let limit, stacks.applied.count > limit else { return }
     var count = stacks.applied.count - limit
     if let held = hand.held, !held.applied.isEmpty {
-      let slots = stacks.applied.slots.lowerBound..<held.applied.lowerBound
-      count = min(count, stacks.applied.records.live(in: slots))
+      count = min(count, stacks.applied.count(below: held.applied.lowerBound))
     }
     guard count > 0 else { return }
     if count == stacks.applied.count { settle() }
@@ -147,16 +146,16 @@ extension HistoryPool {
     if let held = hand.clear() {
       (heldApplied, heldUndone) = (held.applied.count, held.undone.count)
       if held.applied.upperBound < top {
-        for slot in held.applied { _ = stacks.applied.take(slot) }
+        for position in held.applied { _ = stacks.applied.take(position) }
         heldApplied = 0
       }
     }
     let (records, index) = stacks.applied.removeAll()
     places.trim(to: 0)
-    if records.count > heldApplied {
+    if records.positions.count > heldApplied {
       drops.append(Drop(records, .cleared, sparing: heldApplied, with: index))
     }
-    if stacks.undone.count > heldUndone {
+    if stacks.undone.positions.count > heldUndone {
       drops.append(Drop(stacks.undone, .cleared, isReversed: true, sparing: heldUndone))
     }
     stacks.undone = HistoryStack()
@@ -168,17 +167,18 @@ extension HistoryPool {
     guard let spot = stacks.spot(of: id), !hand.forget(id, at: spot) else { return }
     let record: Record?
     switch spot {
-    case .applied(let slot):
-      if slot == top - 1 { settle() }
-      places.cover(below: slot)
-      record = stacks.applied.take(slot)
+    case .applied(let position):
+      if position == top - 1 { settle() }
+      places.cover(below: position)
+      record = stacks.applied.take(position)
       places.trim(to: top)
-    case .undone(let slot): record = stacks.undone.take(slot: slot)
+    case .undone(let position): record = stacks.undone.take(at: position)
     }
     if let record { drops.append(Drop(record, .forgotten)) }
   }
 
-  /// Gives the room of holes back, unless a move holds slots. Returns whether slots have changed.
+  /// Gives the room of holes back, unless a move holds positions. Returns whether positions have
+  /// changed.
   mutating func compact() -> Bool {
     guard !isMoving else { return false }
     let (isFirst, isSecond) = (stacks.applied.compact(), stacks.undone.compact())
@@ -197,24 +197,18 @@ extension HistoryPool {
 extension HistoryPool {
   /// Gives so many records into the hands of a move, which hands them back with `finish`.
   mutating func begin(isRedo: Bool, count: Int) -> Plan {
-    let fromApplied = !isRedo ? count : stacks.partial != nil ? 1 : 0
-    let fromUndone = count - fromApplied
-    var redone = stacks.applied.records.newest(fromApplied)
-    for record in stacks.undone.newest(fromUndone) { redone.append(record) }
-    hand.hold(
-      applied: stacks.applied.records.newestSlots(fromApplied),
-      undone: stacks.undone.newestSlots(fromUndone))
-    let size = isRedo ? 0 : redone[0].size
-    return Plan(isRedo: isRedo, redone, applied: stacks.partial ?? size)
+    let (records, applied, undone) = stacks.next(count, isRedo: isRedo)
+    hand.hold(applied: applied, undone: undone)
+    return Plan(isRedo: isRedo, records, partial: stacks.partial)
   }
 
   /// Gives one applied record into the hands of an undo.
-  mutating func begin(undoing slot: Int) -> Plan {
-    guard slot < top - 1, let record = stacks.applied[slot] else {
+  mutating func begin(undoing position: Int) -> Plan {
+    guard position < top - 1, let record = stacks.applied[position] else {
       return begin(isRedo: false, count: 1)
     }
-    hand.hold(applied: slot..<slot + 1, undone: stacks.undone.newestSlots(0))
-    return Plan(isRedo: false, .one(record), applied: record.size)
+    hand.hold(applied: position..<position + 1, undone: stacks.undone.newestPositions(0))
+    return Plan(isRedo: false, .one(record))
   }
 
   /// The move has come as far as it could, and the plan is closed. The records that have changed
@@ -237,7 +231,7 @@ extension HistoryPool {
 
   /// The record at the index has been undone or redone, or is gone with all of its parts.
   private mutating func shift(_ plan: inout Plan, _ index: Int, from held: HistoryHand.Held) {
-    let (record, isApplied, slot) = stacks.take(plan.isRedo, from: held.applied)
+    let (record, isApplied, position) = stacks.take(plan.isRedo, from: held.applied)
     let old = isApplied ? record.place : nil
     let new = plan.exchange(record, at: index)
     let isGone = plan.isObsolete(index)
@@ -245,8 +239,8 @@ extension HistoryPool {
       if let old { places.sum -= old }
       if !isGone { apply(new) }
     } else {
-      let isCovered = slot < places.covered || new.size < record.size
-      if isGone || isCovered { places.cover(below: slot) }
+      let isCovered = position < places.covered || new.size < record.size
+      if isGone || isCovered { places.cover(below: position) }
       places.trim(to: top)
       if isGone { return }
       places.sum -= new.place
@@ -265,20 +259,22 @@ extension HistoryPool {
   ) {
     let (index, count, size) = (plan.moved, plan.applied, plan.records[plan.moved].size)
     if plan.isObsolete(index) {
-      let (record, isApplied, slot) = stacks.take(plan.isRedo, from: held.applied)
-      if isApplied { places.cover(below: slot) }
+      let (record, isApplied, position) = stacks.take(plan.isRedo, from: held.applied)
+      if isApplied { places.cover(below: position) }
       places.trim(to: top)
       return drops.append(Drop(record, .obsolete))
     }
     guard count != (plan.isRedo ? 0 : size) || plan.hasLost else { return }
-    let (record, isApplied, slot) = stacks.take(plan.isRedo, from: held.applied)
+    let (record, isApplied, position) = stacks.take(plan.isRedo, from: held.applied)
     let new = plan.exchange(record, at: index)
     if count == 0 { return stacks.undone.append(new) }
     if plan.isRedo { places.sum += isApplied ? new.place - record.place : new.place }
     stacks.applied.append(new)
     stacks.partial = count < size ? count : nil
     if plan.isRedo { return }
-    if count < size, slot < places.covered || size < record.size { places.sum += places.unknown() }
+    if count < size, position < places.covered || size < record.size {
+      places.sum += places.unknown()
+    }
     if size < record.size { places.cover(below: top) }
   }
 }
@@ -288,9 +284,7 @@ extension HistoryPool {
 extension HistoryPool {
   /// The needs of a journal besides the records.
   var marks: HistoryMarks {
-    let slots = stacks.applied.slots
-    let below = slots.lowerBound..<min(max(places.covered, slots.lowerBound), slots.upperBound)
-    return places.marks(covered: stacks.applied.records.live(in: below))
+    places.marks(covered: stacks.applied.count(below: places.covered))
   }
 
   mutating func restore(_ marks: HistoryMarks) { places = HistoryPlaces(marks) }
@@ -302,10 +296,5 @@ extension HistoryPool {
     if isApplied { stacks.applied.append(record) } else { stacks.undone.append(record) }
   }
 
-  /// Returns false if the newest applied record has no such part.
-  mutating func restore(partial count: Int) -> Bool {
-    guard let newest = stacks.applied.last, count > 0, count < newest.size else { return false }
-    stacks.partial = count
-    return true
-  }
+  mutating func restore(partial count: Int) -> Bool { stacks.restore(partial: count) }
 }

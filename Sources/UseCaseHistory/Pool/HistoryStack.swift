@@ -3,25 +3,29 @@ import UseCaseInternals
 /// An array that also loses elements at its front in constant time, as a limit does, and in its
 /// middle, where a hole remains. The first and the last are never holes.
 ///
-/// An element has a slot, a number that it keeps as long as it is here and `compact` is not called.
-/// As a collection it is one of slots, and a hole is not to be read.
+/// An element has a position, a number that it keeps as long as it is here and `compact` is not
+/// called.
 struct HistoryStack<Element> {
   private var items: [Element?]
   private var head = 0
   private var holes = 0
-  /// The slot of the first of the items.
+  /// The position of the first of the items.
   private var base = 0
 
   init(_ elements: [Element] = []) {
     items = elements
   }
 
-  /// How many elements there are.
-  var live: Int { items.count - head - holes }
+  /// How many elements there are, without the holes.
+  var count: Int { items.count - head - holes }
+
+  var isEmpty: Bool { items.count == head }
+
+  var first: Element? { isEmpty ? nil : items[head] }
 
   // Inlined, so that a part of the element is read without a copy of it.
   var last: Element? {
-    @inline(__always) get { items.last ?? nil }
+    @inline(__always) get { items.isEmpty ? nil : items[items.count - 1] }
   }
 
   mutating func append(_ element: consuming Element) { items.append(element) }
@@ -76,7 +80,7 @@ struct HistoryStack<Element> {
   func newest(_ count: Int) -> Few<Element> {
     switch count {
     case 0: .none
-    case 1: .one(self[self.count - 1])
+    case 1: .one(self[items.count - head - 1])
     default: .several(Array(items[head...].reversed().lazy.compactMap { $0 }.prefix(count)))
     }
   }
@@ -87,6 +91,7 @@ struct HistoryStack<Element> {
   /// Gives the room of the elements gone at the front back, once they are half of all.
   private mutating func tidy() {
     if holes > 0 { trim() }
+    if head == 0 { return }
     if isEmpty {
       // Few are left here, and to remove them one by one costs less than removing a range.
       while !items.isEmpty { items.removeLast() }
@@ -103,41 +108,46 @@ struct HistoryStack<Element> {
 // MARK: - Slots
 
 extension HistoryStack {
-  /// The slots from the first to the last element, holes among them.
-  var slots: Range<Int> { base + head..<base + items.count }
+  /// The positions from the first to the last element, holes among them.
+  var positions: Range<Int> { base + head..<base + items.count }
 
-  /// The element in a slot, nil for a hole.
-  subscript(slot slot: Int) -> Element? { slots.contains(slot) ? items[slot - base] : nil }
-
-  /// Returns how many elements there are in the slots.
-  func live(in slots: Range<Int>) -> Int {
-    holes == 0 ? slots.count : slots.reduce(0) { self[slot: $1] == nil ? $0 : $0 + 1 }
+  /// The element at a position, nil for a hole.
+  subscript(at position: Int) -> Element? {
+    positions.contains(position) ? items[position - base] : nil
   }
 
-  /// Returns the slots of the last `count` elements.
-  func newestSlots(_ count: Int) -> Range<Int> {
-    let slots = slots
+  /// Returns how many elements there are at the positions.
+  func count(in positions: Range<Int>) -> Int {
+    holes == 0 ? positions.count : positions.reduce(0) { self[at: $1] == nil ? $0 : $0 + 1 }
+  }
+
+  /// Returns the positions of the last `count` elements.
+  func newestPositions(_ count: Int) -> Range<Int> {
+    let positions = positions
     var left = count
-    if holes == 0 { return slots.upperBound - count..<slots.upperBound }
-    let first = slots.last { slot in
-      if self[slot: slot] != nil { left -= 1 }
+    if holes == 0 { return positions.upperBound - count..<positions.upperBound }
+    let first = positions.last { position in
+      if self[at: position] != nil { left -= 1 }
       return left <= 0
     }
-    return (count == 0 ? slots.upperBound : first ?? slots.lowerBound)..<slots.upperBound
+    return
+      (count == 0 ? positions.upperBound : first ?? positions.lowerBound)..<positions.upperBound
   }
 
   /// Takes an element out, wherever it is.
-  mutating func take(slot: Int) -> Element? {
-    guard slots.contains(slot), let element = items[slot - base].take() else { return nil }
+  mutating func take(at position: Int) -> Element? {
+    guard positions.contains(position), let element = items[position - base].take() else {
+      return nil
+    }
     holes += 1
     tidy()
     return element
   }
 
   /// Gives the room of the holes back, once they are half of all. Returns whether it did, and so
-  /// whether the elements have other slots now.
+  /// whether the elements have other positions now.
   mutating func compact() -> Bool {
-    guard holes > 32, holes > live else { return false }
+    guard holes > 32, holes > count else { return false }
     items = elements
     (head, holes) = (0, 0)
     return true
@@ -156,9 +166,11 @@ extension HistoryStack {
   }
 }
 
-extension HistoryStack: RandomAccessCollection, MutableCollection {
-  var startIndex: Int { 0 }
-  var endIndex: Int { items.count - head }
+// MARK: - Indices
+
+extension HistoryStack {
+  /// The indices of a stack without holes: the first element has index 0.
+  var indices: Range<Int> { 0..<items.count - head }
 
   subscript(index: Int) -> Element {
     @inline(__always) get {
@@ -173,7 +185,7 @@ extension HistoryStack: RandomAccessCollection, MutableCollection {
   /// Returns the index of the first element for which `isBehind` is true, which is also true for
   /// all behind it.
   func firstIndex(behind isBehind: (Element) -> Bool) -> Int {
-    var range = startIndex..<endIndex
+    var range = indices
     while !range.isEmpty {
       let middle = range.lowerBound + range.count / 2
       range = isBehind(self[middle]) ? range.lowerBound..<middle : middle + 1..<range.upperBound

@@ -1,16 +1,18 @@
+import UseCaseInternals
+
 /// The applied and the undone records, with the cursor between them.
 ///
 /// An undo takes from one stack and gives to the other, and dropping a branch of any size is an
 /// exchange of two words. An undo of one entry takes it out of the middle, and a hole remains in
-/// its slot.
+/// its position.
 struct HistoryStacks<Step: Sendable>: Sendable {
   typealias ID = HistoryEntry.ID
   typealias Record = HistoryRecord<Step>
 
-  /// The stack and the slot of an entry.
+  /// The stack and the position of an entry.
   enum Spot {
-    case applied(slot: Int)
-    case undone(slot: Int)
+    case applied(at: Int)
+    case undone(at: Int)
   }
 
   var applied = HistoryApplied<Step>()
@@ -29,12 +31,12 @@ struct HistoryStacks<Step: Sendable>: Sendable {
   var newestStep: Step? { applied.last?.content.step }
 
   /// How many records a redo can take. A half undone group counts among the undone ones.
-  var redoable: Int { undone.live + (partial == nil ? 0 : 1) }
+  var redoable: Int { undone.count + (partial == nil ? 0 : 1) }
 
   private func record(at spot: Spot) -> Record? {
     switch spot {
-    case .applied(let slot): applied[slot]
-    case .undone(let slot): undone[slot: slot]
+    case .applied(let position): applied[position]
+    case .undone(let position): undone[at: position]
     }
   }
 
@@ -43,13 +45,13 @@ struct HistoryStacks<Step: Sendable>: Sendable {
   /// - Complexity: O(1) for an applied entry with a footprint of keys, for another one O(*n*) in the
   ///   distance from the cursor.
   func spot(of id: ID) -> Spot? {
-    if let slot = applied.slot(of: id) { return .applied(slot: slot) }
-    let (oldest, last) = (applied.slots.lowerBound, undone.slots.lowerBound)
-    var (below, above) = (applied.slots.upperBound, undone.slots.upperBound)
+    if let position = applied.position(of: id) { return .applied(at: position) }
+    let (oldest, last) = (applied.positions.lowerBound, undone.positions.lowerBound)
+    var (below, above) = (applied.positions.upperBound, undone.positions.upperBound)
     while below > oldest || above > last {
       (below, above) = (below - 1, above - 1)
-      if applied[below]?.id == id { return .applied(slot: below) }
-      if undone[slot: above]?.id == id { return .undone(slot: above) }
+      if applied[below]?.id == id { return .applied(at: below) }
+      if undone[at: above]?.id == id { return .undone(at: above) }
     }
     return nil
   }
@@ -63,11 +65,13 @@ struct HistoryStacks<Step: Sendable>: Sendable {
 
   /// Returns an applied entry, and the later ones to undo before it: some for certain, and others
   /// if their footprints overlap. Nil if the entry is not applied.
-  func rivals(of id: ID) -> (slot: Int, record: Record, certain: [ID], possible: [Record])? {
-    guard case .applied(let slot) = spot(of: id), let record = applied[slot] else { return nil }
+  func rivals(of id: ID) -> (position: Int, record: Record, certain: [ID], possible: [Record])? {
+    guard case .applied(let position) = spot(of: id), let record = applied[position] else {
+      return nil
+    }
     // A group that is half undone is undone or redone first, so that there is one at most.
-    if partial != nil, let newest = undoID, newest != id { return (slot, record, [newest], []) }
-    return (slot, record, [], applied.rivals(of: slot))
+    if partial != nil, let newest = undoID, newest != id { return (position, record, [newest], []) }
+    return (position, record, [], applied.rivals(of: position))
   }
 
   /// Returns the entry, or the part of one, with this id.
@@ -85,26 +89,51 @@ struct HistoryStacks<Step: Sendable>: Sendable {
   /// be undone. A half undone group counts among the undone ones. Nil if there is no such entry.
   func distance(to id: ID) -> Int? {
     switch spot(of: id) {
-    case .applied(let slot):
-      let distance = -applied.records.live(in: slot + 1..<applied.slots.upperBound)
+    case .applied(let position):
+      let distance = -applied.records.count(in: position + 1..<applied.positions.upperBound)
       return distance < 0 || partial == nil ? distance : 1
-    case .undone(let slot):
-      return undone.live(in: slot..<undone.slots.upperBound) + (partial == nil ? 0 : 1)
+    case .undone(let position):
+      return undone.count(in: position..<undone.positions.upperBound) + (partial == nil ? 0 : 1)
     case nil: return nil
     }
   }
 
+  /// So many leaves of the newest applied record are applied. Returns false if it has no more.
+  mutating func restore(partial count: Int) -> Bool {
+    guard let newest = applied.last, count > 0, count < newest.size else { return false }
+    partial = count
+    return true
+  }
+
+  /// Returns the next records of a move, and their positions in each stack.
+  @inline(__always)
+  func next(
+    _ count: Int, isRedo: Bool
+  ) -> (records: Few<Record>, applied: Range<Int>, undone: Range<Int>) {
+    let fromApplied = !isRedo ? count : partial != nil ? 1 : 0
+    let fromUndone = count - fromApplied
+    var records = applied.records.newest(fromApplied)
+    if fromApplied == 0 {
+      records = undone.newest(fromUndone)
+    } else if fromUndone > 0 {
+      undone.newest(fromUndone).forEach { records.append($0) }
+    }
+    return (
+      records, applied.records.newestPositions(fromApplied), undone.newestPositions(fromUndone)
+    )
+  }
+
   /// Takes the next record of a move out of its stack. The move has the applied records in the
-  /// slots `held`. The record was applied, or at least half of it, if `isApplied` is true.
+  /// positions `held`. The record was applied, or at least half of it, if `isApplied` is true.
   mutating func take(
     _ isRedo: Bool, from held: Range<Int>
-  ) -> (record: Record, isApplied: Bool, slot: Int) {
+  ) -> (record: Record, isApplied: Bool, position: Int) {
     let isApplied = partial.take() != nil || !isRedo
-    let isMiddle = held.upperBound < applied.slots.upperBound
-    let slot = isMiddle ? held.lowerBound : applied.slots.upperBound - 1
+    let isMiddle = held.upperBound < applied.positions.upperBound
+    let position = isMiddle ? held.lowerBound : applied.positions.upperBound - 1
     let record =
-      !isApplied ? undone.popLast() : isMiddle ? applied.take(slot) : applied.popLast()
+      !isApplied ? undone.popLast() : isMiddle ? applied.take(position) : applied.popLast()
     guard let record else { preconditionFailure("The records of a move are in the stacks.") }
-    return (record, isApplied, slot)
+    return (record, isApplied, position)
   }
 }
