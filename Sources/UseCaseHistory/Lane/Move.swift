@@ -50,7 +50,9 @@ extension HistoryLedger {
     case .refuse(let error): throw error
     case .go(let next):
       plan = next
-      guard let move, let first = plan.nextStep() else { return nil }
+      guard let move, let first = plan.nextStep() else {
+        preconditionFailure("A move that has begun holds the lane, and has a leaf.")
+      }
       return (first, HistoryFrame(of: move, for: first.id, of: history))
     case .compare(let record, let rivals):
       let blockers = record.blockers(among: rivals)
