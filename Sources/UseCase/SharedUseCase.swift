@@ -50,7 +50,7 @@ public struct SharedUseCase<Base: UseCase>: UseCase where Base.Request: Hashable
     do {
       return try await run.value
     } catch {
-      if case .cancelled(let reason)? = run.verdict { run.core.noteInCaller(reason) }
+      if case .cancelled(let reason)? = run.verdict { Slot.noteCancellation(ofCall: reason) }
       throw error
     }
   }
@@ -161,7 +161,7 @@ private final class SharedRun<Base: UseCase>: QueueKeeper where Base.Request: Ha
     case .finished: tellRiders(of: run)
     case .waiting:
       Task {
-        await run.core.settled()
+        await run.core.awaitValue()
         self.tellRiders(of: run)
       }
     }

@@ -38,8 +38,8 @@ public final class UseCaseLanes<Key: Hashable & Sendable>: Sendable {
   ) {
     make = { end in
       UseCaseQueue(
-        policy, clock: clock, interceptors: interceptors, reactions: reactions, observer: observer,
-        lane: end)
+        policy, keeper: nil, clock: clock, interceptors: interceptors, reactions: reactions,
+        observer: observer, lane: end)
     }
   }
 

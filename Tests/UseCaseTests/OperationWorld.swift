@@ -14,9 +14,7 @@ struct OperationWorld: ActedWorld {
     case success, failure, timeout, cancelled(UseCaseCancellation)
   }
 
-  enum Admission {
-    case start, wait, drop
-  }
+  typealias Admission = UseCaseQueue.Policy.Decision.Entry
 
   /// What the body does, and what its running makes possible.
   struct Body: Hashable {
@@ -37,7 +35,7 @@ struct OperationWorld: ActedWorld {
     case grant, resume([Int], then: [Act] = [])
     case attach([HandlerBranch], then: [Act] = [])
     case start(Body), arrive(Body), park(Body), await(Body), prepare(Body), run(Body)
-    case join, leave, giveBack
+    case enter, exit, giveBack
     case end(Fate, then: [Act] = [])
     case hold(Int, mayLeave: Bool = false), wake(Int), abandon(Int), listen(Int)
     case deliver, receive([Int]), begin(HandlerBranch), forget
@@ -74,7 +72,7 @@ struct OperationWorld: ActedWorld {
   var resumed: Set<Int> = []
 
   var isDelivering = false
-  /// The last handler has been taken, so that `endAfterLast` is asked before `next`.
+  /// The last handler has been taken, so that `endIfDone` is asked before `next`.
   var isLastTaken = false
   var attached = Tally()
   var begun = Tally()

@@ -234,9 +234,7 @@ struct QueuePair {
     switch event {
     case .submit:
       let id = UInt64(tickets.count + 1)
-      let admission =
-        now.map { machine.admit(id, id: .init(number: id), at: $0).admission }
-        ?? machine.admit(id, id: .init(number: id))
+      let admission = machine.admit(id, id: .init(number: id), at: now)
       tickets.append(admission.ticket)
       return Effect(admission: admission.entry, superseded: admission.superseded.all)
     case .cancel(let id): return change { $0.cancel(ticket(id)) }

@@ -69,7 +69,7 @@ struct QueueMachineTests {
     var machine = QueueMachine<Int, Never>(policy: policy)
     var result: [Character] = []
     for call in 0..<5 {
-      let admission = machine.admit(call, id: .init(number: UInt64(call + 1)), at: .zero).admission
+      let admission = machine.admit(call, id: .init(number: UInt64(call + 1)), at: .zero)
       for old in admission.superseded.all { result[old] = result[old] == "W" ? "s" : "S" }
       switch admission.entry {
       case .start: result.append("R")
@@ -105,7 +105,7 @@ struct QueueMachineTests {
       var started = ""
       for name in names {
         let id = UseCaseOperationID(number: UInt64(tickets.count + 1))
-        let admission = machine.admit(name, id: id, at: now).admission
+        let admission = machine.admit(name, id: id, at: now)
         tickets[name] = admission.ticket
         if admission.entry == .start { started.append(name) }
       }
@@ -197,7 +197,7 @@ struct QueueMachineTests {
     #expect(queue.ready("b") == "b")
     #expect(queue.ready("b") == "")
     #expect(
-      queue.machine.admit("c", id: .init(number: 9), at: .zero).admission.superseded.all == ["b"])
+      queue.machine.admit("c", id: .init(number: 9), at: .zero).superseded.all == ["b"])
     #expect(queue.machine.activity == UseCaseActivity(running: 1, waiting: 1, cancelled: 1))
   }
 

@@ -60,3 +60,18 @@ struct EventLine: Sendable {
     return event
   }
 }
+
+extension EventLine.Event {
+  /// Returns the event as the observer is told of it, once there is the verdict of an outcome.
+  func kind(for verdict: Verdict?) -> UseCaseEvent.Kind {
+    switch (self, verdict) {
+    case (.waiting, _): .waiting
+    case (.running, _): .running
+    case (.ended, _): .ended
+    case (.outcome, .success): .succeeded
+    case (.outcome, .failure): .failed
+    case (.outcome, .cancelled(let reason)): .cancelled(reason)
+    case (.outcome, nil): preconditionFailure("An outcome is announced with its verdict.")
+    }
+  }
+}

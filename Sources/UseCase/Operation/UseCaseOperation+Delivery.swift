@@ -41,7 +41,7 @@ extension UseCaseOperation {
             core.failureIsHandled()
           }
         }
-        if isLast, core.endAfterLast() { return }
+        if isLast, core.endIfDone() { return }
       case .forget:
         forgetHandlers()
       case .unhandledFailure:
@@ -123,13 +123,13 @@ extension UseCaseOperation {
 
 extension UseCaseOperation: QueueMember {
   @usableFromInline var ticket: QueueTicket {
-    get { core.ticket }
-    set { core.ticket = newValue }
+    get { core.source.ticket }
+    set { core.source.ticket = newValue }
   }
 
   @usableFromInline var queueID: ObjectIdentifier { ObjectIdentifier(core.queue) }
 
-  @usableFromInline var caller: CallerLink? { core.caller }
+  @usableFromInline var caller: CallerLink? { core.source.caller }
 
   @usableFromInline var isOccupied: Bool { core.isOccupied }
 
@@ -137,15 +137,15 @@ extension UseCaseOperation: QueueMember {
   func grant() { core.grant() }
 
   @usableFromInline
-  func cancel(_ reason: UseCaseCancellation) { core.endEarly(.cancelled(reason)) }
+  func cancel(_ reason: UseCaseCancellation) { core.concludeEarly(.cancelled(reason)) }
 
   @usableFromInline
   func cancelFromQueue(_ reason: UseCaseCancellation) {
-    core.endEarly(.cancelled(reason), isFromQueue: true)
+    core.concludeEarly(.cancelled(reason), isFromQueue: true)
   }
 
   @usableFromInline
-  func admitGuest() -> Bool { core.admitGuest() }
+  func enter() -> Bool { core.enter() }
 
   @usableFromInline
   func noteCancellation(ofCall reason: UseCaseCancellation) {
@@ -153,8 +153,8 @@ extension UseCaseOperation: QueueMember {
   }
 
   @usableFromInline
-  func releaseGuest() {
-    switch core.giveBack(core.leave()) {
+  func exit() {
+    switch core.giveBack(core.exit()) {
     case .deliver, .deliverInAnotherTask: deliverInAnotherTask()
     case .nothing: break
     }

@@ -7,12 +7,12 @@ extension UseCaseOperation {
     _ useCase: some UseCase<Request, Response>, priority: TaskPriority? = nil, isCall: Bool
   ) {
     self.useCase = useCase
-    let plan = core.submit(self)
+    let (entry, sleep) = core.submit(self)
     if core.queue.announces { announce(priority: priority, isCall: isCall) }
     if isCall || !Slot.isHeld {
-      spawn(plan, priority: priority)
+      spawn(entry, after: sleep, priority: priority)
     } else {
-      spawnOutsideOfSlot(plan, priority: priority)
+      spawnOutsideOfSlot(entry, after: sleep, priority: priority)
     }
   }
 
@@ -41,47 +41,34 @@ extension UseCaseOperation {
 
   /// An operation that a body executes is independent: its task does not inherit the slot.
   @inlinable @inline(never)
-  func spawnOutsideOfSlot(_ plan: TaskPlan, priority: TaskPriority?) {
-    Slot.local.withValue(Slot.Holder.nobody) { spawn(plan, priority: priority) }
+  func spawnOutsideOfSlot(
+    _ entry: UseCaseQueue.Policy.Decision.Entry, after sleep: UseCaseQueue.Sleep?,
+    priority: TaskPriority?
+  ) {
+    Slot.local.withValue(Slot.Holder.nobody) { spawn(entry, after: sleep, priority: priority) }
   }
 
-  /// Makes the task of the body.
+  /// Makes the task of the body: one that runs it at once, or waits for its slot first.
   ///
   /// The tasks may throw, though none does. A task always runs a closure that may: around one that
   /// may not a second closure is made, which is one allocation more.
   @inlinable
-  func spawn(_ plan: TaskPlan, priority: TaskPriority?) {
-    switch plan {
-    case .run:
+  func spawn(
+    _ entry: UseCaseQueue.Policy.Decision.Entry, after sleep: UseCaseQueue.Sleep?,
+    priority: TaskPriority?
+  ) {
+    switch entry {
+    case .start:
       core.spawn(Task<Void, any Error>(priority: priority) { await run() })
     case .wait:
       core.spawn(
         Task<Void, any Error>(priority: priority) {
-          await core.awaitSlot()
+          await core.awaitSlot(after: sleep)
           await run()
         })
-    case .sleep(let pause):
-      spawnSleeper(pause, priority: priority)
-    case .nothing:
+    case .drop:
       useCase = nil
     }
-  }
-
-  /// Not inlined, so that `spawn` is small enough for the compiler to inline it into the client,
-  /// where the priority is known to be nil.
-  @inlinable @inline(never)
-  func spawnSleeper(_ pause: @escaping @Sendable () async -> Void, priority: TaskPriority?) {
-    core.spawn(
-      Task<Void, any Error>(priority: priority) {
-        await pause()
-        await runInTurn()
-      })
-  }
-
-  @inlinable @inline(never)
-  nonisolated(nonsending) func runInTurn() async {
-    await core.awaitSlot()
-    await run()
   }
 
   @concurrent @inlinable @inline(__always)
@@ -102,10 +89,10 @@ extension UseCaseOperation {
       }
     } else {
       forgetUseCase()
-      freed = core.leave()
+      freed = core.exit()
     }
     switch core.giveBack(freed) {
-    case .deliver where core.caller == nil: await deliverHere(returned)
+    case .deliver where core.source.caller == nil: await deliverHere(returned)
     // The task of a call has inherited the slot of its caller.
     case .deliver: await deliver()
     case .deliverInAnotherTask: deliverInAnotherTask()
@@ -143,7 +130,7 @@ extension UseCaseOperation {
     // A task made inside the slot would hold the operation, as a task-local value.
     return Slot.local.withValue(Slot.Holder.nobody) {
       Task { [weak self] in
-        try? await sleep { self?.core.endEarly(.failure(UseCaseTimeout(duration: duration))) }
+        try? await sleep { self?.core.concludeEarly(.failure(UseCaseTimeout(duration: duration))) }
       }
     }
   }

@@ -51,13 +51,20 @@ enum Slot {
     return false
   }
 
+  /// A call that the running code awaits was cancelled. If its body ends with `CancellationError`, it
+  /// is cancelled for the reason of the last such call.
+  @usableFromInline @inline(never)
+  static func noteCancellation(ofCall reason: UseCaseCancellation) {
+    innermost?.noteCancellation(ofCall: reason)
+  }
+
   /// Enters the slot of this queue that the running code holds, as a guest.
   ///
   /// - Returns: False if the running code holds none.
   static func enter(_ queue: ObjectIdentifier) -> Bool {
-    // A holder that leaves at this moment is not found again.
+    // A host whose last body exits at this moment is not found again.
     while let host = holder(in: queue) {
-      if host.admitGuest() { return true }
+      if host.enter() { return true }
     }
     return false
   }

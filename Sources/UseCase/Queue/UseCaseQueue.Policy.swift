@@ -176,7 +176,9 @@ extension UseCaseQueue {
 
 extension UseCaseQueue.Policy {
   /// The fate of an incoming operation, and how many older ones, the oldest first, it supersedes.
+  @usableFromInline
   struct Decision: Equatable, Sendable {
+    @usableFromInline
     enum Entry: Equatable, Sendable {
       case start, wait, drop
     }
