@@ -34,7 +34,7 @@ extension Few {
     }
   }
 
-  /// Calls `body` with each element in order. It copies none, as iterating would.
+  /// Calls `body` with each element in order. Unlike iteration, it copies no element.
   @inlinable
   package consuming func forEach(_ body: (Element) -> Void) {
     switch consume self {
