@@ -50,7 +50,7 @@ struct OperationPartsTests {
     #expect(line.begin() == .ended)
   }
 
-  @Test func `who does not tell cannot go on with it`() async {
+  @Test func `a thread that does not tell cannot go on with it`() async {
     await #expect(processExitsWith: .failure) {
       var line = EventLine(isObserved: true)
       _ = line.next()

@@ -46,7 +46,7 @@ extension OperationWorld {
       try demand(
         next == .nothing || (next == .deliverInAnotherTask) == isJobCancelled,
         "a cancelled task does not deliver")
-      try demand(waiters.all == holding, "those who await the value are resumed in order")
+      try demand(waiters.all == holding, "the tasks that await the value are resumed in order")
       holding = []
       try resume(waiters.all)
       if next == .nothing, !isDelivering {
@@ -166,7 +166,7 @@ extension OperationWorld {
       "the handlers of a start that never comes are let go")
     isJobCancelled = hasRun || sleeps
     let waiters = end.waiters.all + [end.parked].compactMap(\.self)
-    try demand(end.waiters.all == holding, "those who wait are resumed in order")
+    try demand(end.waiters.all == holding, "the waiters are resumed in order")
     try demand(
       end.parked == nil || end.parked == 0 && kept.contains(0) && !resumed.contains(0),
       "the task that waits to start is resumed once")
@@ -220,7 +220,7 @@ extension OperationWorld {
   private mutating func exit(_ freed: FreeSlot?) throws -> [Act] {
     holders -= 1
     try demand((freed != nil) == (holders == 0), "the last one frees the slot")
-    try demand(freed == nil || !machine.isOccupied, "who gives the slot back does not hold it")
+    try demand(freed == nil || !machine.isOccupied, "a slot that is given back is not occupied")
     try demand(freed == nil || freed?.kind == machine.verdict?.kind, "it is counted as what it is")
     return freed == nil ? [] : [.giveBack]
   }
@@ -265,7 +265,7 @@ extension OperationWorld {
       isLastTaken = isLast
       let fate = silence.map(Fate.cancelled) ?? fate
       let verdict = machine.verdict(of: kind).map(Fate.init)
-      try demand(verdict == fate, "those left out are treated as cancelled, for its reason")
+      try demand(verdict == fate, "silenced handlers are treated as cancelled, for its reason")
       guard let branch else { throw Broken(description: "a handler was taken") }
       return isIsolated ? [.begin(branch)] : try begin(branch)
     case .forget:

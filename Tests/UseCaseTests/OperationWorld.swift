@@ -2,8 +2,8 @@ import TestSupport
 
 @testable import UseCase
 
-/// One operation as a value, and all who drive it: each does what its counterpart in the library
-/// does, one act for each time that it has the lock, and throws when a promise is not kept.
+/// One operation as a value, and all that drive it. An act stands for one hold of the lock in the
+/// library, and throws when a promise is not kept.
 struct OperationWorld: ActedWorld {
   struct Broken: Error, CustomStringConvertible {
     let description: String
@@ -14,9 +14,7 @@ struct OperationWorld: ActedWorld {
     case success, failure, timeout, cancelled(UseCaseCancellation)
   }
 
-  typealias Admission = UseCaseQueue.Policy.Decision.Entry
-
-  /// What the body does, and what its running makes possible.
+  /// The plan of a body, and the threads that come with it.
   struct Body: Hashable {
     var fate = Fate.success
     var reports = 0
@@ -24,7 +22,7 @@ struct OperationWorld: ActedWorld {
     var hasGuest = false
   }
 
-  /// What a handler does with its own operation.
+  /// The act of a handler on its own operation.
   enum Reaction: Hashable {
     case cancel, attach([HandlerBranch])
   }
@@ -52,7 +50,7 @@ struct OperationWorld: ActedWorld {
   /// Whether failures that nobody handles are told.
   let tellsFailures: Bool
 
-  /// What handlers of these branches do when they run, once.
+  /// The reactions of handlers of these branches when they run, once.
   var reactions: [HandlerBranch: Reaction] = [:]
 
   var fate: Fate?
@@ -191,8 +189,8 @@ extension OperationWorld {
   var mustTell: Bool { tellsFailures && hasFailed && !isHandled && !isSilenced }
   var isSilenced: Bool { silence != nil }
 
-  /// From a cancel on no handler of the verdict begins, unless all of them have. Who is superseded
-  /// after its verdict was done in time.
+  /// From a cancel on no handler of the verdict begins, unless all of them have. An operation that
+  /// is superseded after its verdict was done in time.
   mutating func silence(_ reason: UseCaseCancellation) {
     let isDone = begun[fate] == attached[fate] && (begun[fate] > 0 || hasEnded && !isDelivering)
     guard !isDone, !isCancelled, !isSilenced, reason != .superseded else { return }
@@ -202,13 +200,13 @@ extension OperationWorld {
 
   mutating func resume(_ waiters: [Int]) throws {
     for waiter in waiters {
-      try demand(kept.contains(waiter), "only who waits is resumed")
+      try demand(kept.contains(waiter), "only a waiter is resumed")
       let isFirst = resumed.insert(waiter).inserted
-      try demand(isFirst, "who waits is resumed once")
+      try demand(isFirst, "a waiter is resumed once")
     }
   }
 
-  /// Returns the act of who delivers.
+  /// Returns the act of the task that delivers.
   mutating func deliver(_ delivers: Bool) throws -> [Act] {
     guard delivers else { return [] }
     try demand(!isDelivering, "one delivers at a time")

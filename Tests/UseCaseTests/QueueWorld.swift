@@ -2,14 +2,14 @@ import TestSupport
 
 @testable import UseCase
 
-/// A queue and its operations as one value, and all who drive them: each act is what the library
-/// does while it has the lock of the queue, or that of one operation.
+/// A queue and its operations as one value, and all that drive them. An act stands for one hold of
+/// the lock of the queue, or of one operation, in the library.
 struct QueueWorld: ActedWorld {
   typealias Queue = QueueMachine<Int, Int>
 
   indirect enum Act: Hashable {
     /// `execute`, several times on one thread.
-    case submit([Int]), decide(Int, UseCaseQueue.Policy.Decision.Entry, then: [Act])
+    case submit([Int]), decide(Int, Admission, then: [Act])
     /// A second passes.
     case tick
     case ready(Int), start(Int), park(Int), await(Int), conclude(Int), exit(Int), giveBack(Int)
@@ -90,16 +90,16 @@ struct QueueWorld: ActedWorld {
     switch act {
     case .submit(let ids):
       let id = UseCaseOperationID(number: UInt64(tickets.count + 1))
-      let admission = change { [now] queue in
+      let arrival = change { [now] queue in
         queue.admit(ids[0], id: id, at: queue.policy.pause == nil ? nil : now)
       }
-      tickets[ids[0]] = admission.ticket
-      endsOfPauses[ids[0]] = admission.endOfPause
-      if admission.entry == .start { try noteStart() }
+      tickets[ids[0]] = arrival.ticket
+      endsOfPauses[ids[0]] = arrival.endOfPause
+      if arrival.admission == .start { try noteStart() }
       let rest = ids.count > 1 ? [Act.submit(Array(ids.dropFirst()))] : []
       return end(
-        admission.superseded.all, .superseded,
-        then: [.decide(ids[0], admission.entry, then: rest)])
+        arrival.superseded.all, .superseded,
+        then: [.decide(ids[0], arrival.admission, then: rest)])
     case .decide(let id, let decision, let next):
       try with(id) {
         if decision != .start { $0.admit(as: decision) }

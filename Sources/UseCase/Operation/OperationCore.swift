@@ -56,16 +56,12 @@ struct OperationCore: ~Copyable, Sendable {
 
   /// Asks for a slot for `member`. The observer hears of the decision before this returns.
   @usableFromInline
-  func submit(
-    _ member: any QueueMember
-  ) -> (entry: UseCaseQueue.Policy.Decision.Entry, sleep: UseCaseQueue.Sleep?) {
-    let (entry, sleep) = source.admit(member)
-    if isObserved {
-      change(isTelling: true) { $0.admit(as: entry) }
-    } else if entry != .start {
-      withMachine { $0.admit(as: entry) }
+  func submit(_ member: any QueueMember) -> (Admission, sleep: UseCaseQueue.Sleep?) {
+    let (admission, sleep) = source.admit(member)
+    if isObserved || admission != .start {
+      change(isTelling: true) { $0.admit(as: admission) }
     }
-    return (entry, sleep)
+    return (admission, sleep)
   }
 
   func grant() { withMachine { $0.grant() }?.resume(returning: true) }
@@ -156,18 +152,12 @@ struct OperationCore: ~Copyable, Sendable {
 
   // MARK: - Value and end
 
-  /// Whether to await the value here can never end.
-  var isDeadlock: Bool {
-    queue.policy.isSerial
-      ? state == .waiting && queue.isHeldHere
-      : queue.keeper?.waitsForCodeHere(source.ticket.id) ?? false
-  }
+  var isDeadlock: Bool { source.isDeadlock(isWaiting: state == .waiting) }
 
-  /// Whether to await the value here can never end. Then a call fails.
+  /// Whether the running code would wait for ever if it awaited the value here. A call fails then.
   @usableFromInline
   func failIfDeadlock(isCall: Bool) -> Bool {
-    // Most queues are neither, and pay for no more than this.
-    guard queue.policy.isSerial || queue.keeper != nil, isDeadlock else { return false }
+    guard isDeadlock else { return false }
     if isCall { concludeEarly(.failure(UseCaseDeadlock())) }
     return true
   }

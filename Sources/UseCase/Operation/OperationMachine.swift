@@ -63,8 +63,8 @@ struct OperationMachine<
 
 extension OperationMachine {
   /// The queue has decided. Another operation may have superseded this one already.
-  mutating func admit(as entry: UseCaseQueue.Policy.Decision.Entry) {
-    switch entry {
+  mutating func admit(as admission: Admission) {
+    switch admission {
     case .start: announceRunning()
     case .wait:
       slot.wait()

@@ -83,7 +83,7 @@ struct SlotLife<Waiter: Sendable>: Sendable {
     return nil
   }
 
-  /// Returns the task that waits for the slot, which is not going to.
+  /// Returns the task that waits for the slot, and keeps none.
   mutating func takeParked() -> Waiter? {
     guard case .waiting(let parked?) = state else { return nil }
     state = .waiting(parked: nil)

@@ -34,12 +34,16 @@ struct SlotSource: ~Copyable, Sendable {
 
   /// Asks for a slot. A guest is in one already.
   @inline(__always)
-  func admit(
-    _ member: any QueueMember
-  ) -> (entry: UseCaseQueue.Policy.Decision.Entry, sleep: UseCaseQueue.Sleep?) {
+  func admit(_ member: any QueueMember) -> (Admission, sleep: UseCaseQueue.Sleep?) {
     guard isGuest else { return queue.admit(member) }
     ticket = QueueTicket(seat: 0, id: .next())
     return (.start, nil)
+  }
+
+  /// Whether the running code would wait for ever if it awaited the operation here.
+  func isDeadlock(isWaiting: @autoclosure () -> Bool) -> Bool {
+    queue.policy.isSerial
+      ? isWaiting() && queue.isHeldHere : queue.keeper?.waitsForCodeHere(ticket.id) ?? false
   }
 
   /// The operation has an early outcome. The queue counts no guests.

@@ -7,12 +7,12 @@ extension UseCaseOperation {
     _ useCase: some UseCase<Request, Response>, priority: TaskPriority? = nil, isCall: Bool
   ) {
     self.useCase = useCase
-    let (entry, sleep) = core.submit(self)
+    let (admission, sleep) = core.submit(self)
     if core.queue.announces { announce(priority: priority, isCall: isCall) }
     if isCall || !Slot.isHeld {
-      spawn(entry, after: sleep, priority: priority)
+      spawn(admission, after: sleep, priority: priority)
     } else {
-      spawnOutsideOfSlot(entry, after: sleep, priority: priority)
+      spawnOutsideOfSlot(admission, after: sleep, priority: priority)
     }
   }
 
@@ -29,10 +29,10 @@ extension UseCaseOperation {
     }
   }
 
-  /// The use case, if it says more of itself, as long as no other thread sees the operation.
+  /// The use case, if it says more of itself. Ask before any other thread sees the operation.
   var asking: (any AskingUseCase)? { useCase as? any AskingUseCase }
 
-  /// Lets go of the use case. A keeper may be asking it for a title, so it takes the lock.
+  /// Releases the use case. Takes the lock, because a keeper may be asking it for a title.
   @inlinable @inline(never)
   func forgetUseCase() {
     var old: (any UseCase<Request, Response>)?
@@ -42,22 +42,20 @@ extension UseCaseOperation {
   /// An operation that a body executes is independent: its task does not inherit the slot.
   @inlinable @inline(never)
   func spawnOutsideOfSlot(
-    _ entry: UseCaseQueue.Policy.Decision.Entry, after sleep: UseCaseQueue.Sleep?,
-    priority: TaskPriority?
+    _ admission: Admission, after sleep: UseCaseQueue.Sleep?, priority: TaskPriority?
   ) {
-    Slot.local.withValue(Slot.Holder.nobody) { spawn(entry, after: sleep, priority: priority) }
+    Slot.local.withValue(Slot.Holder.nobody) { spawn(admission, after: sleep, priority: priority) }
   }
 
   /// Makes the task of the body: one that runs it at once, or waits for its slot first.
   ///
-  /// The tasks may throw, though none does. A task always runs a closure that may: around one that
-  /// may not a second closure is made, which is one allocation more.
+  /// The tasks may throw, though none does. Around a closure that may not throw, a task makes one
+  /// that may, which costs an allocation.
   @inlinable
   func spawn(
-    _ entry: UseCaseQueue.Policy.Decision.Entry, after sleep: UseCaseQueue.Sleep?,
-    priority: TaskPriority?
+    _ admission: Admission, after sleep: UseCaseQueue.Sleep?, priority: TaskPriority?
   ) {
-    switch entry {
+    switch admission {
     case .start:
       core.spawn(Task<Void, any Error>(priority: priority) { await run() })
     case .wait:
@@ -73,7 +71,7 @@ extension UseCaseOperation {
 
   @concurrent @inlinable @inline(__always)
   func run() async {
-    // The remains of the body are let go before the end can be seen.
+    // The remains of the body are released before the end can be seen.
     let freed: FreeSlot?
     var returned: Response?
     let start = core.start()
@@ -100,7 +98,7 @@ extension UseCaseOperation {
     }
   }
 
-  /// Runs the body. The use case is let go when this returns.
+  /// Runs the body. The use case is released when this returns.
   @concurrent @inlinable @inline(__always)
   func body() async throws -> Response {
     // A keeper may ask for its title until the body has returned.

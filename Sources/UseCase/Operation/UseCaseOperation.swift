@@ -19,13 +19,12 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   /// The input of the use case.
   public let request: Request
 
-  // The parts whose types are those of the operation. They are touched only in closures that the
-  // core runs under its lock, which makes them as safe as a `Mutex` would, and a `Mutex` of a
-  // generic type costs three metadata look-ups at the end of every operation. Two parts need no
-  // lock: the use case is set before any other thread sees the operation, and taken by the task of
-  // the body, on a queue with a keeper under the lock, since a keeper may ask it for a title; the
-  // response is set by that task before the verdict of success, and read only after this verdict
-  // was seen.
+  // The types of these parts are those of the operation. A `Mutex` of a generic type would cost
+  // three look-ups of metadata at the end of every operation. So closures that the core runs under
+  // its lock change the handlers. The use case is set before any other thread sees the operation,
+  // and the task of the body takes it. On a queue with a keeper this task takes it under the lock,
+  // because the keeper may ask it for a title. The response is set by the task of the body before
+  // the verdict of success, and read only after this verdict.
   @exclusivity(unchecked) @usableFromInline
   nonisolated(unsafe) var useCase: (any UseCase<Request, Response>)?
   @exclusivity(unchecked) @usableFromInline

@@ -19,10 +19,10 @@ import UseCaseInternals
 ///
 /// Each event costs O(1) for each member that it moves.
 struct QueueMachine<Member: Sendable, Waiter: Sendable>: Sendable {
-  /// The fate of an incoming member.
-  struct Admission: Sendable {
+  /// The consequences of an incoming member.
+  struct Arrival: Sendable {
     let ticket: QueueTicket
-    let entry: UseCaseQueue.Policy.Decision.Entry
+    let admission: Admission
     /// The time at which the member is `ready`, if it pauses first.
     let endOfPause: Duration?
     /// These give way, the oldest first.
@@ -64,7 +64,7 @@ struct QueueMachine<Member: Sendable, Waiter: Sendable>: Sendable {
   /// if the policy has a pause.
   @inline(__always) mutating func admit(
     _ member: Member, id: UseCaseOperationID, at now: Duration? = nil
-  ) -> Admission {
+  ) -> Arrival {
     let endOfPause = now.flatMap { policy.endOfPause(at: $0, nextStart: nextStart) }
     let decision = policy.decision(
       holding: holding, live: seats.live.count, waiting: seats.waiting.count,
@@ -77,7 +77,7 @@ struct QueueMachine<Member: Sendable, Waiter: Sendable>: Sendable {
       if let seat = seats.waiting.first { superseded.append(dismiss(seat)) }
     }
     var seat = 0
-    switch decision.entry {
+    switch decision.admission {
     case .start:
       seat = seats.add(member, id: id, stage: .live)
       noteStart(at: now)
@@ -86,8 +86,8 @@ struct QueueMachine<Member: Sendable, Waiter: Sendable>: Sendable {
     case .drop:
       cancelled += 1
     }
-    return Admission(
-      ticket: QueueTicket(seat: Int32(seat), id: id), entry: decision.entry,
+    return Arrival(
+      ticket: QueueTicket(seat: Int32(seat), id: id), admission: decision.admission,
       endOfPause: endOfPause, superseded: superseded)
   }
 

@@ -25,8 +25,8 @@ enum Slot {
     }
   }
 
-  /// Returns the nearest member, from `caller` on, that code runs in: of this queue if one is
-  /// given.
+  /// Returns the nearest member, from `caller` on, whose slot is occupied: one of this queue if a
+  /// queue is given.
   static func holder(
     in queue: ObjectIdentifier? = nil, from caller: (any QueueMember)? = innermost
   ) -> (any QueueMember)? {
@@ -38,8 +38,8 @@ enum Slot {
     return nil
   }
 
-  /// Whether an operation waits for the running code: it runs there, in a call from there, or in a
-  /// run that is shared from there.
+  /// Whether the operation waits for the running code, which is its own body, a call from that, or
+  /// a run that these share.
   static func isAwaited(by operation: UseCaseOperationID) -> Bool {
     var (found, next) = (Set<UseCaseOperationID>(), [innermost])
     while let member = next.popLast() {

@@ -36,7 +36,7 @@ public final class UseCaseQueue: Sendable {
   @usableFromInline let isPlain: Bool
   let keeper: (any QueueKeeper)?
   let reactions: UseCaseReactions?
-  /// The key of the queue, if it has one. It goes with the queue.
+  /// The `LaneKey` of the queue, if it has one.
   @usableFromInline let lane: (any AnyObject & Sendable)?
   /// Whether operations are announced to reactions or to the keeper before their bodies begin.
   @usableFromInline let announces: Bool
@@ -177,24 +177,24 @@ extension UseCaseQueue {
   ///
   /// - Returns: Whether it starts, waits, or is dropped, and a sleep if there is a pause.
   @inline(__always)
-  func admit(_ member: any QueueMember) -> (entry: Policy.Decision.Entry, sleep: Sleep?) {
+  func admit(_ member: any QueueMember) -> (Admission, sleep: Sleep?) {
     // The pause is counted from before the operations that give way have to hear of it.
     let now = stopwatch?.elapsed()
-    let admission = machine.withLock { machine in
-      let admission = machine.admit(member, id: .next(), at: now)
-      member.ticket = admission.ticket
+    let arrival = machine.withLock { machine in
+      let arrival = machine.admit(member, id: .next(), at: now)
+      member.ticket = arrival.ticket
       if let keeper {
         keeper.admitted(member)
-        if admission.entry == .start { keeper.started(admission.ticket.id) }
+        if arrival.admission == .start { keeper.started(arrival.ticket.id) }
       }
-      return admission
+      return arrival
     }
     keeper?.unlocked()
     changes.poke()
-    let (ticket, entry) = (admission.ticket, admission.entry)
-    let sleep = admission.endOfPause.map { makeSleep(of: ticket, until: $0) }
-    admission.superseded.forEach { $0.cancelFromQueue(.superseded) }
-    return (entry, sleep)
+    let (ticket, admission) = (arrival.ticket, arrival.admission)
+    let sleep = arrival.endOfPause.map { makeSleep(of: ticket, until: $0) }
+    arrival.superseded.forEach { $0.cancelFromQueue(.superseded) }
+    return (admission, sleep)
   }
 
   private func makeSleep(of ticket: QueueTicket, until end: Duration) -> Sleep {

@@ -37,7 +37,7 @@ final class HistoryCore: Sendable {
   }
 
   /// The fate of a recorded use case whose `main` is called.
-  enum Entrance {
+  enum Beginning {
     /// It is executed first, which makes an operation of its own for it.
     case elsewhere
     /// It only runs, in this frame: the body that calls it answers for its undo too.
@@ -68,7 +68,7 @@ final class HistoryCore: Sendable {
   /// 5. It is the body of an operation that holds the lane, or is called there by a wrapper.
   ///
   ///        lane:  main ← we are here
-  func enter() -> Entrance {
+  func enter() -> Beginning {
     let (here, place) = (HistoryFrame.innermost, lane.placeHere)
     guard place.isHeld else { return .elsewhere }
     let outer = here?.running(of: ledger.history)
