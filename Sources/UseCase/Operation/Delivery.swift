@@ -21,7 +21,7 @@ struct Delivery<Update: Sendable, Listener: Sendable>: Sendable {
 
   private var extras: [Extra] = []
   /// How many handlers have been neither taken nor forgotten.
-  private var left: Int32 = 0
+  private var remaining: Int32 = 0
   /// How many handlers there are for each of these verdicts, and how many have begun.
   private var attached: (success: Int32, failure: Int32) = (0, 0)
   private var begun: Int32 = 0
@@ -75,21 +75,21 @@ struct Delivery<Update: Sendable, Listener: Sendable>: Sendable {
       pause()
       return .done
     }
-    if left > 0 {
+    if remaining > 0 {
       let kind = silence == nil ? kind : .cancelled
-      let handler = take(kind, left == 1)
-      if handler != .none { left -= 1 }
+      let handler = take(kind, remaining == 1)
+      if handler != .none { remaining -= 1 }
       switch handler {
       case .free(let branch):
         _ = begin(branch)
-        return .handler(kind, isIsolated: false, isLast: left == 0)
-      case .isolated: return .handler(kind, isIsolated: true, isLast: left == 0)
+        return .handler(kind, isIsolated: false, isLast: remaining == 0)
+      case .isolated: return .handler(kind, isIsolated: true, isLast: remaining == 0)
       case .none: break
       }
     }
     end()
-    if left > 0 {
-      left = 0
+    if remaining > 0 {
+      remaining = 0
       return .forget
     }
     // The observer hears of the end when the handlers that were passed over are forgotten.
@@ -102,7 +102,7 @@ struct Delivery<Update: Sendable, Listener: Sendable>: Sendable {
   /// Ends the delivery if it has begun and nothing is left to deliver. Returns whether it did: else
   /// `next` says what is left.
   @inline(__always) mutating func endIfDone() -> Bool {
-    guard left == 0, extras.isEmpty, !notice.isDue else { return false }
+    guard remaining == 0, extras.isEmpty, !notice.isDue else { return false }
     end()
     pause()
     return true
@@ -129,7 +129,7 @@ struct Delivery<Update: Sendable, Listener: Sendable>: Sendable {
 
   /// A handler was added to the list.
   mutating func attach(_ branch: HandlerBranch) {
-    left += 1
+    remaining += 1
     switch branch {
     case .success: attached.success += 1
     case .failure: attached.failure += 1

@@ -36,8 +36,8 @@ struct FailureNotice: Sendable {
     return true
   }
 
-  /// Returns whether the notice is to be sent now. If handlers run again, one of them may handle the
-  /// failure. So the notice is due once more when they have run.
+  /// Returns whether the notice is to be sent now. If handlers run again, one of them may handle
+  /// the failure. So the notice is due once more when they have run.
   mutating func send(isDelivering: Bool) -> Bool {
     guard case .sending = state else { return false }
     state = isDelivering ? .due : .over

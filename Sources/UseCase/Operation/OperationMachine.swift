@@ -1,8 +1,7 @@
 /// The life of one operation: its slot, its verdict, and the delivery of what it has to tell.
 ///
-/// Small machines do the work: ``SlotLife``, ``VerdictLife``, ``Delivery`` and ``EventLine``. This one
-/// joins them. The delivery of the handlers begins when the body has returned and the queue has the
-/// slot back.
+/// Small machines do the work: ``SlotLife``, ``VerdictLife``, ``Delivery`` and ``EventLine``. This
+/// machine joins them. The delivery of the handlers begins when the queue has the slot back.
 ///
 /// The machine decides, and its owner acts once the lock is released. `Waiter` is a suspended task,
 /// `Job` the task of the body, `Update` an update on its way, and `Listener` waits for the end.
@@ -28,7 +27,7 @@ struct OperationMachine<
     case nothing
     /// Deliver: the body has begun.
     case deliver
-    /// Attach the handler once more, as one for `common`: the body has returned.
+    /// Attach the handler as one of `common`: the body has returned.
     case attachAsCommon
   }
 

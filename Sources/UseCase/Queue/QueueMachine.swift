@@ -82,7 +82,7 @@ struct QueueMachine<Member: Sendable, Waiter: Sendable>: Sendable {
       seat = seats.add(member, id: id, stage: .live)
       noteStart(at: now)
     case .wait:
-      seat = seats.add(member, id: id, stage: .waiting(isReady: endOfPause == nil))
+      seat = seats.add(member, id: id, stage: .waiting, isReady: endOfPause == nil)
     case .drop:
       cancelled += 1
     }
@@ -173,7 +173,7 @@ struct QueueMachine<Member: Sendable, Waiter: Sendable>: Sendable {
     while !isSuspended, policy.mayStart(holding: holding), let seat = seats.waiting.first,
       seats.isReady(seat)
     {
-      seats.move(seat, from: .waiting(isReady: true), to: .live)
+      seats.move(seat, from: .waiting, to: .live)
       release.started.append(seats.member(at: seat))
     }
     if holding == 0, seats.waiting.count == 0 { swap(&release.idle, &waiters) }
@@ -182,7 +182,7 @@ struct QueueMachine<Member: Sendable, Waiter: Sendable>: Sendable {
 
   /// A waiting member leaves.
   private mutating func dismiss(_ seat: Int) -> Member {
-    defer { seats.vacate(seat, from: .waiting(isReady: true)) }
+    defer { seats.vacate(seat, from: .waiting) }
     cancelled += 1
     return seats.member(at: seat)
   }

@@ -5,7 +5,7 @@
 /// member first: each method costs O(1), and `members` O(1) for each member.
 struct SeatTable<Member: Sendable>: Sendable {
   enum Stage {
-    case waiting(isReady: Bool), live, unwinding
+    case waiting, live, unwinding
   }
 
   /// The seats of one stage.
@@ -41,6 +41,8 @@ struct SeatTable<Member: Sendable>: Sendable {
     var next = SeatLink.none
     /// Nil if the seat is free, and has no member.
     var stage: Stage?
+    /// Whether the member has no pause, or its pause is over.
+    var isReady = true
   }
 
   private(set) var waiting = Line()
@@ -76,9 +78,10 @@ struct SeatTable<Member: Sendable>: Sendable {
 
   /// Gives a seat to the member, at the end of the line of its stage. Returns the seat.
   @inline(__always) mutating func add(
-    _ member: Member, id: UseCaseOperationID, stage: Stage
+    _ member: Member, id: UseCaseOperationID, stage: Stage, isReady: Bool = true
   ) -> Int {
-    let taken = Seat(member: member, id: UInt32(truncatingIfNeeded: id.number), stage: stage)
+    let taken = Seat(
+      member: member, id: UInt32(truncatingIfNeeded: id.number), stage: stage, isReady: isReady)
     let seat = free.index ?? seats.count
     if free.index == nil {
       seats.append(consume taken)
@@ -90,13 +93,12 @@ struct SeatTable<Member: Sendable>: Sendable {
     return seat
   }
 
-  /// Whether the member waits, and only for a slot.
-  @inline(__always) func isReady(_ seat: Int) -> Bool {
-    if case .waiting(isReady: true) = seats[seat].stage { true } else { false }
-  }
+  @inline(__always) func isReady(_ seat: Int) -> Bool { seats[seat].isReady }
 
-  /// The pause of the member, which waits, is over. It keeps its place in the line.
-  mutating func setReady(_ seat: Int) { seats[seat].stage = .waiting(isReady: true) }
+  /// The pause of the member is over. The member keeps its place in the line.
+  mutating func setReady(_ seat: Int) { seats[seat].isReady = true }
+
+  // The callers say the stage of the member: to read it here would copy the member.
 
   /// Moves the member to the end of the line of another stage.
   @inline(__always) mutating func move(_ seat: Int, from old: Stage, to stage: Stage) {
