@@ -16,7 +16,8 @@ public struct SharedUseCase<Base: UseCase>: UseCase where Base.Request: Hashable
   /// The queue of the base.
   public var queue: UseCaseQueue { base.queue }
 
-  /// Returns the queue of the riders of this request. Each run asks the base for its queue once.
+  /// Returns the queue of the riders of this request. The run is executed on the queue that
+  /// ``UseCase/queue(for:)`` of the base returns. That method is called once for each run.
   ///
   /// - Parameter request: The input of the execution.
   /// - Returns: A queue whose operations wait while the run waits, and run while it runs.
@@ -79,16 +80,17 @@ extension UseCase where Request: Hashable {
   /// reason.
   ///
   /// The run takes place on the queue of this use case, with the priority and the task-local values
-  /// of its first rider. Cancelling a rider doesn't affect the others. When all riders are
+  /// of its first rider. Cancelling a rider doesn't affect the other riders. When all riders are
   /// cancelled, the run is cancelled.
   ///
   /// The timeout applies to the run, not to each rider. The updates of a ``ReportingUseCase``
   /// aren't delivered. A body that awaits its own run gets ``UseCaseDeadlock``.
   ///
-  /// Copies of the returned use case share their runs. Use cases from two calls of `shared()`
-  /// don't. The idea is that of `singleflight` in Go.
+  /// Copies of the returned use case share their runs. Use cases from two calls of `shared()` don't
+  /// share runs. The idea is that of `singleflight` in Go.
   ///
-  /// - Returns: The use case. Store it: another call of `shared()` returns one with its own runs.
+  /// - Returns: The use case. Store it: another call of `shared()` returns a use case with runs of
+  ///   its own.
   public func shared() -> SharedUseCase<Self> { SharedUseCase(self) }
 }
 

@@ -27,7 +27,7 @@ public protocol UseCase<Request, Response>: Sendable {
   ///
   /// Store the queue in a `let`. To share it among all values of the type, return a `static let`
   /// from `queue`. A computed property that creates a queue limits nothing, because each access
-  /// returns another one.
+  /// returns a new queue.
   var queue: UseCaseQueue { get }
 
   /// Returns the queue for one request. The default is ``queue``.

@@ -12,10 +12,10 @@
 /// ```
 ///
 /// Each lane is a ``UseCaseQueue`` of its own, and lanes never affect each other. A lane exists
-/// while operations are in it or you keep a reference to it, and is then deallocated: a million
-/// keys, used one after the other, leave no memory behind. A lane that is created again starts
-/// afresh: it isn't suspended, and its throttle interval starts anew. To keep a lane suspended, or
-/// to keep its throttle interval, keep a reference to the lane.
+/// while operations are in it or you keep a reference to it. After that, the lane is deallocated: a
+/// million keys, used one after the other, leave no memory behind. A lane that is created again
+/// starts afresh: it isn't suspended, and its throttle interval starts anew. To keep a lane
+/// suspended, or to keep its throttle interval, keep a reference to the lane.
 ///
 /// `UseCaseLanes` is a reference type: copies of a use case share their lanes.
 public final class UseCaseLanes<Key: Hashable & Sendable>: Sendable {
@@ -26,7 +26,8 @@ public final class UseCaseLanes<Key: Hashable & Sendable>: Sendable {
   /// parameters.
   ///
   /// - Parameters:
-  ///   - policy: How many operations of one lane run at a time, and what happens to the others.
+  ///   - policy: How many operations of one lane run at a time, and what happens to further
+  ///     operations.
   ///   - clock: Measures debounce, throttle and timeouts. Give your own in a test.
   ///   - interceptors: Wrapped around every body, the first outermost.
   ///   - reactions: Attach handlers to every operation of every lane.

@@ -39,14 +39,14 @@ public final class HistoryModel {
   /// Whether ``undo()`` called now would have an entry to undo.
   public var canUndo: Bool { state.canUndo }
 
-  /// Whether ``redo()`` called now would have an entry to redo: see ``HistoryState/canRedo`` of the
-  /// state.
+  /// Whether ``redo()`` called now would have an entry to redo, and no execution or group waits or
+  /// runs: see ``HistoryState/canRedo`` of the state.
   public var canRedo: Bool { state.canRedo }
 
   /// The title of the entry that `undo()` would undo, `nil` if there is none.
   public var undoTitle: String? { state.undoTitle }
 
-  /// The title of the entry that `redo()` would redo, `nil` if there is none.
+  /// The title of the entry that `redo()` would redo, `nil` if ``canRedo`` is `false`.
   public var redoTitle: String? { state.redoTitle }
 
   /// Whether an execution, an undo, a redo, a move or a group of the history waits or runs.

@@ -8,9 +8,9 @@ public import UseCase
 /// let button = RenameButton(rename: AnyUseCase(rename))  // knows no history
 /// ```
 ///
-/// All operations of a history run one at a time on its lane, a serial queue. So do the operations
-/// of a recorded use case. Inside a ``UseCaseHistory/group(_:_:)``, the call form
-/// `try await useCase(request)` makes a part of the group. Inside another recorded body, the call
+/// The operations of a recorded use case run on the lane of the history, the serial queue on which
+/// undos and redos run, too. Inside a ``UseCaseHistory/group(_:_:)``, the call form, as in
+/// `try await useCase(request)`, makes a part of the group. Inside another recorded body, the call
 /// form makes no entry: the `undo` of the outer use case has to undo the effect of the call, too.
 ///
 /// The queue of the base use case isn't used, and neither are the policy and the interceptors of
@@ -33,8 +33,8 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
 
   /// The timeout of the base use case.
   ///
-  /// It applies to executions, not to undo and redo. A response that arrives after the timeout is
-  /// still recorded.
+  /// The timeout applies to executions, not to undo and redo. A response that arrives after the
+  /// timeout is still recorded.
   public var timeout: Duration { base.timeout }
 
   /// Answers the request as the base use case does, and records the response.
@@ -42,7 +42,8 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
   /// - Parameter request: The input of the use case.
   /// - Returns: The response.
   /// - Throws: The error of the base use case, or a ``HistoryJournalError`` if the history has a
-  ///   journal that can't be written or doesn't know the use case. Nothing is recorded then.
+  ///   journal, and the journal can't be written or the use case wasn't passed to `open`. Nothing
+  ///   is recorded then.
   /// - Complexity: That of the base use case, and O(*n*) in the number of entries that leave.
   @inline(__always)
   public func main(_ request: Base.Request) async throws -> Base.Response {
@@ -78,12 +79,13 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
 extension UndoableUseCase {
   /// Returns a use case that does the same, and records its executions in `history`.
   ///
-  /// Pass the recorded use case to the code that executes it. For ``merge(_:_:)``, its copies are
-  /// the same use case.
+  /// Pass the recorded use case to the code that executes it. Executions of the recorded use case
+  /// and of its copies can merge: see ``merge(_:_:)``.
   ///
   /// The recorded use case holds a strong reference to the history, and an entry holds its use
-  /// case. To avoid a retain cycle, don't store a recorded use case in another one of the same
-  /// history: create it when `main` needs it, or call ``UseCaseHistory/clear()`` at the end.
+  /// case. To avoid a retain cycle, don't store a recorded use case in another use case that is
+  /// recorded in the same history. Create the inner use case in `main`, or call
+  /// ``UseCaseHistory/clear()`` when you no longer need the history.
   ///
   /// - Parameter history: The history that records the executions.
   /// - Returns: The recorded use case.

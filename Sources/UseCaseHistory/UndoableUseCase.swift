@@ -39,9 +39,9 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
 
   /// Brings the effect of an execution back. The default calls `main` with the same request.
   ///
-  /// If `main` creates an identifier, the default creates a different one, and later entries that
-  /// refer to the first identifier fail. To avoid that, put the identifier into the request, or let
-  /// `redo` take it from the last response.
+  /// If `main` creates an identifier, the default creates a different identifier, and later entries
+  /// that refer to the first identifier fail. To avoid that, put the identifier into the request,
+  /// or let `redo` take it from the last response.
   ///
   /// `redo` runs on the lane, as ``undo(_:_:)`` does. If `redo` throws, the entry stays undone, and
   /// the redo can be tried again. If it throws ``HistoryObsolete``, the entry leaves the history.
@@ -56,8 +56,8 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   /// Returns the title of the request for the user interface, such as "Rename" in "Undo Rename".
   /// The default is the name of the type.
   ///
-  /// It is called on the thread that reads the state or the entries of the history. For the entry
-  /// with which an undo, a redo or a move responds, it is called on no actor.
+  /// `title` is called on the thread that reads the state or the entries of the history. For an
+  /// entry in the response of an undo, a redo or a move, `title` is called on no actor.
   ///
   /// - Parameter request: The request of the execution.
   /// - Returns: The title.
@@ -67,20 +67,20 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   /// Decides whether two executions, one right after the other, become one entry, as two typed
   /// letters do. The default is ``HistoryMerge/separate``.
   ///
-  /// It is called on no actor, with no lock held.
+  /// `merge` is called on no actor, with no lock held.
   ///
   /// Only executions of the same use case merge. Two use cases are the same if they are equal
   /// values of an `Equatable` type, the same object, or copies of the value that one call of
   /// ``recorded(in:)`` returned. So executions that write to two documents stay separate. Make the
-  /// type `Equatable`, or keep the recorded use case: ``UseCaseHistory/execute(_:_:)`` creates
-  /// another one each time.
+  /// type `Equatable`, or keep the recorded use case: ``UseCaseHistory/execute(_:_:)`` creates a
+  /// new recorded use case each time.
   ///
   /// The idea is that of `QUndoCommand::mergeWith` in Qt.
   ///
   /// - Parameters:
   ///   - earlier: The newest entry.
   ///   - later: The execution that is being recorded.
-  /// - Returns: Whether they become one entry, none, or stay two.
+  /// - Returns: Whether the two become one entry, stay separate, or both leave the history.
   func merge(
     _ earlier: (request: Request, response: Response),
     _ later: (request: Request, response: Response)
@@ -90,14 +90,15 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   ///
   /// Use it to delete permanently what `main` has only hidden.
   ///
-  /// It is called exactly once, with no lock held. An operation that makes a pair leave calls it on
-  /// no actor, before the operation ends. `clear()`, `forget(_:)` and `limit` of ``UseCaseHistory``
-  /// call it on the caller's thread, before they return. A history that is deallocated doesn't call
-  /// it.
+  /// Within one process, `discard` is called exactly once for each pair of request and response,
+  /// with no lock held. If an operation removes the pair, `discard` is called on no actor, before
+  /// the operation ends. `clear()`, `forget(_:)` and `limit` of ``UseCaseHistory`` call `discard`
+  /// on the caller's thread, before they return. A history that is deallocated doesn't call
+  /// `discard`.
   ///
-  /// With a journal, it is always called on no actor, once the journal has recorded that the pair
-  /// has left. For `clear()`, `forget(_:)` and `limit`, that is shortly after they return. If the
-  /// process ends before the journal has recorded the call, the next launch calls `discard` again.
+  /// With a journal, `discard` is always called on no actor, once the journal has recorded that the
+  /// pair has left. `clear()`, `forget(_:)` and `limit` don't wait for the call. If the process
+  /// ends before the journal has recorded the call, the next launch calls `discard` again.
   ///
   /// - Parameters:
   ///   - request: The request of the execution.
@@ -112,15 +113,15 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   /// ``UseCaseHistory/undo(_:)`` undoes an entry out of order only if no later entry overlaps its
   /// footprint. Return the same footprint each time for the same request and response.
   ///
-  /// It is called with no lock held: by ``UseCaseHistory/blockers(of:)`` on the caller's thread,
-  /// otherwise on no actor.
+  /// `footprint` is called with no lock held: by ``UseCaseHistory/blockers(of:)`` on the caller's
+  /// thread, otherwise on no actor.
   ///
   /// - Parameters:
   ///   - request: The request of the execution.
   ///   - response: What `main`, or the last `redo`, answered.
   /// - Returns: The things that `main`, `undo` and `redo` read or write.
-  /// - Complexity: Expected to be O(1). It is called whenever an entry is recorded, redone,
-  ///   restored from a journal, or compared with another entry.
+  /// - Complexity: Expected to be O(1). `footprint` is called whenever an entry is recorded,
+  ///   redone, restored from a journal, or compared with another entry.
   func footprint(of request: Request, _ response: Response) -> HistoryFootprint
 }
 

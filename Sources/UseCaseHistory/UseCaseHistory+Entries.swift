@@ -22,8 +22,8 @@ extension UseCaseHistory {
   /// - Parameter operation: The operation of an execution or a group of this history.
   /// - Returns: The entry, `nil` before the operation is recorded and after the entry has left. For
   ///   an execution that was merged, the entry into which it was merged.
-  /// - Complexity: O(1) for an applied entry whose footprint is keys, otherwise O(*n*) in the
-  ///   number of entries.
+  /// - Complexity: O(1) for an applied entry whose footprint consists of keys, otherwise O(*n*)
+  ///   in the number of entries.
   public func entry(of operation: UseCaseOperationID) -> HistoryEntry? {
     core.ledger.entry(of: HistoryEntry.ID(operation))
   }
@@ -36,8 +36,8 @@ extension UseCaseHistory {
   ///   - type: The use case that was recorded.
   /// - Returns: The request and the last response. `nil` if the entry is a group, belongs to
   ///   another use case, can't be read, is an execution in doubt, or doesn't exist.
-  /// - Complexity: O(1) for an applied entry whose footprint is keys, otherwise O(*n*) in the
-  ///   number of entries.
+  /// - Complexity: O(1) for an applied entry whose footprint consists of keys, otherwise O(*n*)
+  ///   in the number of entries.
   public func execution<Base: UndoableUseCase>(
     _ entry: HistoryEntry.ID, by type: Base.Type
   ) -> (request: Base.Request, response: Base.Response)? {
@@ -65,7 +65,7 @@ extension UseCaseHistory {
   /// The oldest applied entries are discarded when an execution is recorded, and when you lower the
   /// limit. A negative limit is a programmer error and traps.
   ///
-  /// - Complexity: O(1), and O(*n*) in the number of entries that are discarded.
+  /// - Complexity: O(*n*) in the number of entries that are discarded, otherwise O(1).
   public var limit: Int? {
     get { core.ledger.read { $0.noted.pool.limit } }
     set {
@@ -77,7 +77,7 @@ extension UseCaseHistory {
   /// Discards all entries.
   ///
   /// A running execution is not recorded when it ends, and a waiting undo or redo finds nothing. A
-  /// clean history stays clean, and one with unsaved changes keeps them.
+  /// clean history stays clean, and a history with unsaved changes keeps them.
   ///
   /// Inside a recorded body, an undo, a redo or a group, `clear()` takes effect when that body,
   /// undo, redo or group has ended.
@@ -95,8 +95,8 @@ extension UseCaseHistory {
   /// The effect of the entry stays as it is, and can no longer be undone or redone. An entry that
   /// is being undone or redone leaves when the undo or redo has ended.
   ///
-  /// A clean history stays clean. If undo and redo can no longer restore the saved state, the
-  /// history is not clean again until the next save.
+  /// A clean history stays clean. A history with unsaved changes becomes clean by undo and redo
+  /// only if they can still restore the saved state. Otherwise, it becomes clean at the next save.
   ///
   /// - Parameter entry: The entry. An unknown entry is ignored.
   /// - Complexity: O(*n*) in the number of entries.

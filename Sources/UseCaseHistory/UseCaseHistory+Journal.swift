@@ -11,15 +11,15 @@ extension UseCaseHistory {
   /// ```
   ///
   /// From then on, the history writes each recorded execution, undo and redo to the journal twice:
-  /// the intent before it begins, and the result before any handler runs. If the intent can't be
-  /// written, the execution, undo or redo doesn't begin, and the operation fails with a
-  /// ``HistoryJournalError``. An execution of a use case that is not in `useCases` fails with this
-  /// error, too.
+  /// the intent before the body begins, and the end before any handler but `onStart` runs. If the
+  /// intent can't be written, the execution, undo or redo doesn't begin, and the operation fails
+  /// with a ``HistoryJournalError``. An execution of a use case that is not in `useCases` fails
+  /// with this error, too.
   ///
   /// Opening a history calls neither `main` nor `redo` of your use cases. It calls these methods:
   ///
-  /// - ``UndoableUseCase/footprint(of:_:)`` for each entry whose footprint is not
-  ///   ``HistoryFootprint/everything``
+  /// - ``UndoableUseCase/footprint(of:_:)`` for each entry that was recorded with a footprint other
+  ///   than ``HistoryFootprint/everything``
   /// - ``JournaledUseCase/settle(_:)`` for each execution, undo or redo that was interrupted
   /// - ``UndoableUseCase/undo(_:_:)`` for the parts of a group that was interrupted, unless
   ///   `interrupted` is ``HistoryInterruption/keep``
@@ -29,8 +29,8 @@ extension UseCaseHistory {
   /// - Parameters:
   ///   - journal: The journal of the history. Use it for nothing else as long as the history
   ///     exists.
-  ///   - useCases: The use cases that can be recorded, and that read their entries. The entries of
-  ///     other use cases are ``HistoryEntry/Standing/unreadable``.
+  ///   - useCases: The use cases that this history can record, and whose entries it can restore.
+  ///     The entries of other use cases are ``HistoryEntry/Standing/unreadable``.
   ///   - interrupted: Whether a group that was interrupted is undone or kept.
   ///   - limit: How many applied entries are kept, `nil` for all. A negative limit is a programmer
   ///     error and traps.

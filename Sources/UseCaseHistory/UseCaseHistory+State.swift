@@ -2,7 +2,8 @@ extension UseCaseHistory {
   /// The present state of the history.
   public var state: HistoryState { core.ledger.state }
 
-  /// Returns the present state, and then one for each change. A slow reader skips to the newest.
+  /// Returns the present state, and then the new state after each change. A slow reader skips to
+  /// the newest state.
   ///
   /// - Returns: A stream that ends when the history is deallocated.
   public func states() -> AsyncStream<HistoryState> {
@@ -15,8 +16,8 @@ extension UseCaseHistory {
   /// succeeded. Changes made meanwhile are unsaved.
   ///
   /// Await ``idle()`` first. While a body, an undo, a redo, a move or a group runs, the state of
-  /// the document is uncertain. If you mark a save point that was taken then, the history is not
-  /// clean until the next save.
+  /// the document is uncertain. If you mark a save point that you took at such a time, the history
+  /// is not clean until the next save.
   ///
   /// - Returns: The save point.
   public func savePoint() -> HistorySavePoint {

@@ -55,8 +55,8 @@ extension UseCaseHistory {
   ///   - request: The input of the use case.
   /// - Returns: The operation. It fails with the error of the use case; with `UseCaseTimeout`,
   ///   after which a late response is still recorded; with ``HistoryJournalError`` if the history
-  ///   has a journal that can't be written, or that doesn't know the use case. If `main` throws or
-  ///   doesn't run, nothing is recorded.
+  ///   has a journal, and the journal can't be written or the use case wasn't passed to `open`. If
+  ///   `main` throws or doesn't run, nothing is recorded.
   /// - Complexity: O(*n*) in the number of entries that it discards, otherwise O(1).
   @inlinable @discardableResult
   public func execute<Base: UndoableUseCase>(
@@ -74,7 +74,7 @@ extension UseCaseHistory {
   ///   ``HistoryError/reentrant`` inside a recorded body, an undo, a redo or a group; with
   ///   ``HistoryJournalError`` if the history has a journal, and the journal can't be written or
   ///   the entry can't be read.
-  /// - Complexity: O(1), and O(*n*) in the number of parts of a group.
+  /// - Complexity: O(*n*) in the number of parts of a group, otherwise O(1).
   @discardableResult
   public func undo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
     execute(.undo)
@@ -83,8 +83,9 @@ extension UseCaseHistory {
   /// Redoes the next undone entry. If operations wait or run, that is the entry that will be the
   /// next one once they have ended.
   ///
-  /// An execution that succeeds discards the undone entries. If it waits or runs and would leave
-  /// nothing to redo, the redo is for the entry that is next if the execution fails.
+  /// An execution or a group discards the undone entries when it is recorded. If executions or
+  /// groups wait or run, and their success would leave nothing to redo, `redo()` targets the entry
+  /// that is next to redo if they fail.
   ///
   /// - Returns: An operation whose response is the redone entry, `nil` if there was nothing to
   ///   redo. It fails with the error of the use case's `redo`, after which you can try again; with
@@ -92,7 +93,7 @@ extension UseCaseHistory {
   ///   because an execution has succeeded; with ``HistoryError/reentrant`` inside a recorded body,
   ///   an undo, a redo or a group; with ``HistoryJournalError`` if the history has a journal, and
   ///   the journal can't be written or the entry can't be read.
-  /// - Complexity: O(1), and O(*n*) in the number of parts of a group.
+  /// - Complexity: O(*n*) in the number of parts of a group, otherwise O(1).
   @discardableResult
   public func redo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
     execute(.redo)
@@ -135,12 +136,12 @@ extension UseCaseHistory {
   /// that fails.
   ///
   /// - Parameter entry: The entry, or `nil` to undo all.
-  /// - Returns: An operation whose response is the entries undone or redone, in this order. It
-  ///   fails with the error of an undo or a redo; with ``HistoryError/unknownEntry(_:)`` if the
-  ///   entry is not in the history when the operation begins, or is an execution in doubt; with
-  ///   ``HistoryError/reentrant`` inside a recorded body, an undo, a redo or a group; with
-  ///   ``HistoryJournalError`` if the history has a journal, and the journal can't be written or an
-  ///   entry can't be read.
+  /// - Returns: An operation whose response is the entries that it has undone or redone, in the
+  ///   order in which it did so. It fails with the error of an undo or a redo; with
+  ///   ``HistoryError/unknownEntry(_:)`` if the entry is not in the history when the operation
+  ///   begins, or is an execution in doubt; with ``HistoryError/reentrant`` inside a recorded body,
+  ///   an undo, a redo or a group; with ``HistoryJournalError`` if the history has a journal, and
+  ///   the journal can't be written or an entry can't be read.
   /// - Complexity: O(*n*) in the number of entries to undo or redo.
   @discardableResult
   public func move(to entry: HistoryEntry.ID?) -> UseCaseOperation<HistoryMove, [HistoryEntry]> {
@@ -187,8 +188,9 @@ extension UseCaseHistory {
   /// Waits until nothing runs or waits on the lane, and the journal, if there is one, is up to
   /// date.
   ///
-  /// If that is so already, `idle()` returns at once. If a write to the journal fails, `idle()`
-  /// returns, too: see ``journalError``. The cancellation of the awaiting task changes nothing.
+  /// If nothing runs or waits, and the journal is up to date, `idle()` returns at once. If a write
+  /// to the journal fails, `idle()` returns, too: see ``journalError``. The cancellation of the
+  /// awaiting task changes nothing.
   ///
   /// Don't await `idle()` inside a recorded body, an undo, a redo or a group: it would never
   /// return.

@@ -74,7 +74,7 @@ public final class FileJournal: HistoryJournal {
 
   /// Returns the records.
   ///
-  /// - Returns: The appended records, except a last one that was only partly written.
+  /// - Returns: The appended records, except a last record that was only partly written.
   /// - Throws: A `HistoryJournalError` if the journal was closed, or if the file is damaged, has
   ///   another format, can't be read, or has a partly written record that can't be removed.
   /// - Complexity: O(*n*) in the number of bytes.

@@ -36,8 +36,8 @@ public final class ControlledUseCase<Request: Sendable, Response: Sendable>: Use
 
     /// Lets the body return a response.
     ///
-    /// The first answer counts. After another one, or after a cancellation, the response is
-    /// ignored.
+    /// Only the first answer counts. If the call already has an answer or is cancelled, the
+    /// response is ignored.
     ///
     /// - Parameter response: The response of the body.
     public func succeed(_ response: Response) {
@@ -46,7 +46,8 @@ public final class ControlledUseCase<Request: Sendable, Response: Sendable>: Use
 
     /// Lets the body throw an error.
     ///
-    /// The first answer counts. After another one, or after a cancellation, the error is ignored.
+    /// Only the first answer counts. If the call already has an answer or is cancelled, the error
+    /// is ignored.
     ///
     /// - Parameter error: The error of the body.
     public func fail(_ error: any Error) {
@@ -84,9 +85,10 @@ public final class ControlledUseCase<Request: Sendable, Response: Sendable>: Use
     self.queue = queue
   }
 
-  /// Waits for the next body that begins, and returns its call. Returns at once if one has begun.
+  /// Waits for the next body that begins, and returns its call. Returns at once if such a body has
+  /// begun already.
   ///
-  /// Calls come in the order in which their bodies began, including cancelled ones. Several
+  /// Calls, including cancelled calls, come in the order in which their bodies began. Several
   /// operations that a queue starts at the same time begin in any order. Each call is returned
   /// once. If several tasks wait, the first one gets the first call. The cancellation of the
   /// awaiting task changes nothing.

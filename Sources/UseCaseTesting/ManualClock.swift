@@ -41,10 +41,10 @@ public final class ManualClock: Clock, SteppingClock, Sendable {
       Instant(offset: offset + duration)
     }
 
-    /// Returns the time from this instant to another.
+    /// Returns the time from this instant to another instant.
     ///
     /// - Parameter other: The instant to measure to.
-    /// - Returns: The time between the two, negative if the other one is earlier.
+    /// - Returns: The time between the two instants, negative if `other` is earlier.
     public func duration(to other: Instant) -> Duration {
       other.offset - offset
     }
@@ -90,10 +90,10 @@ public final class ManualClock: Clock, SteppingClock, Sendable {
   ///
   /// When the call returns, all tasks that are due have been resumed: the earliest deadline first,
   /// and of equal deadlines the earliest sleep first. Each task runs again before the next one is
-  /// resumed. Queues have acted, too: an operation whose debounce or throttle pause is over is
-  /// running, unless it still waits for a slot, and an operation whose timeout has passed has its
-  /// outcome. Other tasks may still be busy after their sleep. Wait for them, for example with
-  /// `operation.ended()`.
+  /// resumed. Queues have acted, too. If the debounce or throttle pause of an operation is over,
+  /// the operation runs, unless it still waits for a slot. If the timeout of an operation has
+  /// passed, the operation has its outcome. Other tasks may still be busy after their sleep. Wait
+  /// for them, for example with `operation.ended()`.
   ///
   /// The clock shows the new time before any task is resumed. A resumed task that sleeps again
   /// counts from the new time. If the next deadline is not in the future, the task isn't suspended.

@@ -90,11 +90,12 @@ struct TutorialTests {
 
     @Test func `only the newest search is shown`() async {
       let model = SearchModel(search: search)
-      model.type("e")
-      let stale = await search.next()
+      let stale = model.type("e")
+      let first = await search.next()
+      #expect(first.request == "e")
 
       let newest = model.type("em")
-      await stale.cancelled()
+      await stale.ended()
       #expect(model.isSearching)
 
       await search.next().succeed(["Emma"])

@@ -145,6 +145,13 @@ struct StateTests {
     gate.open()
     await operation.ended()
     #expect(history.state.canRedo && history.state.redoTitle == "A")
+    let second = page.hold("do c")
+    page.fail("do c")
+    let group = history.group("G") { [edit = desk.edit] in _ = try await edit("c") }
+    #expect(!history.state.canRedo && history.state.redoTitle == nil)
+    second.open()
+    await group.ended()
+    #expect(history.state.canRedo && history.state.redoTitle == "A")
   }
 
   @Test func `nothing is busy any more when a handler runs`() async {

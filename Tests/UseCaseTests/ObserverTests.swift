@@ -216,11 +216,13 @@ struct ObserverTests {
     policy: UseCaseQueue.Policy
   ) async {
     let (heard, early) = (Watched(Set<UseCaseOperationID>()), Log<UseCaseOperationID>())
+    let ends = Watched(0)
     let queue = UseCaseQueue(
       policy, interceptors: [Noting { id, _ in if !heard.value.contains(id) { early.append(id) } }]
     ) { [events] event in
       events.append(event)
       if event.kind == .running { heard.update { _ = $0.insert(event.id) } }
+      if event.kind == .ended { ends.update { $0 += 1 } }
     }
     let useCase = AnyUseCase(queue: queue) { (number: Int) in
       await Task.yield()
@@ -239,6 +241,8 @@ struct ObserverTests {
         }
       }
     }
+    // A thread that still tells an earlier event tells the end, too, after `ended()` has returned.
+    await ends.wait { $0 == 400 }
     #expect(early.elements.isEmpty)
     let byOperation = Dictionary(grouping: events.elements, by: \.id).mapValues { $0.map(\.kind) }
     #expect(byOperation.count == 400)

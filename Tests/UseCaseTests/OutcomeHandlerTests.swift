@@ -70,6 +70,20 @@ struct OutcomeHandlerTests {
     #expect(log.elements.last == "cancelled requested")
   }
 
+  @Test @MainActor
+  func `a late cancel reaches onCancel, too, when nothing handles the outcome`() async {
+    let held = Held(.serial)
+    let operation = held.execute(1)
+      .finally { self.write($0) }
+      .onCancel { [log] reason in log.append("onCancel \(reason)") }
+    held.open(1)
+    holdThread { operation.state == .finished }
+    operation.cancel()
+    await operation.ended()
+    #expect(log.elements == ["cancelled requested", "onCancel requested"])
+    #expect(operation.fate == "+")
+  }
+
   private nonisolated func writeElsewhere(_ operation: Operation) {
     operation.finally { [log] in log.append("elsewhere") }
   }

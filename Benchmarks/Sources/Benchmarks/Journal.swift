@@ -34,12 +34,12 @@ extension Scenario {
     unit: .bytes,
     rounds: 3,
     contestants: [
-      Contestant(name: "in JSON, request and response", isBare: true) { scale in
+      Contestant(name: "request and response, as JSON", isBare: true) { scale in
         let coder = JSONHistoryCoder()
         let values = try? coder.encode(1_000_000) + coder.encode(2_000_000)
         return Double(values?.count ?? 0)
       },
-      Contestant(name: "when it was just opened", target: .cost(60)) { scale in
+      Contestant(name: "journal just opened", target: .cost(60)) { scale in
         let count = scale(10_000)
         return wait {
           try await filled(count) { folder in
@@ -48,7 +48,7 @@ extension Scenario {
           }
         } / Double(count)
       },
-      Contestant(name: "at most, with a limit of 1,000") { scale in
+      Contestant(name: "largest journal, limit of 1,000") { scale in
         let count = scale(20_000)
         return wait {
           let folder = try Folder()

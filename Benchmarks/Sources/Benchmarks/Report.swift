@@ -21,37 +21,40 @@ struct Report {
 
       \(Machine.description)
 
-      Made by `swift run -c release --package-path Benchmarks`, in one process and one run. The
-      contestants of a scenario take turns, after one turn to warm up: 25 times in most scenarios, 7
-      or 9 times in slow ones, 3 times in *bytes of a journal*, and once in *opening a journal*.
+      Made by `swift run -c release --package-path Benchmarks`, in one process and one run. In each
+      round, the contestants of a scenario run one after the other. The first round is a warm-up.
+      Most scenarios have 25 measured rounds, slow scenarios 7 or 9, *bytes of a journal* 3, and
+      *opening a journal* 1.
 
       *× bare* is the cost of the contestant divided by the cost of the bare work above it. In most
       scenarios, the bare work uses `Task { }` and no library. The column shows the median of all
-      turns; *from – to* shows the minimum and the maximum. Each ratio compares two costs of the same turn, so what disturbs
-      the machine disturbs both. *Per operation* is the median cost of one operation, handler or
-      entry. Dividing two of these costs doesn't give *× bare*, because a median of ratios is not
-      the ratio of two medians.
+      rounds; *from – to* shows the minimum and the maximum. Each ratio compares two costs of the
+      same round, so a disturbance of the machine affects both. *Per operation* is the median cost
+      of one operation, handler or entry. Dividing two of these costs doesn't give *× bare*, because
+      a median of ratios is not the ratio of two medians.
 
-      The bodies do almost nothing, so the benchmarks measure the overhead. If a turn has only one
+      The bodies do almost nothing, so the benchmarks measure the overhead. If a round has only one
       operation, most of the overhead is the waking of a thread.
 
       - *By hand* is the least code that serves one handler, or one awaiting task, without a
         library: a lock, a count of running tasks, a task-local value that tells the body its slot,
         and a cancellation handler around the wait.
-      - In *Task after Task*, each task awaits the task before it; in *limit(2)*, the task two
-        before it.
-      - A *storm* is a series of calls, each of which supersedes the one before. Its bare work
+      - In *Task after Task*, each task awaits the previous task. In the scenario *limit(2)*, task
+        *n* awaits task *n* − 2.
+      - A *storm* is a series of calls, each of which supersedes the previous call. Its bare work
         cancels the previous task.
       - A *flood* is a series of calls of which the policy lets only a few run. Its bare work runs a
         task for each call; in *throttle: flood*, each call cancels the sleeping task of the
         previous call.
       - In *shared: ten equal requests*, the bare work is the same use case without `shared()`.
       - *2017 design* is an `Operation` with its handlers in arrays behind a dispatch queue.
-      - *Memory* is the heap memory of one task, or of one operation and its task, while it waits,
-        or after it has finished and is still referenced. For an entry, *memory* excludes the
-        request and the response.
+      - *Memory* is the heap memory of one task, or of one operation including its task. The table
+        has waiting tasks and operations, and finished tasks and operations that are still
+        referenced. For an entry, *memory* excludes the request and the response.
+      - *At 1,000* and *at 1,000,000* are the numbers of entries that the history already contains.
       - In *history with a journal*, the bare work is a history without a journal. In *compaction of
-        a journal*, it is the journal that only grows. *Opening a journal* has no bare work.
+        a journal*, it is the journal that only grows. *Opening a journal* has no bare work, and so
+        no ratio.
       - Both histories of *compaction of a journal* have a limit of 100 entries. The journal of
         *compacted often* is rewritten and synced about every 160 executions. The journal of *only
         grows* is never rewritten.

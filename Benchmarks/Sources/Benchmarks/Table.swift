@@ -12,12 +12,13 @@ struct Table {
 
   init(_ results: [Samples]) {
     rows = results.flatMap { samples in
-      samples.scenario.contestants.enumerated().map { index, contestant in
-        let ratio = samples.ratio(of: index)
+      let hasBare = samples.scenario.contestants.contains(where: \.isBare)
+      return samples.scenario.contestants.enumerated().map { index, contestant in
+        let ratio = contestant.isBare || !hasBare ? nil : samples.ratio(of: index)
         return [
           index == 0 ? samples.scenario.name : "", contestant.name,
-          contestant.isBare ? "1" : ratio.median.short,
-          contestant.isBare ? "" : "\(ratio.minimum.short) – \(ratio.maximum.short)",
+          ratio?.median.short ?? (contestant.isBare ? "1" : ""),
+          ratio.map { "\($0.minimum.short) – \($0.maximum.short)" } ?? "",
           samples.scenario.unit.text(samples.cost(of: index).median),
           contestant.target?.verdict(on: index, in: samples).text ?? "",
         ]

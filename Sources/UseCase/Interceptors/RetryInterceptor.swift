@@ -49,7 +49,7 @@ public struct RetryInterceptor: UseCaseInterceptor {
   ///   - next: The next interceptor, or the body.
   /// - Returns: The response of the first attempt that succeeds.
   /// - Throws: The error of the last attempt, or `CancellationError`.
-  /// - Complexity: O(*n*) in the number of attempts, beside that of the body.
+  /// - Complexity: O(*n*) in the number of attempts, not counting the body.
   public func intercept<Request: Sendable, Response: Sendable>(
     _ request: Request, of execution: UseCaseExecution,
     next: UseCaseNext<Request, Response>
@@ -121,7 +121,7 @@ extension RetryInterceptor {
     ///   - generator: Gives one seed for all fractions. Pass a generator with a fixed seed to make
     ///     a test repeatable.
     /// - Returns: The delay.
-    /// - Complexity: O(1), beside that of this delay.
+    /// - Complexity: O(1), plus the complexity of the delay without jitter.
     public func jittered(by fraction: Double, using generator: some RandomNumberGenerator) -> Delay
     {
       guard (0...1).contains(fraction) else {

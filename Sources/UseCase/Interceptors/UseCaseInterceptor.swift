@@ -22,7 +22,7 @@ public protocol UseCaseInterceptor: Sendable {
   ///   - request: The request of the operation.
   ///   - execution: The operation, and the name of its use case.
   ///   - next: The next interceptor, or the body. Call `next` once, several times or never, with
-  ///     this request or another.
+  ///     this request or a different request.
   /// - Returns: The response of the operation.
   /// - Throws: The failure of the operation.
   func intercept<Request: Sendable, Response: Sendable>(
@@ -40,9 +40,9 @@ public struct UseCaseNext<Request: Sendable, Response: Sendable>: Sendable {
     self.function = function
   }
 
-  /// Runs the next interceptor, or the body, in the isolation of its type.
+  /// Runs the next interceptor, or the body. The body runs in the isolation of the use case's type.
   ///
-  /// - Parameter request: The request of the operation, or another one.
+  /// - Parameter request: The request of the operation, or a different request.
   /// - Returns: The response.
   /// - Throws: The error of the next interceptor, or of the body.
   public func callAsFunction(_ request: Request) async throws -> Response {
@@ -58,7 +58,7 @@ public struct UseCaseExecution: Sendable {
   /// The name of the type of the use case. The string is created at each access.
   public var useCase: String { String(describing: type) }
 
-  /// The operation in whose body this one was executed or called, `nil` if there was none.
+  /// The operation in whose body this operation was executed or called, `nil` if there was none.
   public let parent: UseCaseOperationID?
 
   let type: any Any.Type

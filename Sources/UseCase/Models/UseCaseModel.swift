@@ -16,15 +16,15 @@ public import Observation
 /// }
 /// ```
 ///
-/// An operation that ends late never overwrites the value or the error of a newer one. When the
-/// model is deallocated, its operations are cancelled.
+/// An operation that ends late never overwrites the value or the error of a newer operation. When
+/// the model is deallocated, its operations are cancelled.
 @MainActor @Observable
 public final class UseCaseModel<Base: UseCase> {
   /// The response of the newest operation that has succeeded. Only the model sets it.
   public private(set) var value: Base.Response?
 
-  /// The error of the newest operation that has failed; `nil` once a later one has succeeded. Only
-  /// the model sets it.
+  /// The error of the newest operation that has failed; `nil` once a later operation has succeeded.
+  /// Only the model sets it.
   public private(set) var error: (any Error)?
 
   /// Whether an operation waits or runs.
@@ -120,7 +120,7 @@ public final class ReportingUseCaseModel<Base: ReportingUseCase> {
   /// The response of the newest operation that has succeeded.
   public var value: Base.Response? { model.value }
 
-  /// The error of the newest operation that has failed; `nil` once a later one has succeeded.
+  /// The error of the newest operation that has failed; `nil` once a later operation has succeeded.
   public var error: (any Error)? { model.error }
 
   /// Whether an operation waits or runs.

@@ -101,15 +101,15 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
 
   /// Cancels the operation, for the reason ``UseCaseCancellation/requested``.
   ///
-  /// A waiting operation never starts. The task of a running one is cancelled, and its late
+  /// A waiting operation never starts. The task of a running operation is cancelled, and its late
   /// response or error is ignored.
   ///
   /// After `cancel()` has returned, no `then`, `catch` or `common` begins in the isolation of the
   /// caller, even if the operation already had an outcome. In that case, `onCancel` and `finally`
   /// run instead and receive a cancellation. The ``outcome`` property keeps its value.
   ///
-  /// Cancelling an operation again has no effect. Neither does cancelling one that has run all its
-  /// handlers, or has begun the last `then`, `catch` or `common` for its outcome.
+  /// Cancelling an operation again has no effect. `cancel()` also has no effect once the operation
+  /// has run all its handlers, or has begun the last `then`, `catch` or `common` for its outcome.
   public func cancel() { core.concludeEarly(.cancelled(.requested)) }
 
   @inlinable @inline(__always)

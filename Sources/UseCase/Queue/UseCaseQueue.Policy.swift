@@ -24,11 +24,11 @@ extension UseCaseQueue {
       case wait
 
       /// The oldest operation is cancelled, for the reason ``UseCaseCancellation/superseded``. The
-      /// incoming one starts at once, although the old body may not have returned yet.
+      /// incoming operation starts at once, although the old body may not have returned yet.
       case cancelPrevious
 
       /// The oldest operation is cancelled, for the reason ``UseCaseCancellation/superseded``. The
-      /// incoming one starts when a body has returned: bodies never overlap beyond the limit.
+      /// incoming operation starts when a body has returned: bodies never overlap beyond the limit.
       case cancelPreviousAndWait
 
       /// The incoming operation is cancelled, for the reason ``UseCaseCancellation/dropped``.
@@ -76,7 +76,7 @@ extension UseCaseQueue {
     /// All operations run at once.
     public static let unlimited = Policy(limit: .max, whenBusy: .wait)
 
-    /// Operations run one at a time, and the others wait: first in, first out.
+    /// One operation runs at a time. Later operations wait: first in, first out.
     public static let serial = Policy(limit: 1, whenBusy: .wait)
 
     /// The newest operation runs, and the previous one is cancelled. Use it for search as you type.
@@ -86,14 +86,14 @@ extension UseCaseQueue {
     /// running has returned.
     public static let cancelPreviousAndWait = Policy(limit: 1, whenBusy: .cancelPreviousAndWait)
 
-    /// While an operation runs, incoming ones are dropped. Use it for a button that must not fire
-    /// twice.
+    /// While an operation runs, incoming operations are dropped. Use it for a button that must not
+    /// fire twice.
     public static let dropWhileBusy = Policy(limit: 1, whenBusy: .drop)
 
     /// An operation runs, and only the newest waits. Use it to save a document that keeps changing.
     public static let keepLatest = Policy(limit: 1, whenBusy: .keepLatest)
 
-    /// At most `limit` operations run at a time. The others wait: first in, first out.
+    /// At most `limit` operations run at a time. Later operations wait: first in, first out.
     ///
     /// - Parameter limit: At least 1; anything less is a programmer error and traps.
     /// - Returns: The policy.
@@ -101,19 +101,19 @@ extension UseCaseQueue {
       Policy(limit: limit, whenBusy: .wait)
     }
 
-    /// At most `limit` operations run at a time, and at most `waiting` wait; the others are
+    /// At most `limit` operations run at a time, and at most `waiting` wait. Further operations are
     /// dropped.
     ///
-    /// The waiting ones start first in, first out. Use it when the number of waiting operations
-    /// must be bounded.
+    /// The waiting operations start first in, first out. Use it when the number of waiting
+    /// operations must be bounded.
     ///
     /// ```swift
     /// let uploads = UseCaseQueue(.limit(2, waiting: 100))
     /// ```
     ///
     /// An operation that finds no place to wait in is ``UseCaseCancellation/dropped`` before
-    /// `execute` returns. While the queue is suspended, up to `limit + waiting` operations run and
-    /// wait together. `limit(1, waiting: 0)` is ``dropWhileBusy``.
+    /// `execute` returns. While the queue is suspended, it holds up to `limit + waiting`
+    /// operations, running and waiting together. `limit(1, waiting: 0)` is ``dropWhileBusy``.
     ///
     /// - Parameters:
     ///   - limit: At least 1; anything less is a programmer error and traps.
@@ -129,8 +129,8 @@ extension UseCaseQueue {
       return Policy(limit: limit, whenBusy: .drop, waiting: waiting)
     }
 
-    /// The newest operation runs after `debounce` has passed without a newer one. The previous
-    /// operation is cancelled at once.
+    /// The newest operation runs after `debounce` has passed without a newer operation. The
+    /// previous operation is cancelled at once.
     ///
     /// - Parameter debounce: Measured on the queue's clock, from `execute`. Anything less than 0 is
     ///   a programmer error and traps.
@@ -153,10 +153,10 @@ extension UseCaseQueue {
     /// let preview = UseCaseQueue(.throttle(.milliseconds(100)))
     /// ```
     ///
-    /// This is ``keepLatest`` with a pause. The first operation starts at once. The newest one
-    /// starts when the interval is over and the running body has returned, so the last operation
-    /// of a burst always runs. The interval counts from the moment an operation gets its slot: an
-    /// operation that is cancelled while it waits doesn't count. Combine's
+    /// This is ``keepLatest`` with a pause. The first operation starts at once. The newest
+    /// operation starts when the interval is over and the running body has returned, so the last
+    /// operation of a burst always runs. The interval counts from the moment an operation gets its
+    /// slot: an operation that is cancelled while it waits doesn't count. Combine's
     /// `throttle(for:scheduler:latest:)` does this with `latest: true`, except that bodies never
     /// overlap here.
     ///

@@ -48,7 +48,7 @@ public final class UseCaseQueue: Sendable {
   /// Creates a queue that follows a policy.
   ///
   /// - Parameters:
-  ///   - policy: How many operations run at a time, and what happens to the others.
+  ///   - policy: How many operations run at a time, and what happens to further operations.
   ///   - clock: Measures debounce, throttle and timeouts. Give your own in a test.
   ///   - interceptors: Wrapped around every body of the queue, the first outermost.
   ///   - reactions: Attach handlers to the operations of the queue, whichever code executes them.
@@ -97,7 +97,8 @@ public final class UseCaseQueue: Sendable {
   /// Whether an operation runs or waits. A progress indicator can show it, whatever the policy is.
   public var isBusy: Bool { !activity.isIdle }
 
-  /// Returns the present activity, and then one for each change. A slow reader skips to the newest.
+  /// Returns the present activity, and then the new activity after each change. A slow reader skips
+  /// to the newest activity.
   ///
   /// ```swift
   /// for await activity in search.queue.activities() {
@@ -116,8 +117,8 @@ public final class UseCaseQueue: Sendable {
   /// Keeps operations from starting until ``resume()``.
   ///
   /// Running operations go on, and the policy still applies: an incoming operation waits, is
-  /// dropped, or supersedes another one. Operations wait forever in a queue that is never resumed:
-  /// cancel them.
+  /// dropped, or supersedes another operation. Operations wait forever in a queue that is never
+  /// resumed: cancel them.
   public func suspend() { machine.withLock { $0.suspend() } }
 
   /// Starts the waiting operations that may start, in order.
@@ -162,9 +163,9 @@ public final class UseCaseQueue: Sendable {
 
   /// Whether the current task runs inside a slot of this queue.
   ///
-  /// The value is true in a body, in the use cases that the body calls in the call form,
-  /// `try await useCase(request)`, and in their child tasks and `Task { }`, as long as the slot is
-  /// held. The value is false in handlers.
+  /// The value is true in a body, and in the use cases that the body calls in the call form, as in
+  /// `try await useCase(request)`. It is also true in a child task or a `Task { }` that this code
+  /// starts, as long as the slot is held. The value is false in handlers and in detached tasks.
   ///
   /// - Complexity: O(*n*), where *n* is the depth of nested calls of use cases.
   public var isHeldHere: Bool { Slot.holder(in: ObjectIdentifier(self)) != nil }

@@ -1,8 +1,9 @@
 /// A consistent snapshot of what a queue is doing and has done.
 ///
-/// Each operation that the queue has admitted, dropped ones included, is in exactly one of the five
-/// counts. An operation that is cancelled or times out while it runs counts as running until its
-/// body has returned. A call that runs inside the slot of another operation isn't counted.
+/// Each operation that was submitted to the queue, even one that was dropped, is in exactly one of
+/// the five counts. An operation that is cancelled or times out while it runs counts as running
+/// until its body has returned. A call that runs inside the slot of another operation isn't
+/// counted.
 ///
 /// ```swift
 /// let activity = search.queue.activity
@@ -24,7 +25,8 @@ public struct UseCaseActivity: Hashable, Sendable {
   /// How many operations were cancelled, for whatever reason: see ``UseCaseCancellation``.
   public var cancelled: Int
 
-  /// How many operations the queue has admitted, dropped ones included: the sum of the five counts.
+  /// How many operations were submitted to the queue, including dropped operations: the sum of the
+  /// five counts.
   public var executed: Int { running + waiting + succeeded + failed + cancelled }
 
   /// Whether no operation runs or waits.

@@ -18,7 +18,7 @@ public struct UseCaseEvent: Sendable {
   /// The change.
   public let kind: Kind
 
-  /// The operation in whose body this one was executed or called, `nil` if there was none.
+  /// The operation in whose body this operation was executed or called, `nil` if there was none.
   public let parent: UseCaseOperationID?
 
   /// The error if ``kind`` is ``Kind/failed``, otherwise `nil`.

@@ -8,7 +8,8 @@ import UseCase
 /// }
 /// ```
 public struct HistoryEntry: Identifiable, Hashable, Sendable {
-  /// The identity of an entry. An entry that was requested later has a greater identity.
+  /// The identity of an entry. An entry whose execution or group was called later has a greater
+  /// identity.
   ///
   /// An identity is unique among all histories of the process. A later launch that opens the
   /// history from a journal doesn't use it again.
@@ -47,7 +48,8 @@ public struct HistoryEntry: Identifiable, Hashable, Sendable {
     /// The number of the entry, such as `#7`.
     public var description: String { "#\(number)" }
 
-    /// Returns whether the first entry was requested before the second.
+    /// Returns whether the execution or group of the first entry was called before that of the
+    /// second.
     ///
     /// - Parameters:
     ///   - lhs: The identity of an entry.

@@ -12,8 +12,9 @@ public enum HistoryError: Error, Hashable, CustomStringConvertible {
   /// doubt can only be forgotten: see ``HistoryEntry/Standing/inDoubt``.
   case unknownEntry(HistoryEntry.ID)
 
-  /// These later entries have to be undone first, because they overlap the entry, or because one is
-  /// a partly undone group. The oldest comes first.
+  /// These later entries, which overlap the entry, have to be undone first. The array lists them
+  /// from the oldest to the newest. If a group is partly undone, the array contains only this
+  /// group.
   case blocked(by: [HistoryEntry.ID])
 
   /// A sentence for a user.

@@ -23,7 +23,8 @@ public struct HistoryFootprint: Hashable, Sendable {
   private let keys: Set<Key>?
 
   /// A footprint that overlaps all footprints except an empty one. An entry with this footprint can
-  /// be undone only after all later entries whose footprint isn't empty.
+  /// be undone only when all later entries have been undone, except entries with an empty
+  /// footprint.
   public static let everything = Self(keys: nil)
 
   /// Returns the footprint of an execution that touches these things, such as the ids of notes.

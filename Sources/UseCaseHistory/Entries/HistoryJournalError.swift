@@ -28,8 +28,8 @@ public struct HistoryJournalError: Error, CustomStringConvertible {
     /// The journal can't be read.
     case cannotRead
 
-    /// The journal can't be written. Either the action didn't run, or it ran and is not in the
-    /// journal yet.
+    /// The journal can't be written. Either the execution, undo or redo didn't run, or it ran and
+    /// isn't in the journal yet.
     case cannotWrite
 
     /// The journal was closed.
@@ -42,7 +42,7 @@ public struct HistoryJournalError: Error, CustomStringConvertible {
   /// The name of the journal, such as the path of a file. Empty if it has none.
   public let journal: String
 
-  /// The underlying error, such as one of the system, if there is one.
+  /// The underlying error, such as a system error, if there is one.
   public let cause: (any Error)?
 
   /// Creates an error, for a journal of your own.
@@ -63,7 +63,7 @@ public struct HistoryJournalError: Error, CustomStringConvertible {
   }
 
   /// A sentence with the cause. The sentences for `notJournaled` and `duplicateName` are for the
-  /// programmer, the others for a user.
+  /// programmer, the other sentences for a user.
   public var description: String { sentence + (cause.map { " (\($0))" } ?? "") }
 
   private var sentence: String {

@@ -8,11 +8,11 @@ public struct HistoryState: Hashable, Sendable {
   /// Whether ``UseCaseHistory/undo()`` called now would have an entry to undo.
   public var canUndo: Bool
 
-  /// Whether ``UseCaseHistory/redo()`` called now would have an entry to redo.
+  /// Whether ``UseCaseHistory/redo()`` called now would have an entry to redo, and no execution or
+  /// group waits or runs.
   ///
-  /// `canRedo` is `false` while a recorded execution waits or runs, because the execution discards
-  /// the undone entries if it succeeds. ``UseCaseHistory/redo()`` says which entry a redo is for
-  /// that is called meanwhile.
+  /// An execution or a group discards the undone entries when it is recorded. While it waits or
+  /// runs, `canRedo` is `false`, but a call of `redo()` may still find an entry to redo.
   public var canRedo: Bool
 
   /// Whether an execution, an undo, a redo, a move or a group of the history waits or runs.
@@ -24,12 +24,12 @@ public struct HistoryState: Hashable, Sendable {
 
   /// The title of the entry that `undo()` would undo, even while its execution waits or runs.
   ///
-  /// It is `nil` if there is nothing to undo. It is also `nil` while a use case of your own waits
-  /// or runs on the lane and calls a ``RecordedUseCase``: the title is known once the execution is
-  /// recorded.
+  /// It is `nil` if there is nothing to undo. It is also `nil` while a *wrapper* waits or runs: a
+  /// use case of yours whose queue is the lane, and whose body calls a ``RecordedUseCase``. The
+  /// history knows the title once the call is recorded.
   public var undoTitle: String?
 
-  /// The title of the entry that `redo()` would redo, `nil` if there is none.
+  /// The title of the entry that `redo()` would redo, `nil` if ``canRedo`` is `false`.
   public var redoTitle: String?
 
   /// How many entries are applied.

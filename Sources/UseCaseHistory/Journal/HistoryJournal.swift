@@ -1,5 +1,5 @@
-/// A store to which a history writes what it does, so that a later launch can restore it: an
-/// ordered list of opaque records.
+/// An ordered list of opaque records, to which a history writes what it does. A later launch
+/// restores the history from these records.
 ///
 /// `FileJournal` in the module `UseCaseJournal` is a journal in a file. To use a database,
 /// implement a journal with a table of blobs, and an ascending key.
@@ -11,8 +11,8 @@ public protocol HistoryJournal: Sendable {
   /// only numbers, and the name of the use case.
   var coder: any HistoryCoder { get }
 
-  /// Returns all records in order, except a last one that was only partly written when the process
-  /// ended.
+  /// Returns all records in order, except a last record that was only partly written when the
+  /// process ended.
   ///
   /// - Returns: The records.
   /// - Throws: The reason why the records can't be read.
@@ -22,7 +22,7 @@ public protocol HistoryJournal: Sendable {
   /// Appends a record. Return when the record is durable.
   ///
   /// Each recorded execution, undo and redo awaits two appends: one before its body runs, and one
-  /// before its handlers run.
+  /// before any handler but `onStart` runs.
   ///
   /// - Parameter record: The bytes.
   /// - Throws: The reason why the record is not written. It does no harm if the record is there

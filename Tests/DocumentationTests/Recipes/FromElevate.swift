@@ -9,11 +9,13 @@ struct FromElevate {
   struct Login: ReportingUseCase {
     let queue: UseCaseQueue
     let timeout = Duration.seconds(30)
+    let connection: Gate
     let gate: Gate
 
     func main(
       _ password: String, report: @escaping @Sendable (String) -> Void
     ) async throws -> String {
+      try await connection.pass()
       report("connected")
       try await gate.pass()
       guard password == "secret" else { throw WrongPassword() }
@@ -23,10 +25,11 @@ struct FromElevate {
 
   private let screen = TestScreen()
   private let clock = ManualClock()
+  private let connection = Gate()
   private let gate = Gate()
 
   private func login(_ password: String) -> UseCaseOperation<String, String> {
-    let login = Login(queue: UseCaseQueue(clock: clock), gate: gate)
+    let login = Login(queue: UseCaseQueue(clock: clock), connection: connection, gate: gate)
     let operation =
       login.execute(password) { status in screen.show(status) }  // on_update
       .onStart { screen.show("Logging in…") }  // on_start
@@ -34,6 +37,7 @@ struct FromElevate {
       .catch(WrongPassword.self) { _ in screen.show("Wrong") }  // on_error
       .then { name in screen.show("Welcome, \(name)!") }  // on_finish, with a result
       .finally { screen.show("over") }
+    connection.open()
     return operation
   }
 

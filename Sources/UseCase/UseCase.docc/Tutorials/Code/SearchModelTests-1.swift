@@ -11,7 +11,7 @@ struct SearchModelTests {
   @Test func `only the newest search is shown`() async {
     let model = SearchModel(search: search)
     model.type("e")
-    let stale = await search.next()
-    #expect(stale.request == "e")
+    let first = await search.next()
+    #expect(first.request == "e")
   }
 }
