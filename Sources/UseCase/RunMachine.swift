@@ -1,17 +1,17 @@
-/// Decides who rides one shared run, and when the run is cancelled.
+/// Decides which operations ride one shared run, and when the run is cancelled.
 ///
 ///     fresh → starting → riding → left
 ///
-/// A rider is an operation that shares the run. It boards when it is admitted, and leaves when it
-/// is cancelled or its body has returned, once. The first one starts the run; whoever boards
-/// meanwhile rides along. When the last one has left, the run is of no use to anybody.
+/// A rider is an operation that shares the run. It boards when it is admitted, and leaves once, when
+/// it is cancelled or its body has returned. The first rider starts the run, and later riders ride
+/// along. When the last rider has left, the run is cancelled if it has no outcome.
 ///
 /// The machine decides, and its owner acts once the lock is released.
 struct RunMachine<Run: Sendable, Rider: Sendable>: Sendable {
   private enum State {
     /// Nobody has boarded. Next is `starting`.
     case fresh
-    /// The first rider executes the run, if it is made, and everybody may leave meanwhile. Next is
+    /// The first rider makes the run and executes it. All riders may leave meanwhile. Next is
     /// `riding`, or `left`.
     case starting(Run?)
     /// There is a run, and there are riders. Next is `left`.

@@ -25,8 +25,8 @@ public struct SharedUseCase<Base: UseCase>: UseCase where Base.Request: Hashable
     while true {
       let riders =
         runs[request]
-        ?? runs.queue(for: request) { end in
-          let riders = UseCaseQueue(.unlimited, keeper: SharedRun<Base>(end), lane: end)
+        ?? runs.queue(for: request) { key in
+          let riders = UseCaseQueue(.unlimited, keeper: SharedRun<Base>(key), lane: key)
           riders.suspend()
           return riders
         }
@@ -51,7 +51,7 @@ public struct SharedUseCase<Base: UseCase>: UseCase where Base.Request: Hashable
     do {
       return try await run.value
     } catch {
-      if case .cancelled(let reason)? = run.verdict { run.core.noteInCaller(reason) }
+      if case .cancelled(let reason)? = run.verdict { Slot.noteCancellation(ofCall: reason) }
       throw error
     }
   }
@@ -94,16 +94,16 @@ extension UseCase where Request: Hashable {
   public func shared() -> SharedUseCase<Self> { SharedUseCase(self) }
 }
 
-/// One run, and who rides it. It is the keeper of the queue of its riders, which is suspended until
-/// the run starts: so they wait as long as it waits.
+/// One run and its riders. The run is the keeper of the queue of its riders. This queue is suspended
+/// until the run begins, so the riders wait as long as the run waits.
 private final class SharedRun<Base: UseCase>: QueueKeeper where Base.Request: Hashable {
   typealias Operation = UseCaseOperation<Base.Request, Base.Response>
 
   private let machine = Lock(RunMachine<any Untyped, any Untyped>())
-  private let end: LaneEnd<Base.Request>
+  private let key: LaneKey<Base.Request>
 
-  init(_ end: LaneEnd<Base.Request>) {
-    self.end = end
+  init(_ key: LaneKey<Base.Request>) {
+    self.key = key
   }
 
   /// Whether an execution that comes now starts another run.
@@ -113,7 +113,7 @@ private final class SharedRun<Base: UseCase>: QueueKeeper where Base.Request: Ha
   }
 
   /// Lets later executions look for another run.
-  func closeDoors() { end.remove() }
+  func closeDoors() { key.remove() }
 
   func run(of rider: UseCaseOperationID) -> (any Untyped)? {
     machine.withLock { $0.run(of: rider) }
@@ -163,13 +163,13 @@ private final class SharedRun<Base: UseCase>: QueueKeeper where Base.Request: Ha
     case .finished: tellRiders(of: run)
     case .waiting:
       Task {
-        await run.core.settled()
+        await run.core.awaitValue()
         self.tellRiders(of: run)
       }
     }
   }
 
-  /// Tells riders that wait of a run that will not start.
+  /// Cancels the riders if the run was cancelled before it began.
   private func tellRiders(of run: any Untyped) {
     guard case .cancelled(let reason)? = run.verdict else { return }
     for rider in machine.withLock({ $0.riders }) { rider.cancel(reason) }
@@ -201,7 +201,7 @@ extension UseCaseOperation: Untyped {
   fileprivate var isDeadlock: Bool { core.isDeadlock }
 }
 
-/// The use case that a run runs: the base, once the riders have heard that it begins.
+/// The use case of a run. It resumes the queue of the riders, and runs the base.
 private struct RunBody<Base: UseCase>: UseCase, AskingUseCase {
   let base: Base
   let riders: UseCaseQueue

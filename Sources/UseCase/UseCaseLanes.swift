@@ -20,7 +20,7 @@
 /// `UseCaseLanes` is a reference type: copies of a use case share their lanes.
 public final class UseCaseLanes<Key: Hashable & Sendable>: Sendable {
   @usableFromInline let queues = KeyedQueues<Key>()
-  private let make: @Sendable (LaneEnd<Key>) -> UseCaseQueue
+  private let make: @Sendable (LaneKey<Key>) -> UseCaseQueue
 
   /// Creates an empty set of lanes. Each lane is created on first use, as a queue with these
   /// parameters.
@@ -37,10 +37,10 @@ public final class UseCaseLanes<Key: Hashable & Sendable>: Sendable {
     interceptors: [any UseCaseInterceptor] = [], reactions: UseCaseReactions? = nil,
     observer: (@Sendable (UseCaseEvent) -> Void)? = nil
   ) {
-    make = { end in
+    make = { key in
       UseCaseQueue(
-        policy, clock: clock, interceptors: interceptors, reactions: reactions, observer: observer,
-        lane: end)
+        policy, keeper: nil, clock: clock, interceptors: interceptors, reactions: reactions,
+        observer: observer, lane: key)
     }
   }
 

@@ -2,8 +2,8 @@ import Synchronization
 
 /// Tells streams that something has changed. Each then reads the newest value itself.
 ///
-/// So a slow reader sees the newest value, values never arrive in the wrong order, and a change
-/// costs one load as long as nobody reads. The streams end when the signal goes away.
+/// So a slow reader skips to the newest value, and values never arrive in the wrong order. A change
+/// costs one load if nobody reads. The streams end when the signal is deallocated.
 package final class ChangeSignal: Sendable {
   private struct Readers {
     var last = 0
@@ -19,7 +19,7 @@ package final class ChangeSignal: Sendable {
     for poke in readers.withLock({ $0.pokes }).values { poke.finish() }
   }
 
-  /// Something has changed. Call it outside of any lock.
+  /// Tells the streams of a change. Call this outside of any lock.
   @inline(__always)
   package func poke() {
     if count.load(ordering: .sequentiallyConsistent) > 0 { pokeAll() }
@@ -29,8 +29,8 @@ package final class ChangeSignal: Sendable {
     for poke in readers.withLock({ $0.pokes }).values { poke.yield() }
   }
 
-  /// Streams the present value and then one for each change. `read` returns the newest value, nil
-  /// if there will be none.
+  /// Streams the present value, and then one for each change. `read` returns the newest value, nil
+  /// at the end.
   package func values<Value: Equatable & Sendable>(
     _ read: @escaping @Sendable () -> Value?
   ) -> AsyncStream<Value> {

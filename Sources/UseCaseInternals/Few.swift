@@ -34,7 +34,7 @@ extension Few {
     }
   }
 
-  /// Puts an element in the place of another, and returns the latter. It copies neither.
+  /// Puts an element in the place of another, and returns the latter. Neither is copied.
   @inlinable
   package mutating func exchange(_ element: consuming Element, at index: Int) -> Element {
     switch consume self {
@@ -49,7 +49,7 @@ extension Few {
     }
   }
 
-  /// Calls `body` with each element in order. It copies none, as iterating would.
+  /// Calls `body` with each element in order. Unlike iteration, it copies no element.
   @inlinable
   package consuming func forEach(_ body: (Element) -> Void) {
     switch consume self {

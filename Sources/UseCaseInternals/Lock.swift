@@ -2,9 +2,9 @@ public import Synchronization
 
 /// A value behind a `Mutex` that the thread sanitizer understands on every platform.
 ///
-/// On Linux the sanitizer cannot see into `Mutex` and reports races that are none. The fence tells
-/// it again what the mutex already guarantees, at the price of two plain moves, so an app that
-/// tests itself under the sanitizer gets no report from these locks.
+/// On Linux the sanitizer cannot see into `Mutex`, and reports races that do not exist. The fence
+/// repeats the guarantee of the mutex, at the price of two plain moves. So an app that is tested
+/// under the sanitizer gets no report from these locks.
 @usableFromInline
 package struct Lock<Value: Sendable>: ~Copyable, Sendable {
   @usableFromInline let mutex: Mutex<Value>

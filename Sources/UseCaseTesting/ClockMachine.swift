@@ -1,9 +1,9 @@
-/// The tasks that sleep, and those that are being resumed. Times are counted from the creation of
-/// the clock.
+/// The tasks that sleep, and the tasks that are due. Times are counted from the creation of the
+/// clock.
 ///
 /// Tasks that are due stand in a line, each advance behind the tasks that it has reached. The head
-/// of the line has been resumed; when it runs, it leaves the line and the next one is resumed. That
-/// keeps the order, and tells each advance its end, without a task that drives it.
+/// of the line has been resumed. When it runs, it leaves the line, and the next task is resumed. So
+/// the order is kept, and each advance learns of its end, without a task of its own.
 struct ClockMachine {
   private enum Due {
     case alarm(Promise<Bool>)
@@ -39,7 +39,7 @@ struct ClockMachine {
     return (nil, complete.map(\.promise))
   }
 
-  /// Returns whether the alarm was set. One that is due stays so.
+  /// Returns whether the alarm was set. An alarm that is due stays due.
   mutating func cancel(_ alarm: Promise<Bool>) -> Bool {
     guard let index = asleep.firstIndex(where: { $0.alarm === alarm }) else { return false }
     asleep.remove(at: index)
@@ -63,7 +63,7 @@ struct ClockMachine {
     return move()
   }
 
-  /// Takes the ends out of the line that have nobody before them. The alarm at its head stays.
+  /// Takes the ends at the head of the line, up to the first alarm. This alarm stays.
   private mutating func move() -> (ends: [Promise<Void>], alarm: Promise<Bool>?) {
     var ends: [Promise<Void>] = []
     while let head = line.first {

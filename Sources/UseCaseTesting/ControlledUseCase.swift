@@ -67,7 +67,7 @@ public final class ControlledUseCase<Request: Sendable, Response: Sendable>: Use
       try await withTaskCancellationHandler {
         try await answer.value.get()
       } onCancel: {
-        // The answer comes first, so that nobody who sees the cancellation can still answer.
+        // The answer comes first: a test that sees the cancellation can no longer answer.
         answer.fulfill(.failure(CancellationError()))
         cancellation.fulfill(())
       }
@@ -138,7 +138,7 @@ private enum CallLine<Call: Sendable> {
     }
   }
 
-  /// Returns the reader who gets the call, or keeps the call.
+  /// Returns the reader that gets the call, or keeps the call.
   mutating func add(_ call: Call) -> Promise<Call>? {
     switch self {
     case .calls(let calls):

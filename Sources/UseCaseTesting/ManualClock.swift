@@ -139,7 +139,7 @@ public final class ManualClock: Clock, SteppingClock, Sendable {
     try await sleep(until: deadline) {}
   }
 
-  /// Sleeps as well, and then takes the step. An advance waits for it.
+  /// Does the same, and then takes the step. An advance waits for this step.
   package func sleep(until deadline: Instant, then step: Step) async throws {
     let alarm = Promise<Bool>()
     let isDue = await withTaskCancellationHandler {

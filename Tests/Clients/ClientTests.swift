@@ -3,8 +3,8 @@ import Testing
 import UseCase
 import UseCaseHistory
 
-// What a client writes and may rely on, compiled in each mode that a client may have. Each target
-// of clients links to this file, and has a file of its own for what differs.
+// The code of a client, and the promises to a client, compiled in each mode that a client may have.
+// Each target of clients links to this file, and has a file of its own for the differences.
 
 struct Find: UseCase {
   let queue = UseCaseQueue(.cancelPrevious)

@@ -41,7 +41,7 @@ extension ActedWorld {
 
 /// An order of acts after which the world is not as it should be.
 public struct BadOrder: Error, CustomStringConvertible {
-  /// What is wrong with the world.
+  /// The promise that was not kept.
   public let reason: String
 
   /// The acts that led there.

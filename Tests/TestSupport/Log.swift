@@ -1,11 +1,11 @@
-/// What happened, in order, written and read from any thread.
+/// A list of events in order, written and read from any thread.
 public final class Log<Element: Sendable>: Sendable {
   private let watched = Watched<[Element]>([])
 
   /// Creates an empty log.
   public init() {}
 
-  /// What has been written so far.
+  /// The events so far.
   public var elements: [Element] { watched.value }
 
   /// How much has been written so far.

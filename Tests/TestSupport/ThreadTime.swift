@@ -2,7 +2,7 @@ import Foundation
 
 /// How long this thread has computed so far.
 ///
-/// What costs are measured with: the time in which the thread waits for a core does not count.
+/// Measure costs with this: the time in which the thread waits for a core does not count.
 public func threadTime() -> Duration {
   var time = timespec()
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

@@ -4,7 +4,7 @@ import Testing
 import UseCaseHistory
 import UseCaseJournal
 
-/// What another process does, or one with less room or fewer rights.
+/// The journal in another process, or in one with less room or fewer rights.
 @Suite(.mustEnd)
 struct FileJournalInChildTests {
   @Test func `a second process gets an error at once`() async throws {

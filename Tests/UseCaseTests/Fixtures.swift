@@ -111,7 +111,7 @@ extension UseCaseOperation {
   }
 }
 
-/// What has become of each: R runs, W waits, + has succeeded, F has failed, C was cancelled,
+/// A letter for each operation: R runs, W waits, + has succeeded, F has failed, C was cancelled,
 /// S superseded, D dropped, E cancelled by its scope, T cancelled itself.
 func fates<Response>(_ operations: [UseCaseOperation<Int, Response>]) -> String {
   String(operations.map(\.fate))

@@ -8,7 +8,7 @@ struct HandlerListTests {
     .success, .failure, .common, .cancellation, .always,
   ]
 
-  /// What a handler holds on to. It lives as long as the handler.
+  /// An object that a handler holds. It lives as long as the handler.
   private final class Capture: Sendable {}
 
   private static func handler(

@@ -179,7 +179,7 @@ struct HandlersTests {
   }
 
   @Test func `the cost of many handlers is linear`() async {
-    /// What it costs to attach that many, and to run them, which happens without a pause.
+    /// The cost of attaching so many handlers, and of running them, which happens without a pause.
     func cost(of count: Int) async -> Duration {
       var best = Duration.seconds(1_000)
       for _ in 1...3 {

@@ -188,7 +188,7 @@ struct ObserverTests {
     held.open(1)
     let operation = held.execute(1)
     await operation.ended()
-    // What a late handler made the observer hear was told before the next one runs.
+    // An event of a late handler would be told before the next handler runs.
     for _ in 1...3 { await operation.finally {}.ended() }
     #expect(kinds(of: operation) == [.running, .succeeded, .ended])
   }

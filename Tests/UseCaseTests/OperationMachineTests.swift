@@ -9,7 +9,7 @@ struct OperationMachineTests {
   typealias Body = OperationWorld.Body
 
   static let fates = [World.Fate.success, .failure, .cancelled(.thrown)]
-  static let admissions = [World.Admission.start, .wait]
+  static let admissions = [Admission.start, .wait]
   static let cancel = Act.end(.cancelled(.requested))
 
   /// One handler for each branch.
@@ -47,7 +47,7 @@ struct OperationMachineTests {
 
   @Test(arguments: admissions)
   func `an operation whose task sleeps first is cancelled in every order`(
-    admission: World.Admission
+    admission: Admission
   ) throws {
     try explore(
       .execute(admission, Body(), then: [.attach(Self.each), .listen(1)]), Self.cancel, .hold(1),
@@ -125,7 +125,7 @@ struct OperationMachineTests {
   }
 
   @Test(arguments: admissions)
-  func `another body is called in the slot of the operation`(admission: World.Admission) throws {
+  func `another body is called in the slot of the operation`(admission: Admission) throws {
     try explore(
       .execute(
         admission, Body(hasTimer: true, hasGuest: true),
@@ -135,13 +135,13 @@ struct OperationMachineTests {
   // MARK: - Waiters
 
   @Test(arguments: admissions)
-  func `tasks await the value`(admission: World.Admission) throws {
+  func `tasks await the value`(admission: Admission) throws {
     try explore(
       .execute(admission, Body(), then: [.hold(1), .hold(2, mayLeave: true), .hold(3)]))
   }
 
   @Test(arguments: admissions)
-  func `tasks await the value while the operation is cancelled`(admission: World.Admission) throws {
+  func `tasks await the value while the operation is cancelled`(admission: Admission) throws {
     try explore(
       .execute(
         admission, Body(hasTimer: true),
@@ -173,7 +173,7 @@ struct OperationMachineTests {
 
   @Test(arguments: admissions, [false, true])
   func `handlers of the start are attached in every order`(
-    admission: World.Admission, isObserved: Bool
+    admission: Admission, isObserved: Bool
   ) throws {
     try explore(
       .execute(
@@ -184,7 +184,7 @@ struct OperationMachineTests {
 
   @Test(arguments: admissions, [false, true])
   func `an operation with handlers of the start is cancelled in every order`(
-    admission: World.Admission, onAnActor isIsolated: Bool
+    admission: Admission, onAnActor isIsolated: Bool
   ) throws {
     try explore(
       .execute(
@@ -262,14 +262,14 @@ struct OperationMachineTests {
   // MARK: - Events
 
   @Test(arguments: admissions)
-  func `an observer hears of a run in order`(admission: World.Admission) throws {
+  func `an observer hears of a run in order`(admission: Admission) throws {
     try explore(
       .execute(admission, Body(hasTimer: true), then: [.attach([.success])]),
       in: World(isObserved: true))
   }
 
   @Test(arguments: admissions)
-  func `an observer hears of a cancellation in order`(admission: World.Admission) throws {
+  func `an observer hears of a cancellation in order`(admission: Admission) throws {
     try explore(
       .execute(admission, Body(), then: [.attach(Self.each), .listen(1)]), Self.cancel,
       in: World(isObserved: true))

@@ -2,22 +2,22 @@ import Testing
 
 @testable import UseCase
 
-/// The three small machines of an operation, each alone.
+/// The small machines of an operation, each alone.
 struct OperationPartsTests {
-  @Test func `a slot that is joined is free when the last body has left`() {
+  @Test func `a slot that is entered is free when the last body has exited`() {
     var slot = SlotLife<Int>()
     slot.wait()
-    #expect(slot.isWaiting && !slot.admitGuest())
+    #expect(slot.isWaiting && !slot.enter())
     #expect(slot.park(7) == nil)
     #expect(slot.grant() == 7)
     slot.start()
     #expect(slot.isOccupied && slot.hasBegun)
-    let (joined, first) = (slot.admitGuest(), slot.leave())
-    #expect(joined && !first && slot.isOccupied)
-    let last = slot.leave()
-    #expect(last && !slot.isOccupied && slot.hasBegun && !slot.isReturned)
+    let (entered, first) = (slot.enter(), slot.exit())
+    #expect(entered && !first && slot.isOccupied)
+    let last = slot.exit()
+    #expect(last && !slot.isOccupied && slot.hasBegun && !slot.isGivenBack)
     slot.giveBack()
-    #expect(slot.isReturned)
+    #expect(slot.isGivenBack)
   }
 
   @Test func `a slot is not given back while a body runs in it, and no body begins without one`()
@@ -50,7 +50,7 @@ struct OperationPartsTests {
     #expect(line.begin() == .ended)
   }
 
-  @Test func `who does not tell cannot go on with it`() async {
+  @Test func `a thread that does not tell cannot go on with it`() async {
     await #expect(processExitsWith: .failure) {
       var line = EventLine(isObserved: true)
       _ = line.next()
@@ -59,20 +59,27 @@ struct OperationPartsTests {
   }
 
   @Test func `one task at a time delivers, also after the end`() {
-    var delivery = HandlerDelivery()
+    var delivery = Delivery<Int, Int>()
+    var events = EventLine(isObserved: false)
     let begins = [delivery.begin(), delivery.begin()]
-    #expect(begins == [true, false] && delivery.isDelivering)
-    delivery.pause()
-    #expect(!delivery.isDelivering && !delivery.hasEnded)
-    delivery.end()
+    let hasEnded = delivery.endIfDone()
+    #expect(begins == [true, false] && hasEnded)
+    let told = delivery.listen(1)
     let late = delivery.begin()
-    #expect(late && delivery.isDelivering && delivery.hasEnded)
-    delivery.pause()
-    #expect(!delivery.isDelivering && delivery.hasEnded)
+    let kept = delivery.listen(2)
+    #expect(told == 1 && late && kept == nil)
+    guard
+      case .listeners([2]) = delivery.next(for: .success, events: &events, take: { _, _ in .none })
+    else {
+      Issue.record("The listener is told.")
+      return
+    }
+    let isFree = delivery.begin()
+    #expect(!isFree)
   }
 
   @Test func `a cancellation silences what is on its way, and nothing when all has run`() {
-    var delivery = HandlerDelivery()
+    var delivery = Delivery<Int, Int>()
     delivery.end()
     delivery.silence(.requested, after: .success)
     #expect(delivery.silence == nil)
@@ -82,10 +89,33 @@ struct OperationPartsTests {
     #expect(delivery.silence == .requested)
   }
 
-  @Test func `a delivery that has not begun cannot pause`() async {
+  @Test func `a delivery that has not begun cannot go on`() async {
     await #expect(processExitsWith: .failure) {
-      var delivery = HandlerDelivery()
-      delivery.pause()
+      var delivery = Delivery<Int, Int>()
+      var events = EventLine(isObserved: false)
+      _ = delivery.next(for: nil, events: &events, take: { _, _ in .none })
+    }
+  }
+  @Test func `an operation concludes once, and hands its job back`() async {
+    var life = VerdictLife<Int>()
+    let cancelled = life.spawn(7)
+    #expect(cancelled == nil && life.isOpen)
+    let job = life.conclude(.success)
+    #expect(job == 7 && life.verdict?.kind == .success && !life.isEarly)
+    await #expect(processExitsWith: .failure) {
+      var life = VerdictLife<Int>()
+      _ = life.conclude(.success)
+      _ = life.conclude(.success)
+    }
+  }
+
+  @Test func `a job that comes after an early outcome is cancelled if the outcome says so`() {
+    for isCancelled in [false, true] {
+      var life = VerdictLife<Int>()
+      let job = life.concludeEarly(.cancelled(.requested), cancelsJob: isCancelled)
+      #expect(job == nil && life.isEarly && life.isJobCancelled == isCancelled)
+      let late = life.spawn(7)
+      #expect(late == (isCancelled ? 7 : nil))
     }
   }
 }

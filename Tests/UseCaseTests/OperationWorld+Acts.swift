@@ -33,20 +33,20 @@ extension OperationWorld {
       return try tell(then: [.start(body)])
     case .run(let body):
       return try run(body)
-    case .join:
-      let isIn = machine.admitGuest()
-      try demand(isIn == (holders > 0), "a slot that is held can be joined")
+    case .enter:
+      let isIn = machine.enter()
+      try demand(isIn == (holders > 0), "a slot that is held can be entered")
       holders += isIn ? 1 : 0
-      return isIn ? [.leave] : []
-    case .leave:
-      return try leave(machine.leave())
+      return isIn ? [.exit] : []
+    case .exit:
+      return try exit(machine.exit())
     case .giveBack:
       hasReturned = true
       let (waiters, next) = machine.giveBack()
       try demand(
         next == .nothing || (next == .deliverInAnotherTask) == isJobCancelled,
         "a cancelled task does not deliver")
-      try demand(waiters.all == holding, "those who await the value are resumed in order")
+      try demand(waiters.all == holding, "the tasks that await the value are resumed in order")
       holding = []
       try resume(waiters.all)
       if next == .nothing, !isDelivering {
@@ -116,14 +116,14 @@ extension OperationWorld {
     holders = 1
     switch admission {
     case .start:
-      if isObserved { machine.announceRunning() }
+      if isObserved { machine.admit(as: .start) }
       isGranted = true
     case .wait:
       mustWait = true
-      machine.wait()
+      machine.admit(as: .wait)
     case .drop:
       (hasReturned, hasEnded) = (true, true)
-      machine.drop()
+      machine.admit(as: .drop)
       return isObserved ? [.admit(then: next)] : next
     }
     let first: Act = admission == .start ? .start(body) : sleeps ? .park(body) : .arrive(body)
@@ -143,10 +143,10 @@ extension OperationWorld {
 
   private mutating func attachStart() throws -> [Act] {
     let handler = machine.attachStart(reported + 1)
-    try demand((handler == .late) == hasReturned, "it comes in its turn after the body")
+    try demand((handler == .attachAsCommon) == hasReturned, "it comes in its turn after the body")
     switch handler {
-    case .late: return try attach([.common])
-    case .kept, .deliver:
+    case .attachAsCommon: return try attach([.common])
+    case .nothing, .deliver:
       reported += fate == nil || hasRun ? 1 : 0
       return try deliver(handler == .deliver)
     }
@@ -155,18 +155,18 @@ extension OperationWorld {
   private mutating func end(_ fate: Fate, then next: [Act]) throws -> [Act] {
     let isFirst = self.fate == nil
     if case .cancelled(let reason) = fate, !isFirst { silence(reason) }
-    let end = machine.endEarly(
+    let end = machine.concludeEarly(
       fate.verdict, sleeps: sleeps, tellsFailure: tellsFailures && !fate.isCancelled)
     try demand((end != nil) == isFirst, "the first end decides")
     guard let end else { return next }
     isEarly = true
-    dropped += end.dropped.count
+    dropped += end.startHandlers.count
     try demand(
-      hasRun ? end.dropped.isEmpty : reported == dropped,
+      hasRun ? end.startHandlers.isEmpty : reported == dropped,
       "the handlers of a start that never comes are let go")
     isJobCancelled = hasRun || sleeps
     let waiters = end.waiters.all + [end.parked].compactMap(\.self)
-    try demand(end.waiters.all == holding, "those who wait are resumed in order")
+    try demand(end.waiters.all == holding, "the waiters are resumed in order")
     try demand(
       end.parked == nil || end.parked == 0 && kept.contains(0) && !resumed.contains(0),
       "the task that waits to start is resumed once")
@@ -182,7 +182,7 @@ extension OperationWorld {
 
   private mutating func start(_ body: Body) throws -> [Act] {
     let start = machine.start()
-    guard start != .skip else { return [.leave] }
+    guard start != .skip else { return [.exit] }
     try demand(
       (start == .runAndDeliver) == (reported > 0), "the handlers of the start are delivered at once"
     )
@@ -196,7 +196,7 @@ extension OperationWorld {
     hasRun = true
     let delivery = try deliver(start == .runAndDeliver)
     return [.run(body)] + delivery + (body.hasTimer ? [.end(.timeout)] : [])
-      + (body.hasGuest ? [.join] : [])
+      + (body.hasGuest ? [.enter] : [])
   }
 
   private mutating func run(_ body: Body) throws -> [Act] {
@@ -209,18 +209,18 @@ extension OperationWorld {
       try demand(isFirst || !delivers, "nobody hears of an update after the end")
       return try [.run(rest)] + deliver(delivers)
     }
-    let (isNew, job, freed) = machine.settle(
+    let (isNew, job, freed) = machine.conclude(
       body.fate.verdict, tellsFailure: tellsFailures && body.fate == .failure)
     try demand(isNew == isFirst, "the body decides unless it is over")
     try demand((job != nil) == hasJob, "the job is handed back")
     hasJob = false
-    return try tell(then: leave(freed))
+    return try tell(then: exit(freed))
   }
 
-  private mutating func leave(_ freed: FreeSlot?) throws -> [Act] {
+  private mutating func exit(_ freed: FreeSlot?) throws -> [Act] {
     holders -= 1
     try demand((freed != nil) == (holders == 0), "the last one frees the slot")
-    try demand(freed == nil || !machine.isOccupied, "who gives the slot back does not hold it")
+    try demand(freed == nil || !machine.isOccupied, "a slot that is given back is not occupied")
     try demand(freed == nil || freed?.kind == machine.verdict?.kind, "it is counted as what it is")
     return freed == nil ? [] : [.giveBack]
   }
@@ -245,7 +245,7 @@ extension OperationWorld {
     }
     if isLastTaken {
       isLastTaken = false
-      return machine.endAfterLast() ? try follow(.done, nil) : [.deliver]
+      return machine.endIfDone() ? try follow(.done, nil) : [.deliver]
     }
     var handler = Handler<Int>.none
     var rest = handlers
@@ -265,7 +265,7 @@ extension OperationWorld {
       isLastTaken = isLast
       let fate = silence.map(Fate.cancelled) ?? fate
       let verdict = machine.verdict(of: kind).map(Fate.init)
-      try demand(verdict == fate, "those left out are treated as cancelled, for its reason")
+      try demand(verdict == fate, "silenced handlers are treated as cancelled, for its reason")
       guard let branch else { throw Broken(description: "a handler was taken") }
       return isIsolated ? [.begin(branch)] : try begin(branch)
     case .forget:
@@ -337,8 +337,8 @@ extension OperationWorld {
 
   private mutating func tell(goesOn: Bool, then next: [Act]) throws -> [Act] {
     if goesOn { isTelling = false }
-    let event = goesOn ? machine.goOnTelling() : machine.beginTelling()
-    guard let event else { return next }
+    let told = goesOn ? machine.goOnTelling() : machine.beginTelling()
+    guard let event = told?.kind(for: machine.verdict) else { return next }
     try demand(isAdmitted, "the one who executes tells first")
     try demand(!isTelling, "one event is told at a time")
     try demand(events.allSatisfy { $0.rank < event.rank }, "events come in order, none twice")

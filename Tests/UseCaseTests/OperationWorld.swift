@@ -2,8 +2,8 @@ import TestSupport
 
 @testable import UseCase
 
-/// One operation as a value, and all who drive it: each does what its counterpart in the library
-/// does, one act for each time that it has the lock, and throws when a promise is not kept.
+/// One operation as a value, and all that drive it. An act stands for one hold of the lock in the
+/// library, and throws when a promise is not kept.
 struct OperationWorld: ActedWorld {
   struct Broken: Error, CustomStringConvertible {
     let description: String
@@ -14,11 +14,7 @@ struct OperationWorld: ActedWorld {
     case success, failure, timeout, cancelled(UseCaseCancellation)
   }
 
-  enum Admission {
-    case start, wait, drop
-  }
-
-  /// What the body does, and what its running makes possible.
+  /// The plan of a body, and the threads that come with it.
   struct Body: Hashable {
     var fate = Fate.success
     var reports = 0
@@ -26,7 +22,7 @@ struct OperationWorld: ActedWorld {
     var hasGuest = false
   }
 
-  /// What a handler does with its own operation.
+  /// The act of a handler on its own operation.
   enum Reaction: Hashable {
     case cancel, attach([HandlerBranch])
   }
@@ -37,7 +33,7 @@ struct OperationWorld: ActedWorld {
     case grant, resume([Int], then: [Act] = [])
     case attach([HandlerBranch], then: [Act] = [])
     case start(Body), arrive(Body), park(Body), await(Body), prepare(Body), run(Body)
-    case join, leave, giveBack
+    case enter, exit, giveBack
     case end(Fate, then: [Act] = [])
     case hold(Int, mayLeave: Bool = false), wake(Int), abandon(Int), listen(Int)
     case deliver, receive([Int]), begin(HandlerBranch), forget
@@ -54,7 +50,7 @@ struct OperationWorld: ActedWorld {
   /// Whether failures that nobody handles are told.
   let tellsFailures: Bool
 
-  /// What handlers of these branches do when they run, once.
+  /// The reactions of handlers of these branches when they run, once.
   var reactions: [HandlerBranch: Reaction] = [:]
 
   var fate: Fate?
@@ -74,7 +70,7 @@ struct OperationWorld: ActedWorld {
   var resumed: Set<Int> = []
 
   var isDelivering = false
-  /// The last handler has been taken, so that `endAfterLast` is asked before `next`.
+  /// The last handler has been taken, so that `endIfDone` is asked before `next`.
   var isLastTaken = false
   var attached = Tally()
   var begun = Tally()
@@ -193,8 +189,8 @@ extension OperationWorld {
   var mustTell: Bool { tellsFailures && hasFailed && !isHandled && !isSilenced }
   var isSilenced: Bool { silence != nil }
 
-  /// From a cancel on no handler of the verdict begins, unless all of them have. Who is superseded
-  /// after its verdict was done in time.
+  /// From a cancel on no handler of the verdict begins, unless all of them have. An operation that
+  /// is superseded after its verdict was done in time.
   mutating func silence(_ reason: UseCaseCancellation) {
     let isDone = begun[fate] == attached[fate] && (begun[fate] > 0 || hasEnded && !isDelivering)
     guard !isDone, !isCancelled, !isSilenced, reason != .superseded else { return }
@@ -204,13 +200,13 @@ extension OperationWorld {
 
   mutating func resume(_ waiters: [Int]) throws {
     for waiter in waiters {
-      try demand(kept.contains(waiter), "only who waits is resumed")
+      try demand(kept.contains(waiter), "only a waiter is resumed")
       let isFirst = resumed.insert(waiter).inserted
-      try demand(isFirst, "who waits is resumed once")
+      try demand(isFirst, "a waiter is resumed once")
     }
   }
 
-  /// Returns the act of who delivers.
+  /// Returns the act of the task that delivers.
   mutating func deliver(_ delivers: Bool) throws -> [Act] {
     guard delivers else { return [] }
     try demand(!isDelivering, "one delivers at a time")

@@ -2,8 +2,7 @@ import Testing
 
 @testable import UseCase
 
-/// What a queue does, written with arrays and loops: the reference that `QueueMachine` is
-/// compared with.
+/// A queue written with arrays and loops: the reference that `QueueMachine` is compared with.
 struct PlainQueue {
   enum Event: Hashable {
     case submit, cancel(UInt64), finish(UInt64), ready(UInt64), cancelAll, suspend, resume, wait
@@ -13,7 +12,7 @@ struct PlainQueue {
 
   /// All that an event brings about.
   struct Effect: Equatable {
-    var admission: UseCaseQueue.Policy.Decision.Entry?
+    var admission: Admission?
     var superseded: [UInt64] = []
     var cancelled: [UInt64] = []
     var started: [UInt64] = []
@@ -32,7 +31,7 @@ struct PlainQueue {
 
   let policy: UseCaseQueue.Policy
   var isSuspended = false
-  /// Those that unwind, in the order in which they ended, then those that are live.
+  /// The operations that unwind, in the order of their outcomes, then the live ones.
   var holding: [Place] = []
   var waiting: [Place] = []
   var activity = UseCaseActivity()
@@ -168,7 +167,7 @@ struct QueuePair {
     plain = PlainQueue(policy: policy)
   }
 
-  /// What can happen now and changes something.
+  /// The events that can happen now and change something.
   var events: [Event] {
     var events: [Event] = [.submit, plain.isSuspended ? .resume : .suspend, .cancelAll]
     if plain.waiters.count < 2 { events.append(.wait) }
@@ -186,7 +185,7 @@ struct QueuePair {
     return events
   }
 
-  /// What can happen now and changes nothing.
+  /// The events that can happen now and change nothing.
   var echoes: [Event] {
     var events: [Event] = plain.isSuspended ? [.suspend] : [.resume]
     for id in tickets.suffix(6).map(\.id.number)
@@ -234,11 +233,9 @@ struct QueuePair {
     switch event {
     case .submit:
       let id = UInt64(tickets.count + 1)
-      let admission =
-        now.map { machine.admit(id, id: .init(number: id), at: $0).admission }
-        ?? machine.admit(id, id: .init(number: id))
-      tickets.append(admission.ticket)
-      return Effect(admission: admission.entry, superseded: admission.superseded.all)
+      let arrival = machine.admit(id, id: .init(number: id), at: now)
+      tickets.append(arrival.ticket)
+      return Effect(admission: arrival.admission, superseded: arrival.superseded.all)
     case .cancel(let id): return change { $0.cancel(ticket(id)) }
     case .finish(let id):
       return change { $0.giveBack(ticket(id), as: verdict?.kind ?? .cancelled) }

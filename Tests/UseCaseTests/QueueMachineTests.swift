@@ -69,9 +69,9 @@ struct QueueMachineTests {
     var machine = QueueMachine<Int, Never>(policy: policy)
     var result: [Character] = []
     for call in 0..<5 {
-      let admission = machine.admit(call, id: .init(number: UInt64(call + 1)), at: .zero).admission
-      for old in admission.superseded.all { result[old] = result[old] == "W" ? "s" : "S" }
-      switch admission.entry {
+      let arrival = machine.admit(call, id: .init(number: UInt64(call + 1)), at: .zero)
+      for old in arrival.superseded.all { result[old] = result[old] == "W" ? "s" : "S" }
+      switch arrival.admission {
       case .start: result.append("R")
       case .wait: result.append("W")
       case .drop: result.append("D")
@@ -105,9 +105,9 @@ struct QueueMachineTests {
       var started = ""
       for name in names {
         let id = UseCaseOperationID(number: UInt64(tickets.count + 1))
-        let admission = machine.admit(name, id: id, at: now).admission
-        tickets[name] = admission.ticket
-        if admission.entry == .start { started.append(name) }
+        let arrival = machine.admit(name, id: id, at: now)
+        tickets[name] = arrival.ticket
+        if arrival.admission == .start { started.append(name) }
       }
       return started
     }
@@ -197,7 +197,7 @@ struct QueueMachineTests {
     #expect(queue.ready("b") == "b")
     #expect(queue.ready("b") == "")
     #expect(
-      queue.machine.admit("c", id: .init(number: 9), at: .zero).admission.superseded.all == ["b"])
+      queue.machine.admit("c", id: .init(number: 9), at: .zero).superseded.all == ["b"])
     #expect(queue.machine.activity == UseCaseActivity(running: 1, waiting: 1, cancelled: 1))
   }
 

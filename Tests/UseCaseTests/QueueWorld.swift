@@ -2,18 +2,18 @@ import TestSupport
 
 @testable import UseCase
 
-/// A queue and its operations as one value, and all who drive them: each act is what the library
-/// does while it has the lock of the queue, or that of one operation.
+/// A queue and its operations as one value, and all that drive them. An act stands for one hold of
+/// the lock of the queue, or of one operation, in the library.
 struct QueueWorld: ActedWorld {
   typealias Queue = QueueMachine<Int, Int>
 
   indirect enum Act: Hashable {
     /// `execute`, several times on one thread.
-    case submit([Int]), decide(Int, UseCaseQueue.Policy.Decision.Entry, then: [Act])
+    case submit([Int]), decide(Int, Admission, then: [Act])
     /// A second passes.
     case tick
-    case ready(Int), start(Int), park(Int), await(Int), settle(Int), leave(Int), finish(Int)
-    case giveBack(Int)
+    case ready(Int), start(Int), park(Int), await(Int), conclude(Int), exit(Int), giveBack(Int)
+    case isGivenBack(Int)
     case grant([Int], then: [Act]), end([Int], UseCaseCancellation, then: [Act])
     case cancel(Int, waiters: [Int], then: [Act]), requested(Int), cancelAll, suspend, resume
     case awaitIdle, idle
@@ -90,24 +90,19 @@ struct QueueWorld: ActedWorld {
     switch act {
     case .submit(let ids):
       let id = UseCaseOperationID(number: UInt64(tickets.count + 1))
-      let (admission, endOfPause) = change { [now] queue in
-        queue.policy.pause == nil
-          ? (queue.admit(ids[0], id: id), nil) : queue.admit(ids[0], id: id, at: now)
+      let arrival = change { [now] queue in
+        queue.admit(ids[0], id: id, at: queue.policy.pause == nil ? nil : now)
       }
-      tickets[ids[0]] = admission.ticket
-      endsOfPauses[ids[0]] = endOfPause
-      if admission.entry == .start { try noteStart() }
+      tickets[ids[0]] = arrival.ticket
+      endsOfPauses[ids[0]] = arrival.endOfPause
+      if arrival.admission == .start { try noteStart() }
       let rest = ids.count > 1 ? [Act.submit(Array(ids.dropFirst()))] : []
       return end(
-        admission.superseded.all, .superseded,
-        then: [.decide(ids[0], admission.entry, then: rest)])
+        arrival.superseded.all, .superseded,
+        then: [.decide(ids[0], arrival.admission, then: rest)])
     case .decide(let id, let decision, let next):
       try with(id) {
-        switch decision {
-        case .start: break
-        case .wait: $0.wait()
-        case .drop: $0.drop()
-        }
+        if decision != .start { $0.admit(as: decision) }
       }
       decided.insert(id)
       switch decision {
@@ -131,20 +126,20 @@ struct QueueWorld: ActedWorld {
       return try start(id)
     case .park(let id):
       return try with(id) { $0.park(id) } == nil ? [.await(id)] : [.start(id)]
-    case .settle(let id):
+    case .conclude(let id):
       let verdict: Verdict = id.isMultiple(of: 2) ? .success : .failure(UseCaseDeadlock())
       bodies.remove(id)
-      let isLast = try with(id) { $0.settle(verdict) }.freed != nil
+      let isLast = try with(id) { $0.conclude(verdict) }.freed != nil
       try demand(isLast, "it gives its slot back")
-      return [.finish(id)]
-    case .leave(let id):
-      let isLast = try with(id) { $0.leave() } != nil
+      return [.giveBack(id)]
+    case .exit(let id):
+      let isLast = try with(id) { $0.exit() } != nil
       try demand(isLast, "it gives its slot back")
-      return [.finish(id)]
-    case .finish(let id):
-      let verdict = operations[id].machine.verdict ?? .success
-      return try release(change(id) { $0.giveBack($1, as: verdict.kind) }, then: [.giveBack(id)])
+      return [.giveBack(id)]
     case .giveBack(let id):
+      let verdict = operations[id].machine.verdict ?? .success
+      return try release(change(id) { $0.giveBack($1, as: verdict.kind) }, then: [.isGivenBack(id)])
+    case .isGivenBack(let id):
       let isNew = returned.insert(id).inserted
       try demand(isNew, "it returns once")
       let running = queue.activity.running
@@ -163,7 +158,7 @@ struct QueueWorld: ActedWorld {
       return ids.count > 1 ? [.grant(Array(ids.dropFirst()), then: next)] : next
     case .end(let ids, let reason, let next):
       let rest = end(Array(ids.dropFirst()), reason, then: next)
-      guard let ending = try with(ids[0], { $0.endEarly(.cancelled(reason), sleeps: false) })
+      guard let ending = try with(ids[0], { $0.concludeEarly(.cancelled(reason), sleeps: false) })
       else { return rest }
       let waiters = ending.waiters.all + [ending.parked].compactMap(\.self)
       return [.cancel(ids[0], waiters: waiters, then: rest)]
@@ -189,7 +184,7 @@ struct QueueWorld: ActedWorld {
   }
 
   private mutating func start(_ id: Int) throws -> [Act] {
-    guard try with(id, { $0.start() }) != .skip else { return [.leave(id)] }
+    guard try with(id, { $0.start() }) != .skip else { return [.exit(id)] }
     let isNew = bodies.insert(id).inserted && !started.contains(id)
     try demand(isNew, "a body runs once")
     started.append(id)
@@ -197,7 +192,7 @@ struct QueueWorld: ActedWorld {
     try demand(
       bodies.count <= policy.limit || policy.whenBusy == .cancelPrevious,
       "\(bodies) are no more than \(policy.limit)")
-    return [.settle(id)]
+    return [.conclude(id)]
   }
 
   private func end(_ ids: [Int], _ reason: UseCaseCancellation, then next: [Act]) -> [Act] {

@@ -14,13 +14,13 @@ struct PolicyTests {
 
     init(
       _ policy: Policy, _ holding: Int, _ live: Int, _ waiting: Int, heldBack: Bool = false,
-      _ entry: Policy.Decision.Entry, live supersededLive: Int = 0,
+      _ admission: Admission, live supersededLive: Int = 0,
       waiting supersededWaiting: Int = 0
     ) {
       self.policy = policy
       (self.holding, self.live, self.waiting, isHeldBack) = (holding, live, waiting, heldBack)
       decision = Policy.Decision(
-        entry: entry, supersededLive: supersededLive, supersededWaiting: supersededWaiting)
+        admission: admission, supersededLive: supersededLive, supersededWaiting: supersededWaiting)
     }
 
     var testDescription: String {

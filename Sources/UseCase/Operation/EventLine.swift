@@ -1,7 +1,7 @@
 /// The events of one operation on their way to the observer of its queue.
 ///
-/// A single thread tells at a time, outside of any lock, and goes on until nothing is left. A
-/// thread that announces an event meanwhile leaves the telling to it: so the events stay in order.
+/// One thread at a time tells, outside of any lock, and goes on until no event is left. If another
+/// thread announces an event meanwhile, the telling thread tells it. So the events stay in order.
 struct EventLine: Sendable {
   /// Each event comes once, in this order.
   enum Event: UInt8 {
@@ -13,8 +13,8 @@ struct EventLine: Sendable {
     case unobserved
     /// No thread tells.
     case nobody
-    /// A thread tells. At first it is the one that executes: the decision of the queue has to be
-    /// heard before anything else.
+    /// A thread tells. At first this is the thread that executes, because the observer hears of the
+    /// decision of the queue before anything else.
     case thread
   }
 
@@ -58,5 +58,20 @@ struct EventLine: Sendable {
     }
     pending.subtract(Events(rawValue: 1 << event.rawValue))
     return event
+  }
+}
+
+extension EventLine.Event {
+  /// Returns the event as the observer is told of it, once there is the verdict of an outcome.
+  func kind(for verdict: Verdict?) -> UseCaseEvent.Kind {
+    switch (self, verdict) {
+    case (.waiting, _): .waiting
+    case (.running, _): .running
+    case (.ended, _): .ended
+    case (.outcome, .success): .succeeded
+    case (.outcome, .failure): .failed
+    case (.outcome, .cancelled(let reason)): .cancelled(reason)
+    case (.outcome, nil): preconditionFailure("An outcome is announced with its verdict.")
+    }
   }
 }

@@ -1,8 +1,8 @@
 /// The notice of a failure that nobody handles, for `UseCaseQueue.unhandledFailure`.
 ///
-///     none → due ⇄ sending → settled
+///     none → due ⇄ sending → over
 ///
-/// A handled failure is settled from each state.
+/// If somebody handles the failure, `over` follows each state.
 struct FailureNotice: Sendable {
   private enum State {
     /// The operation has not failed, or nobody wants to know of failures.
@@ -12,7 +12,7 @@ struct FailureNotice: Sendable {
     /// A task is about to send it.
     case sending
     /// The failure is handled, or the notice is sent. Final.
-    case settled
+    case over
   }
 
   private var state = State.none
@@ -27,7 +27,7 @@ struct FailureNotice: Sendable {
   }
 
   /// Somebody handles the failure, if there is one.
-  mutating func settle() { state = .settled }
+  mutating func handle() { state = .over }
 
   /// Everything has run. Returns whether a task is to send the notice.
   mutating func beginSending() -> Bool {
@@ -36,11 +36,11 @@ struct FailureNotice: Sendable {
     return true
   }
 
-  /// Returns whether the notice is to be sent now. If handlers are running again, one of them may
-  /// be for the failure: the notice is due once more when they have run.
+  /// Returns whether the notice is to be sent now. If handlers run again, one of them may handle
+  /// the failure. So the notice is due once more when they have run.
   mutating func send(isDelivering: Bool) -> Bool {
     guard case .sending = state else { return false }
-    state = isDelivering ? .due : .settled
+    state = isDelivering ? .due : .over
     return !isDelivering
   }
 }

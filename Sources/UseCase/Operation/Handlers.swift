@@ -18,8 +18,8 @@ enum TakenHandler: Equatable, Sendable {
 /// A closure that a client attached.
 @usableFromInline
 enum Handler<Response: Sendable>: Sendable {
-  /// Runs on the isolation that it is called on, so nothing comes between that call and it, and
-  /// returns whether the error is of its type.
+  /// Runs on the isolation of its caller, so no other code comes in between. Returns whether the
+  /// error is of its type.
   @usableFromInline
   typealias ErrorHandler = nonisolated(nonsending) @Sendable (any Error) async -> Bool
 
@@ -57,7 +57,7 @@ enum Handler<Response: Sendable>: Sendable {
     }
   }
 
-  /// Leaves none.
+  /// Returns the handler, and leaves `none` in its place.
   @inlinable
   mutating func take() -> Self {
     let handler = self
@@ -65,7 +65,7 @@ enum Handler<Response: Sendable>: Sendable {
     return handler
   }
 
-  /// Calls the handler, if it is for this outcome, from the isolation that this is called on.
+  /// Calls the handler if it is for this outcome, from the isolation of the caller.
   ///
   /// - Parameter outcome: The outcome of the operation.
   /// - Returns: Whether the handler takes notice of a failure.
@@ -118,8 +118,8 @@ struct Handlers<Response: Sendable>: Sendable {
 
   /// Takes the next handler for a verdict into `handler`.
   ///
-  /// With the last one that is left go the places of those before it. When a verdict turns into a
-  /// cancellation, the handlers for it that were passed over get their turn.
+  /// The storage is released with the last handler that is left. When a verdict turns into a
+  /// cancellation, the handlers of a cancellation that were passed over get their turn.
   @inlinable
   mutating func take(
     _ handler: inout Handler<Response>, for kind: Verdict.Kind, isLast: Bool

@@ -1,27 +1,27 @@
 /// The way of one operation to its slot and back.
 ///
-///     undecided → occupied → leaving → returned
-///     undecided → waiting → granted → occupied → leaving → returned
+///     undecided → occupied → free → givenBack
+///     undecided → waiting → granted → occupied → free → givenBack
 ///
 /// The queue can grant a slot before the operation has heard that it waits: `undecided → granted`.
-/// A dropped operation gets none: `undecided → returned`. An operation that is cancelled before its
-/// body begins goes on to `leaving` from each state.
+/// A dropped operation gets none: `undecided → givenBack`. An operation that is cancelled before its
+/// body begins goes on to `free` from each state.
 /// `Waiter` is the task of the body while it waits for the slot.
 struct SlotLife<Waiter: Sendable>: Sendable {
   private enum State {
     /// The queue decides at this moment. The operation has a slot, unless `wait` or `drop` follows.
     case undecided
-    /// The operation has no slot. Its task may have parked. Next is `granted`, or `leaving`.
+    /// The operation has no slot. Its task may have parked. Next is `granted`, or `free`.
     case waiting(parked: Waiter?)
-    /// The operation has a slot after a wait. Next is `occupied`, or `leaving`.
+    /// The operation has a slot after a wait. Next is `occupied`, or `free`.
     case granted
-    /// This many bodies run in the slot: its own, and guests. Next is `leaving`.
+    /// This many bodies run in the slot: its own, and guests. Next is `free`.
     case occupied(bodies: Int32)
     /// No body runs in the slot any more, and the queue is about to get it back. Next is
-    /// `returned`.
-    case leaving(hasRun: Bool)
+    /// `givenBack`.
+    case free(hasRun: Bool)
     /// The queue has the slot back, or has never given one. Final.
-    case returned
+    case givenBack
   }
 
   private var state = State.undecided
@@ -38,13 +38,14 @@ struct SlotLife<Waiter: Sendable>: Sendable {
   /// Whether the body has begun and the slot is not given back.
   var hasBegun: Bool {
     switch state {
-    case .occupied, .leaving(hasRun: true): true
-    case .undecided, .waiting, .granted, .leaving, .returned: false
+    case .occupied, .free(hasRun: true): true
+    case .undecided, .waiting, .granted, .free, .givenBack: false
     }
   }
 
-  var isReturned: Bool {
-    if case .returned = state { true } else { false }
+  /// Whether the queue has the slot back, or has never given one.
+  var isGivenBack: Bool {
+    if case .givenBack = state { true } else { false }
   }
 
   /// The queue lets the operation wait.
@@ -52,7 +53,7 @@ struct SlotLife<Waiter: Sendable>: Sendable {
     switch state {
     case .undecided: state = .waiting(parked: nil)
     case .granted: break  // Another thread has given a slot back meanwhile.
-    case .waiting, .occupied, .leaving, .returned:
+    case .waiting, .occupied, .free, .givenBack:
       preconditionFailure("The queue decides once, before the task of the body exists.")
     }
   }
@@ -60,7 +61,7 @@ struct SlotLife<Waiter: Sendable>: Sendable {
   /// The queue drops the operation.
   mutating func drop() {
     guard case .undecided = state else { preconditionFailure("The queue decides once.") }
-    state = .returned
+    state = .givenBack
   }
 
   /// The operation has a slot. Returns the task that has waited for it.
@@ -70,7 +71,7 @@ struct SlotLife<Waiter: Sendable>: Sendable {
       let parked = takeParked()
       state = .granted
       return parked
-    case .leaving, .returned: return nil  // It was cancelled, and has left, at the same moment.
+    case .free, .givenBack: return nil  // A cancellation has come at the same moment.
     case .granted, .occupied: preconditionFailure("An operation gets one slot.")
     }
   }
@@ -82,7 +83,7 @@ struct SlotLife<Waiter: Sendable>: Sendable {
     return nil
   }
 
-  /// Returns the task that waits for the slot, which is not going to.
+  /// Returns the task that waits for the slot, and keeps none.
   mutating func takeParked() -> Waiter? {
     guard case .waiting(let parked?) = state else { return nil }
     state = .waiting(parked: nil)
@@ -93,41 +94,47 @@ struct SlotLife<Waiter: Sendable>: Sendable {
   mutating func start() {
     switch state {
     case .undecided, .granted: state = .occupied(bodies: 1)
-    case .waiting, .occupied, .leaving, .returned:
+    case .waiting, .occupied, .free, .givenBack:
       preconditionFailure("The body of an operation runs once, in its slot.")
     }
   }
 
   /// A guest enters the slot. Returns false if no body runs in it any more.
-  mutating func admitGuest() -> Bool {
+  mutating func enter() -> Bool {
     guard case .occupied(let bodies) = state else { return false }
     state = .occupied(bodies: bodies + 1)
     return true
   }
 
-  /// A body in the slot has returned, or the own one will never begin. Returns whether the slot is
-  /// free.
-  @inline(__always) mutating func leave() -> Bool {
+  /// A body exits the slot: it has returned, or it is the own one and will never begin. Returns
+  /// whether the slot is free.
+  @inline(__always) mutating func exit() -> Bool {
     switch state {
     case .occupied(let bodies) where bodies > 1:
       state = .occupied(bodies: bodies - 1)
       return false
     case .occupied:
-      state = .leaving(hasRun: true)
+      state = .free(hasRun: true)
       return true
     case .undecided, .waiting, .granted:
-      state = .leaving(hasRun: false)
+      state = .free(hasRun: false)
       return true
-    case .leaving, .returned:
+    case .free, .givenBack:
       preconditionFailure("No body runs in the slot, so none can return.")
     }
   }
 
   /// The queue has the slot back.
   mutating func giveBack() {
-    guard case .leaving = state else {
+    guard case .free = state else {
       preconditionFailure("A slot is given back when it is free.")
     }
-    state = .returned
+    state = .givenBack
   }
+}
+
+/// A slot in which no body runs any more. The queue gets this back.
+@usableFromInline
+struct FreeSlot: Sendable {
+  @usableFromInline let kind: Verdict.Kind
 }

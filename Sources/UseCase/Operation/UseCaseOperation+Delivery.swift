@@ -1,8 +1,8 @@
 extension UseCaseOperation {
-  /// Delivers in a task that is not cancelled, as that of the body is.
+  /// Delivers in a new task, which nobody cancels.
   ///
-  /// Not inlined: where a task is made there is room for a priority, whose size only the runtime
-  /// knows, and each body would ask for it.
+  /// Not inlined: code that makes a task needs room for its priority, and asks the runtime for the
+  /// size. Each body would ask.
   @usableFromInline @inline(never)
   func deliverInAnotherTask() {
     Task { Slot.isHeld ? await deliver() : await deliverHere() }
@@ -14,10 +14,10 @@ extension UseCaseOperation {
     await Slot.local.withValue(Slot.Holder.nobody) { await deliverHere() }
   }
 
-  /// Runs the handlers, one after the other, and tells everything else that waits.
+  /// Delivers, one step after the other, until nothing is left.
   ///
-  /// - Parameter response: The response of the body, if it is at hand: to read it again from where
-  ///   it is kept takes longer.
+  /// - Parameter response: The response of the body, if it is at hand. Reading the stored one takes
+  ///   longer.
   @inlinable @inline(__always)
   nonisolated(nonsending) func deliverHere(_ response: Response? = nil) async {
     var handler = Handler<Response>.none
@@ -32,7 +32,7 @@ extension UseCaseOperation {
         } else {
           outcome = self.outcome(of: kind)
         }
-        // A scope of its own: the handler is let go before the end can be seen.
+        // At the end of this scope the handler is released, before the end can be seen.
         do {
           let handler = handler.take()
           if isIsolated, let isolation = handler.isolation, let branch = handler.branch {
@@ -41,7 +41,7 @@ extension UseCaseOperation {
             core.failureIsHandled()
           }
         }
-        if isLast, core.endAfterLast() { return }
+        if isLast, core.endIfDone() { return }
       case .forget:
         forgetHandlers()
       case .unhandledFailure:
@@ -72,8 +72,8 @@ extension UseCaseOperation {
     withExtendedLifetime(passed) {}
   }
 
-  /// Tells of a failure that nobody has handled, after a while: a body that fails at once may be
-  /// over before `execute` returns, and the handlers attached right behind it come later.
+  /// Tells of a failure that nobody has handled, after a while. A body that fails at once may
+  /// return before `execute` does, and its handlers are attached after that.
   @usableFromInline @inline(never)
   func reportFailure() {
     Task {
@@ -84,8 +84,8 @@ extension UseCaseOperation {
     }
   }
 
-  /// Asks on the handler's own isolation whether it may begin, and begins: nothing that runs there
-  /// comes in between.
+  /// Asks on the isolation of the handler whether it may begin, and runs it. No other code of this
+  /// isolation comes in between.
   @inlinable
   func run(
     _ handler: Handler<Response>, _ branch: HandlerBranch,
@@ -97,12 +97,12 @@ extension UseCaseOperation {
     if await handler.call(with: outcome) { core.failureIsHandled() }
   }
 
-  /// The body reports.
+  /// The body reports an update.
   func report(_ update: OperationUpdate) {
     if core.report(update) { Task { await deliver() } }
   }
 
-  /// Receives updates until one is kept back by a cancellation.
+  /// Receives the updates, until a cancellation keeps one back.
   @usableFromInline @inline(never)
   nonisolated(nonsending) func receive(_ updates: [OperationUpdate]) async {
     for update in updates {
@@ -123,13 +123,13 @@ extension UseCaseOperation {
 
 extension UseCaseOperation: QueueMember {
   @usableFromInline var ticket: QueueTicket {
-    get { core.ticket }
-    set { core.ticket = newValue }
+    get { core.source.ticket }
+    set { core.source.ticket = newValue }
   }
 
   @usableFromInline var queueID: ObjectIdentifier { ObjectIdentifier(core.queue) }
 
-  @usableFromInline var caller: CallerLink? { core.caller }
+  @usableFromInline var caller: CallerLink? { core.source.caller }
 
   @usableFromInline var isOccupied: Bool { core.isOccupied }
 
@@ -137,15 +137,15 @@ extension UseCaseOperation: QueueMember {
   func grant() { core.grant() }
 
   @usableFromInline
-  func cancel(_ reason: UseCaseCancellation) { core.endEarly(.cancelled(reason)) }
+  func cancel(_ reason: UseCaseCancellation) { core.concludeEarly(.cancelled(reason)) }
 
   @usableFromInline
   func cancelFromQueue(_ reason: UseCaseCancellation) {
-    core.endEarly(.cancelled(reason), isFromQueue: true)
+    core.concludeEarly(.cancelled(reason), isFromQueue: true)
   }
 
   @usableFromInline
-  func admitGuest() -> Bool { core.admitGuest() }
+  func enter() -> Bool { core.enter() }
 
   @usableFromInline
   func noteCancellation(ofCall reason: UseCaseCancellation) {
@@ -153,8 +153,8 @@ extension UseCaseOperation: QueueMember {
   }
 
   @usableFromInline
-  func releaseGuest() {
-    switch core.giveBack(core.leave()) {
+  func exit() {
+    switch core.giveBack(core.exit()) {
     case .deliver, .deliverInAnotherTask: deliverInAnotherTask()
     case .nothing: break
     }

@@ -117,10 +117,10 @@ extension UseCaseOperation {
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable () -> Void
   ) -> Self {
     switch core.attachStart(OperationUpdate(isolation: handler.isolation) { await handler() }) {
-    case .kept: break
+    case .nothing: break
     case .deliver: deliverInAnotherTask()
-    // The body has begun, unless the operation was cancelled: as for `common`.
-    case .late: return attach(.common(handler))
+    // An operation that was cancelled before its body began runs neither handler.
+    case .attachAsCommon: return attach(.common(handler))
     }
     return self
   }

@@ -7,12 +7,12 @@ extension UseCaseOperation {
     _ useCase: some UseCase<Request, Response>, priority: TaskPriority? = nil, isCall: Bool
   ) {
     self.useCase = useCase
-    let plan = core.submit(self)
+    let (admission, sleep) = core.submit(self)
     if core.queue.announces { announce(priority: priority, isCall: isCall) }
     if isCall || !Slot.isHeld {
-      spawn(plan, priority: priority)
+      spawn(admission, after: sleep, priority: priority)
     } else {
-      spawnOutsideOfSlot(plan, priority: priority)
+      spawnOutsideOfSlot(admission, after: sleep, priority: priority)
     }
   }
 
@@ -29,10 +29,10 @@ extension UseCaseOperation {
     }
   }
 
-  /// The use case, if it says more of itself, as long as no other thread sees the operation.
+  /// The use case, if it says more of itself. Ask before any other thread sees the operation.
   var asking: (any AskingUseCase)? { useCase as? any AskingUseCase }
 
-  /// Lets go of the use case. A keeper may be asking it for a title, so it takes the lock.
+  /// Releases the use case. Takes the lock, because a keeper may be asking it for a title.
   @inlinable @inline(never)
   func forgetUseCase() {
     var old: (any UseCase<Request, Response>)?
@@ -41,52 +41,37 @@ extension UseCaseOperation {
 
   /// An operation that a body executes is independent: its task does not inherit the slot.
   @inlinable @inline(never)
-  func spawnOutsideOfSlot(_ plan: TaskPlan, priority: TaskPriority?) {
-    Slot.local.withValue(Slot.Holder.nobody) { spawn(plan, priority: priority) }
+  func spawnOutsideOfSlot(
+    _ admission: Admission, after sleep: UseCaseQueue.Sleep?, priority: TaskPriority?
+  ) {
+    Slot.local.withValue(Slot.Holder.nobody) { spawn(admission, after: sleep, priority: priority) }
   }
 
-  /// Makes the task of the body.
+  /// Makes the task of the body: one that runs it at once, or waits for its slot first.
   ///
-  /// The tasks may throw, though none does. A task always runs a closure that may: around one that
-  /// may not a second closure is made, which is one allocation more.
+  /// The tasks may throw, though none does. Around a closure that may not throw, a task makes one
+  /// that may, which costs an allocation.
   @inlinable
-  func spawn(_ plan: TaskPlan, priority: TaskPriority?) {
-    switch plan {
-    case .run:
+  func spawn(
+    _ admission: Admission, after sleep: UseCaseQueue.Sleep?, priority: TaskPriority?
+  ) {
+    switch admission {
+    case .start:
       core.spawn(Task<Void, any Error>(priority: priority) { await run() })
     case .wait:
       core.spawn(
         Task<Void, any Error>(priority: priority) {
-          await core.awaitSlot()
+          await core.awaitSlot(after: sleep)
           await run()
         })
-    case .sleep(let pause):
-      spawnSleeper(pause, priority: priority)
-    case .nothing:
+    case .drop:
       useCase = nil
     }
   }
 
-  /// Not inlined, so that `spawn` is small enough for the compiler to inline it into the client,
-  /// where the priority is known to be nil.
-  @inlinable @inline(never)
-  func spawnSleeper(_ pause: @escaping @Sendable () async -> Void, priority: TaskPriority?) {
-    core.spawn(
-      Task<Void, any Error>(priority: priority) {
-        await pause()
-        await runInTurn()
-      })
-  }
-
-  @inlinable @inline(never)
-  nonisolated(nonsending) func runInTurn() async {
-    await core.awaitSlot()
-    await run()
-  }
-
   @concurrent @inlinable @inline(__always)
   func run() async {
-    // The remains of the body are let go before the end can be seen.
+    // The remains of the body are released before the end can be seen.
     let freed: FreeSlot?
     var returned: Response?
     let start = core.start()
@@ -102,10 +87,10 @@ extension UseCaseOperation {
       }
     } else {
       forgetUseCase()
-      freed = core.leave()
+      freed = core.exit()
     }
     switch core.giveBack(freed) {
-    case .deliver where core.caller == nil: await deliverHere(returned)
+    case .deliver where core.source.caller == nil: await deliverHere(returned)
     // The task of a call has inherited the slot of its caller.
     case .deliver: await deliver()
     case .deliverInAnotherTask: deliverInAnotherTask()
@@ -113,7 +98,7 @@ extension UseCaseOperation {
     }
   }
 
-  /// Runs the body. The use case is let go when this returns.
+  /// Runs the body. The use case is released when this returns.
   @concurrent @inlinable @inline(__always)
   func body() async throws -> Response {
     // A keeper may ask for its title until the body has returned.
@@ -143,7 +128,7 @@ extension UseCaseOperation {
     // A task made inside the slot would hold the operation, as a task-local value.
     return Slot.local.withValue(Slot.Holder.nobody) {
       Task { [weak self] in
-        try? await sleep { self?.core.endEarly(.failure(UseCaseTimeout(duration: duration))) }
+        try? await sleep { self?.core.concludeEarly(.failure(UseCaseTimeout(duration: duration))) }
       }
     }
   }

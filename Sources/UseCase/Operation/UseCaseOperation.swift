@@ -19,13 +19,12 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   /// The input of the use case.
   public let request: Request
 
-  // The parts whose types are those of the operation. They are touched only in closures that the
-  // core runs under its lock, which makes them as safe as a `Mutex` would, and a `Mutex` of a
-  // generic type costs three metadata look-ups at the end of every operation. Two parts need no
-  // lock: the use case is set before any other thread sees the operation, and taken by the task of
-  // the body, on a queue with a keeper under the lock, since a keeper may ask it for a title; the
-  // response is set by that task before the verdict of success, and read only after this verdict
-  // was seen.
+  // The types of these parts are those of the operation. A `Mutex` of a generic type would cost
+  // three look-ups of metadata at the end of every operation. So closures that the core runs under
+  // its lock change the handlers. The use case is set before any other thread sees the operation,
+  // and the task of the body takes it. On a queue with a keeper this task takes it under the lock,
+  // because the keeper may ask it for a title. The response is set by the task of the body before
+  // the verdict of success, and read only after this verdict.
   @exclusivity(unchecked) @usableFromInline
   nonisolated(unsafe) var useCase: (any UseCase<Request, Response>)?
   @exclusivity(unchecked) @usableFromInline
@@ -33,25 +32,18 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   @exclusivity(unchecked) @usableFromInline
   nonisolated(unsafe) var response: (any AnyResponse<Response>)?
 
+  /// Creates an operation, which `riders` share if there are any.
   @inlinable
-  init(_ request: Request, queue: UseCaseQueue, useCaseType: any Any.Type, isCall: Bool) {
-    core = OperationCore(queue: queue, useCaseType: useCaseType, isCall: isCall)
-    self.request = request
-  }
-
-  /// Creates the operation that `riders` share.
   init(
     _ request: Request, queue: UseCaseQueue, useCaseType: any Any.Type, isCall: Bool,
-    riders: @escaping @Sendable () -> [any QueueMember]
+    riders: (@Sendable () -> [any QueueMember])? = nil
   ) {
-    core = OperationCore(
-      queue: queue, useCaseType: useCaseType, isCall: isCall,
-      caller: CallerLink(isCall ? Slot.holder() : nil, riders: riders))
+    core = OperationCore(queue: queue, useCaseType: useCaseType, isCall: isCall, riders: riders)
     self.request = request
   }
 
   /// The identity of the operation. Each later execution has a higher identity.
-  public var id: UseCaseOperationID { core.ticket.id }
+  public var id: UseCaseOperationID { core.source.ticket.id }
 
   /// The stage of the operation: waiting, running, or finished.
   public var state: UseCaseOperationState { core.state }
@@ -78,16 +70,16 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   /// The value; `isCall` cancels the operation with the task that awaits it.
   @inlinable @inline(__always)
   nonisolated(nonsending) func value(isCall: Bool) async throws -> Response {
-    if core.endIfDeadlock(isCall: isCall) { throw UseCaseDeadlock() }
+    if core.failIfDeadlock(isCall: isCall) { throw UseCaseDeadlock() }
     let wait = core.nextWait()
     let isSettled = await withTaskCancellationHandler {
       await withUnsafeContinuation { core.await($0, wait) }
     } onCancel: {
       core.abandon(wait, isCall: isCall)
     }
-    // A call may be cancelled when the operation has just settled, or just before it is awaited.
+    // A call may be cancelled when the operation has just concluded, or just before it is awaited.
     guard isSettled, !(isCall && Task.isCancelled), let outcome else { throw CancellationError() }
-    if isCall, case .cancelled(let reason) = outcome { core.noteInCaller(reason) }
+    if isCall, case .cancelled(let reason) = outcome { Slot.noteCancellation(ofCall: reason) }
     return try outcome.get()
   }
 
@@ -118,7 +110,7 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   ///
   /// Cancelling an operation again has no effect. `cancel()` also has no effect once the operation
   /// has run all its handlers, or has begun the last `then`, `catch` or `common` for its outcome.
-  public func cancel() { core.endEarly(.cancelled(.requested)) }
+  public func cancel() { core.concludeEarly(.cancelled(.requested)) }
 
   @inlinable @inline(__always)
   func outcome(of verdict: Verdict) -> UseCaseOutcome<Response>? {

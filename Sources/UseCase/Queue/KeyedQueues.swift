@@ -1,7 +1,4 @@
-/// Queues by key, each for as long as somebody holds it.
-///
-/// A queue holds the operations in it, and they hold their queue: so it stays while something is in
-/// it.
+/// Queues by key. A queue stays for as long as somebody keeps it: its operations do.
 @usableFromInline
 struct KeyedQueues<Key: Hashable & Sendable>: Sendable {
   @usableFromInline let store = LaneStore()
@@ -21,17 +18,17 @@ struct KeyedQueues<Key: Hashable & Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - make: Makes a queue that holds the end. It may be made in vain, if another thread does
-  ///     the same.
+  ///   - make: Makes a queue that keeps the lane key. The queue is not needed if another thread has
+  ///     entered one meanwhile.
   /// - Returns: The queue.
-  func queue(for key: Key, make: (LaneEnd<Key>) -> UseCaseQueue) -> UseCaseQueue {
+  func queue(for key: Key, make: (LaneKey<Key>) -> UseCaseQueue) -> UseCaseQueue {
     let hash = key.hashValue
     while true {
       let (queues, last) = store.queues(of: hash)
       if let queue = queues.first(where: { isQueue($0, of: key) }) { return queue }
-      let end = LaneEnd(store, key: key, hash: hash)
-      let queue = make(end)
-      if store.enter(queue, id: end.id, hash: hash, since: last) { return queue }
+      let lane = LaneKey(store, key: key, hash: hash)
+      let queue = make(lane)
+      if store.enter(queue, id: lane.id, hash: hash, since: last) { return queue }
     }
   }
 
@@ -41,14 +38,14 @@ struct KeyedQueues<Key: Hashable & Sendable>: Sendable {
   @inlinable @inline(__always)
   func isQueue(_ queue: UseCaseQueue, of key: Key) -> Bool {
     guard let lane = queue.lane else { return false }
-    // Every queue of this store was made above, with an end of this type.
-    return unsafeDowncast(lane, to: LaneEnd<Key>.self).key == key
+    // Every queue of this store was made above, with a lane key of this type.
+    return unsafeDowncast(lane, to: LaneKey<Key>.self).key == key
   }
 }
 
-/// The key of a queue. It goes with the queue, which holds it, and takes it out of the store.
+/// The key of a queue, which keeps it. The end of the queue takes both out of the store.
 @usableFromInline
-final class LaneEnd<Key: Hashable & Sendable>: Sendable {
+final class LaneKey<Key: Hashable & Sendable>: Sendable {
   private let store: LaneStore
   @usableFromInline let key: Key
   private let hash: Int

@@ -42,7 +42,7 @@ final class LaneStore: Sendable {
   }
 }
 
-/// A queue, for as long as somebody holds it.
+/// A queue, as long as somebody keeps it.
 private final class WeakQueue: Sendable {
   weak let queue: UseCaseQueue?
 

@@ -27,10 +27,10 @@ protocol QueueMember: AdmittedOperation {
   /// A guest enters the slot: a body that the running one calls.
   ///
   /// - Returns: False if no code runs in the slot any more.
-  func admitGuest() -> Bool
+  func enter() -> Bool
 
-  /// A guest has returned.
-  func releaseGuest()
+  /// A guest exits the slot: it has returned.
+  func exit()
 
   /// An operation that the body has called was cancelled for a reason of its own.
   func noteCancellation(ofCall reason: UseCaseCancellation)

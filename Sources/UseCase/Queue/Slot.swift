@@ -25,8 +25,8 @@ enum Slot {
     }
   }
 
-  /// Returns the nearest member, from `caller` on, that code runs in: of this queue if one is
-  /// given.
+  /// Returns the nearest member, from `caller` on, whose slot is occupied: one of this queue if a
+  /// queue is given.
   static func holder(
     in queue: ObjectIdentifier? = nil, from caller: (any QueueMember)? = innermost
   ) -> (any QueueMember)? {
@@ -38,8 +38,8 @@ enum Slot {
     return nil
   }
 
-  /// Whether an operation waits for the running code: it runs there, in a call from there, or in a
-  /// run that is shared from there.
+  /// Whether the operation waits for the running code, which is its own body, a call from that, or
+  /// a run that these share.
   static func isAwaited(by operation: UseCaseOperationID) -> Bool {
     var (found, next) = (Set<UseCaseOperationID>(), [innermost])
     while let member = next.popLast() {
@@ -51,13 +51,20 @@ enum Slot {
     return false
   }
 
+  /// A call that the running code awaits was cancelled. If its body ends with `CancellationError`, it
+  /// is cancelled for the reason of the last such call.
+  @usableFromInline @inline(never)
+  static func noteCancellation(ofCall reason: UseCaseCancellation) {
+    innermost?.noteCancellation(ofCall: reason)
+  }
+
   /// Enters the slot of this queue that the running code holds, as a guest.
   ///
   /// - Returns: False if the running code holds none.
   static func enter(_ queue: ObjectIdentifier) -> Bool {
-    // A holder that leaves at this moment is not found again.
+    // A host whose last body exits at this moment is not found again.
     while let host = holder(in: queue) {
-      if host.admitGuest() { return true }
+      if host.enter() { return true }
     }
     return false
   }

@@ -174,14 +174,17 @@ extension UseCaseQueue {
   }
 }
 
-extension UseCaseQueue.Policy {
-  /// The fate of an incoming operation, and how many older ones, the oldest first, it supersedes.
-  struct Decision: Equatable, Sendable {
-    enum Entry: Equatable, Sendable {
-      case start, wait, drop
-    }
+/// The fate of an incoming operation.
+@usableFromInline
+enum Admission: Equatable, Sendable {
+  case start, wait, drop
+}
 
-    var entry: Entry
+extension UseCaseQueue.Policy {
+  /// The admission of an incoming operation, and how many older ones, the oldest first, it
+  /// supersedes.
+  struct Decision: Equatable, Sendable {
+    var admission: Admission
     var supersededLive = 0
     var supersededWaiting = 0
   }
@@ -193,24 +196,24 @@ extension UseCaseQueue.Policy {
   ///   - live: How many of these have no outcome yet.
   ///   - waiting: How many wait.
   ///   - isHeldBack: Whether it may not start now: the queue is suspended, or a pause is not over.
-  /// - Returns: The fate of the incoming operation.
+  /// - Returns: The decision.
   func decision(holding: Int, live: Int, waiting: Int, isHeldBack: Bool) -> Decision {
     let hasSlot = !isHeldBack && holding < limit
     switch whenBusy {
     case .wait:
-      return Decision(entry: hasSlot ? .start : .wait)
+      return Decision(admission: hasSlot ? .start : .wait)
     case .cancelPrevious, .cancelPreviousAndWait:
       let excess = max(0, live + waiting - limit + 1)
       let overlaps = whenBusy == .cancelPrevious && !isHeldBack
       return Decision(
-        entry: hasSlot || overlaps ? .start : .wait,
+        admission: hasSlot || overlaps ? .start : .wait,
         supersededLive: min(excess, live),
         supersededWaiting: max(0, excess - live))
     case .drop:
-      guard holding + waiting < places else { return Decision(entry: .drop) }
-      return Decision(entry: hasSlot ? .start : .wait)
+      guard holding + waiting < places else { return Decision(admission: .drop) }
+      return Decision(admission: hasSlot ? .start : .wait)
     case .keepLatest:
-      return Decision(entry: hasSlot ? .start : .wait, supersededWaiting: waiting)
+      return Decision(admission: hasSlot ? .start : .wait, supersededWaiting: waiting)
     }
   }
 

@@ -1,4 +1,3 @@
-import Synchronization
 import UseCaseInternals
 
 /// Decides which operations run, wait, or are cancelled.
@@ -19,6 +18,9 @@ import UseCaseInternals
 public final class UseCaseQueue: Sendable {
   typealias Machine = QueueMachine<any QueueMember, UnsafeContinuation<Void, Never>>
 
+  /// Returns when the pause of an operation is over, or the operation is cancelled.
+  @usableFromInline typealias Sleep = @Sendable () async -> Void
+
   /// An unlimited queue for the whole process. Use cases without a queue of their own run on it.
   public static let `default` = UseCaseQueue()
 
@@ -30,19 +32,16 @@ public final class UseCaseQueue: Sendable {
   let stopwatch: Stopwatch?
   let interceptors: [any UseCaseInterceptor]
   let observer: (@Sendable (UseCaseEvent) -> Void)?
-  let isObserved: Bool
   /// Whether bodies run as they are, with nothing around them.
   @usableFromInline let isPlain: Bool
   let keeper: (any QueueKeeper)?
   let reactions: UseCaseReactions?
-  /// The key of the queue, if it has one. It goes with the queue.
+  /// The `LaneKey` of the queue, if it has one.
   @usableFromInline let lane: (any AnyObject & Sendable)?
   /// Whether operations are announced to reactions or to the keeper before their bodies begin.
   @usableFromInline let announces: Bool
   /// Whether a keeper may ask an operation for its title until the body has returned.
   @usableFromInline let hasKeeper: Bool
-  /// Whether nobody follows the slots, and nothing is measured.
-  private let isDirect: Bool
   private let changes = ChangeSignal()
   private let machine: Lock<Machine>
 
@@ -64,26 +63,20 @@ public final class UseCaseQueue: Sendable {
     observer: (@Sendable (UseCaseEvent) -> Void)? = nil
   ) {
     self.init(
-      policy, clock: clock, interceptors: interceptors, reactions: reactions, observer: observer,
-      lane: nil)
+      policy, keeper: nil, clock: clock, interceptors: interceptors, reactions: reactions,
+      observer: observer)
   }
 
   /// Creates a queue that `keeper` follows. The queue keeps it, and `lane`.
-  package convenience init(
-    _ policy: Policy = .serial, keeper: any QueueKeeper,
-    clock: any Clock<Duration> = ContinuousClock(), lane: (any AnyObject & Sendable)? = nil
+  package init(
+    _ policy: Policy = .serial, keeper: (any QueueKeeper)?,
+    clock: any Clock<Duration> = ContinuousClock(), interceptors: [any UseCaseInterceptor] = [],
+    reactions: UseCaseReactions? = nil, observer: (@Sendable (UseCaseEvent) -> Void)? = nil,
+    lane: (any AnyObject & Sendable)? = nil
   ) {
-    self.init(
-      policy, clock: clock, interceptors: [], reactions: nil, observer: nil, lane: lane,
-      keeper: keeper)
-  }
-
-  /// Creates a queue that keeps `lane` and `keeper`.
-  init(
-    _ policy: Policy, clock: any Clock<Duration>, interceptors: [any UseCaseInterceptor],
-    reactions: UseCaseReactions?, observer: (@Sendable (UseCaseEvent) -> Void)?,
-    lane: (any AnyObject & Sendable)?, keeper: (any QueueKeeper)? = nil
-  ) {
+    guard keeper == nil || policy.whenBusy == .wait else {
+      preconditionFailure("A keeper isn't told of superseded operations: its queue lets all wait.")
+    }
     self.policy = policy
     self.clock = clock
     stopwatch = policy.pause.map { _ in Stopwatch(clock) }
@@ -94,9 +87,7 @@ public final class UseCaseQueue: Sendable {
     self.reactions = reactions
     announces = reactions != nil || keeper?.hearsOfTasks ?? false
     hasKeeper = keeper != nil
-    isObserved = observer != nil
     isPlain = interceptors.isEmpty
-    isDirect = keeper == nil && policy.pause == nil
     machine = Lock(Machine(policy: policy))
   }
 
@@ -180,140 +171,68 @@ public final class UseCaseQueue: Sendable {
   public var isHeldHere: Bool { Slot.holder(in: ObjectIdentifier(self)) != nil }
 }
 
-// MARK: - Failures that nobody handles
-
-extension UseCaseQueue {
-  private static let failureHook = Lock<(@Sendable (UseCaseUnhandledFailure) -> Void)?>(nil)
-  private static let hasFailureHook = Atomic(false)
-
-  /// Whether an operation that fails has to find out whether somebody handles it.
-  static var tellsFailures: Bool { hasFailureHook.load(ordering: .relaxed) }
-
-  /// Receives each failure that nothing handles.
-  ///
-  /// A failure is unhandled if it has no `catch` that matches, no `finally` with the outcome, no
-  /// task that awaits `value` or `ended()`, and no model. `common`, and a `finally` without the
-  /// outcome, don't count.
-  ///
-  /// ```swift
-  /// UseCaseQueue.unhandledFailure = { failure in log.error("\(failure)") }
-  /// ```
-  ///
-  /// The closure is called once for each failure, on no actor and with no lock held. The call comes
-  /// a tenth of a second after the operation has ended, which leaves time to attach a `catch` to an
-  /// operation that fails at once. `nil`, the default, costs nothing.
-  public static var unhandledFailure: (@Sendable (UseCaseUnhandledFailure) -> Void)? {
-    get { failureHook.withLock { $0 } }
-    set {
-      // The old closure is returned, so that it is released outside of the lock.
-      _ = failureHook.withLock { hook in
-        defer { hook = newValue }
-        return hook
-      }
-      hasFailureHook.store(newValue != nil, ordering: .relaxed)
-    }
-  }
-}
-
 // MARK: - Members
 
 extension UseCaseQueue {
   /// Admits the member, gives it its ticket, and supersedes the members that give way to it.
   ///
-  /// - Returns: Whether it starts, waits, or is dropped.
+  /// - Returns: Whether it starts, waits, or is dropped, and a sleep if there is a pause.
   @inline(__always)
-  func admit(_ member: any QueueMember) -> Policy.Decision.Entry {
-    if let keeper { return admit(member, telling: keeper) }
-    let admission = machine.withLock { machine in
-      let admission = machine.admit(member, id: .next())
-      member.ticket = admission.ticket
-      return admission
-    }
-    return entry(admission)
-  }
-
-  /// Does the same where the policy has a pause, and returns the sleep until that is over, nil if
-  /// there is none now.
-  func admitWithPause(
-    _ member: any QueueMember
-  ) -> (Policy.Decision.Entry, sleep: (@Sendable () async -> Void)?) {
-    guard let stopwatch else { preconditionFailure("A policy with a pause has a stopwatch.") }
+  func admit(_ member: any QueueMember) -> (Admission, sleep: Sleep?) {
     // The pause is counted from before the operations that give way have to hear of it.
-    let now = stopwatch.elapsed()
-    let (admission, endOfPause) = machine.withLock { machine in
-      let admitted = machine.admit(member, id: .next(), at: now)
-      member.ticket = admitted.admission.ticket
-      return admitted
-    }
-    let sleep = endOfPause.map { [ticket = admission.ticket] end in
-      { @Sendable [self] in
-        let ready: Step = { [self] in act(on: decide { $0.ready(ticket) }) }
-        do { try await stopwatch.sleep(end, ready) } catch { ready() }
+    let now = stopwatch?.elapsed()
+    let arrival = machine.withLock { machine in
+      let arrival = machine.admit(member, id: .next(), at: now)
+      member.ticket = arrival.ticket
+      if let keeper {
+        keeper.admitted(member)
+        if arrival.admission == .start { keeper.started(arrival.ticket.id) }
       }
+      return arrival
     }
-    return (entry(admission), sleep)
-  }
-
-  @inline(__always)
-  private func entry(_ admission: consuming Machine.Admission) -> Policy.Decision.Entry {
+    keeper?.unlocked()
     changes.poke()
-    admission.superseded.forEach { $0.cancelFromQueue(.superseded) }
-    return admission.entry
+    let (ticket, admission) = (arrival.ticket, arrival.admission)
+    let sleep = arrival.endOfPause.map { makeSleep(of: ticket, until: $0) }
+    arrival.superseded.forEach { $0.cancelFromQueue(.superseded) }
+    return (admission, sleep)
   }
 
-  /// Does the same, and tells the keeper under the same lock.
-  private func admit(
-    _ member: any QueueMember, telling keeper: any QueueKeeper
-  ) -> Policy.Decision.Entry {
-    let admission = machine.withLock { machine in
-      let admission = machine.admit(member, id: .next())
-      member.ticket = admission.ticket
-      keeper.admitted(member)
-      if admission.entry == .start { keeper.started(admission.ticket.id) }
-      return admission
+  private func makeSleep(of ticket: QueueTicket, until end: Duration) -> Sleep {
+    { [self] in
+      let ready: Step = { [self] in act(on: decide { $0.ready(ticket) }) }
+      do { try await stopwatch?.sleep(end, ready) } catch { ready() }
     }
-    keeper.unlocked()
-    changes.poke()
-    // A keeper follows a serial queue or an unlimited one: they supersede and drop nothing.
-    return admission.entry
   }
 
-  /// The member has an outcome before its body has returned.
+  /// The member has an early outcome.
   func cancel(_ ticket: QueueTicket) {
-    act(on: decide(leaving: ticket) { $0.cancel(ticket) })
+    act(on: decide(about: ticket) { $0.cancel(ticket) })
     keeper?.cancelled(ticket.id)
   }
 
   /// The member gives its slot back.
   @inline(__always)
   func giveBack(_ ticket: QueueTicket, as kind: Verdict.Kind) {
-    if isDirect {
-      let release = machine.withLock { $0.giveBack(ticket, as: kind) }
-      changes.poke()
-      act(on: release)
-    } else {
-      act(on: decide(leaving: ticket) { $0.giveBack(ticket, as: kind) })
-    }
+    act(on: decide(about: ticket) { $0.giveBack(ticket, as: kind) })
   }
 
-  /// Runs one event of the machine, and tells the keeper, under the same lock, of what it changed.
+  /// Runs one event of the machine, and tells the keeper, under the same lock, of its effects.
+  @inline(__always)
   private func decide(
-    leaving ticket: QueueTicket? = nil, _ event: (inout Machine) -> Machine.Release?
+    about ticket: QueueTicket? = nil, _ event: (inout Machine) -> Machine.Release?
   ) -> Machine.Release? {
-    defer { changes.poke() }
-    if let stopwatch {
-      let now = stopwatch.elapsed()
-      return machine.withLock { $0.change(at: now, event) }
-    }
-    guard let keeper else { return machine.withLock { event(&$0) } }
-    var release: Machine.Release?
-    machine.withLock { machine in
+    let now = stopwatch?.elapsed()
+    let release = machine.withLock { machine in
+      guard let keeper else { return machine.change(at: now, event) }
       let wasThere = ticket.map { machine.holds($0) } ?? false
-      release = event(&machine)
+      let release = machine.change(at: now, event)
       if let ticket, wasThere, !machine.holds(ticket) { keeper.left(ticket.id) }
       release?.started.forEach { keeper.started($0.ticket.id) }
+      return release
     }
-    keeper.unlocked()
+    keeper?.unlocked()
+    changes.poke()
     return release
   }
 

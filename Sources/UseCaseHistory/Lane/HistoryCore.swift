@@ -37,7 +37,7 @@ final class HistoryCore: Sendable {
   }
 
   /// The fate of a recorded use case whose `main` is called.
-  enum Entrance {
+  enum Beginning {
     /// It is executed first, which makes an operation of its own for it.
     case elsewhere
     /// It only runs, in this frame: the body that calls it answers for its undo too.
@@ -73,7 +73,7 @@ final class HistoryCore: Sendable {
   ///    executed, in the slot of the latter.
   ///
   ///        lane:  use case of a client { other queue:  wrapper { main ← we are here } }
-  func enter() -> Entrance {
+  func enter() -> Beginning {
     let (here, place) = (HistoryFrame.innermost, lane.placeHere)
     guard place.isHeld else { return .elsewhere }
     let outer = here?.running(of: ledger.history)

@@ -1,0 +1,222 @@
+/// The delivery of all that one operation has to tell: its updates, its handlers and its end. One
+/// task at a time delivers.
+///
+///     idle ⇄ delivering
+///       ↓        ↓
+///     ended ⇄ deliveringAfterEnd
+///
+/// The handlers of the outcome stand in a list of their own, because they know the type of the
+/// response. This machine counts them. A `cancel()` that comes when the operation has a verdict
+/// *silences* the handlers that have not begun: they are treated as those of a cancelled operation.
+struct Delivery<Update: Sendable, Listener: Sendable>: Sendable {
+  private enum Phase {
+    case idle, delivering, ended, deliveringAfterEnd
+  }
+
+  /// An update or a listener: few operations have any.
+  private enum Extra: Sendable {
+    case update(Update)
+    case listener(Listener)
+  }
+
+  private var extras: [Extra] = []
+  /// How many handlers have been neither taken nor forgotten.
+  private var remaining: Int32 = 0
+  /// How many handlers there are for each of these verdicts, and how many have begun.
+  private var attached: (success: Int32, failure: Int32) = (0, 0)
+  private var begun: Int32 = 0
+  private var phase = Phase.idle
+  /// Why the handlers that have not begun are treated as those of a cancelled operation.
+  private(set) var silence: UseCaseCancellation?
+  private var notice = FailureNotice()
+
+  // MARK: - The task that delivers
+
+  private var isDelivering: Bool {
+    switch phase {
+    case .delivering, .deliveringAfterEnd: true
+    case .idle, .ended: false
+    }
+  }
+
+  private var hasEnded: Bool {
+    switch phase {
+    case .ended, .deliveringAfterEnd: true
+    case .idle, .delivering: false
+    }
+  }
+
+  /// Returns whether the caller is the one to deliver.
+  @inline(__always) mutating func begin() -> Bool {
+    switch phase {
+    case .idle: phase = .delivering
+    case .ended: phase = .deliveringAfterEnd
+    case .delivering, .deliveringAfterEnd: return false
+    }
+    return true
+  }
+
+  /// Decides what the task that delivers does next.
+  ///
+  /// - Parameters:
+  ///   - kind: The verdict of the operation; nil as long as it has its slot.
+  ///   - events: Takes the event of the end.
+  ///   - take: Takes the next handler for a verdict from the list.
+  /// - Returns: The next step.
+  @inline(__always)
+  mutating func next(
+    for kind: Verdict.Kind?, events: inout EventLine,
+    take: (Verdict.Kind, _ isLast: Bool) -> TakenHandler
+  ) -> DeliveryStep<Update, Listener> {
+    if !extras.isEmpty, case let updates = takeUpdates(), !updates.isEmpty {
+      return .updates(updates)
+    }
+    guard let kind else {
+      pause()
+      return .done
+    }
+    if remaining > 0 {
+      let kind = silence == nil ? kind : .cancelled
+      let handler = take(kind, remaining == 1)
+      if handler != .none { remaining -= 1 }
+      switch handler {
+      case .free(let branch):
+        _ = begin(branch)
+        return .handler(kind, isIsolated: false, isLast: remaining == 0)
+      case .isolated: return .handler(kind, isIsolated: true, isLast: remaining == 0)
+      case .none: break
+      }
+    }
+    end()
+    if remaining > 0 {
+      remaining = 0
+      return .forget
+    }
+    // The observer hears of the end when the handlers that were passed over are forgotten.
+    events.announce(.ended)
+    if !extras.isEmpty { return .listeners(takeListeners()) }
+    pause()
+    return notice.beginSending() ? .unhandledFailure : .done
+  }
+
+  /// Ends the delivery if it has begun and nothing is left to deliver. Returns whether it did: else
+  /// `next` says what is left.
+  @inline(__always) mutating func endIfDone() -> Bool {
+    guard remaining == 0, extras.isEmpty, !notice.isDue else { return false }
+    end()
+    pause()
+    return true
+  }
+
+  /// Every handler attached so far has run, or there never was one to run.
+  mutating func end() {
+    switch phase {
+    case .idle: phase = .ended
+    case .delivering: phase = .deliveringAfterEnd
+    case .ended, .deliveringAfterEnd: break
+    }
+  }
+
+  private mutating func pause() {
+    switch phase {
+    case .delivering: phase = .idle
+    case .deliveringAfterEnd: phase = .ended
+    case .idle, .ended: preconditionFailure("Only a delivery that has begun can pause.")
+    }
+  }
+
+  // MARK: - Handlers
+
+  /// A handler was added to the list.
+  mutating func attach(_ branch: HandlerBranch) {
+    remaining += 1
+    switch branch {
+    case .success: attached.success += 1
+    case .failure: attached.failure += 1
+    case .common:
+      attached.success += 1
+      attached.failure += 1
+    case .cancellation, .always: break
+    }
+  }
+
+  /// A handler is about to begin on its isolation. Returns whether it may.
+  mutating func begin(_ branch: HandlerBranch) -> Bool {
+    switch branch {
+    case .success, .failure, .common:
+      begun += 1
+      return silence == nil
+    case .cancellation, .always:
+      return true
+    }
+  }
+
+  /// The operation is cancelled though it has a verdict: silences the handlers that have not begun,
+  /// unless all of them have.
+  mutating func silence(_ reason: UseCaseCancellation, after verdict: Verdict.Kind) {
+    let expected: Int32
+    switch verdict {
+    case .success: expected = attached.success
+    case .failure: expected = attached.failure
+    case .cancelled: return
+    }
+    let hasRunAll = begun == expected && (expected > 0 || hasEnded && !isDelivering)
+    guard silence == nil, !hasRunAll else { return }
+    silence = reason
+  }
+
+  // MARK: - Updates and listeners
+
+  var hasUpdates: Bool { extras.contains { if case .update = $0 { true } else { false } } }
+
+  mutating func add(_ update: Update) { extras.append(.update(update)) }
+
+  /// Returns the updates that have not been delivered, and keeps none.
+  mutating func takeUpdates() -> [Update] {
+    let updates = extras.compactMap { if case .update(let update) = $0 { update } else { nil } }
+    if !updates.isEmpty { extras.removeAll { if case .update = $0 { true } else { false } } }
+    return updates
+  }
+
+  /// Something waits for the end. Returns it if there is nothing to wait for.
+  mutating func listen(_ listener: Listener) -> Listener? {
+    guard !hasEnded || isDelivering else { return listener }
+    extras.append(.listener(listener))
+    return nil
+  }
+
+  private mutating func takeListeners() -> [Listener] {
+    defer { extras = [] }
+    return extras.compactMap { if case .listener(let listener) = $0 { listener } else { nil } }
+  }
+
+  // MARK: - The notice of a failure
+
+  /// The operation has failed, and somebody wants to know if nobody handles the failure.
+  mutating func fail() { notice.fail() }
+
+  /// Somebody handles the failure, if there is one.
+  mutating func failureIsHandled() { notice.handle() }
+
+  /// Returns whether the notice of the failure is to be sent now.
+  mutating func sendNotice() -> Bool { notice.send(isDelivering: isDelivering) && silence == nil }
+}
+
+/// The next step of the task that delivers.
+@usableFromInline
+enum DeliveryStep<Update: Sendable, Listener: Sendable>: Sendable {
+  /// Receive these, each if `mayReceive` says so.
+  case updates([Update])
+  /// Run the handler that was taken, with the verdict of this kind, on its isolation if it has one.
+  /// After the last one, ask `endIfDone` before anything else.
+  case handler(Verdict.Kind, isIsolated: Bool, isLast: Bool)
+  /// Everything has run. Forget the handlers that were passed over.
+  case forget
+  /// Nothing is left at present, as for `done`. Tell of the failure, unless somebody still handles
+  /// it.
+  case unhandledFailure
+  /// Everything has run and is forgotten: tell these.
+  case listeners([Listener])
+  /// Nothing is left at present. The next delivery is begun by the call that brings something.
+  case done
+}

@@ -1,0 +1,62 @@
+import Synchronization
+
+/// The source of the slot of one operation: its queue, or the caller in whose slot it is a guest.
+@usableFromInline
+struct SlotSource: ~Copyable, Sendable {
+  @usableFromInline let queue: UseCaseQueue
+
+  /// The way to the operation that awaits this one in the call form.
+  @usableFromInline let caller: CallerLink?
+
+  // The ticket is written once, before any other thread sees the operation.
+  private let number = Atomic<UInt64>(0)
+  private let seat = Atomic<Int32>(0)
+  private let isGuest: Bool
+
+  @inline(__always)
+  init(queue: UseCaseQueue, isCall: Bool, riders: (@Sendable () -> [any QueueMember])?) {
+    let caller = isCall ? Slot.holder() : nil
+    self.caller = caller == nil && riders == nil ? nil : CallerLink(caller, riders: riders)
+    isGuest = isCall && Slot.enter(ObjectIdentifier(queue))
+    self.queue = queue
+  }
+
+  var ticket: QueueTicket {
+    get {
+      let id = UseCaseOperationID(number: number.load(ordering: .relaxed))
+      return QueueTicket(seat: seat.load(ordering: .relaxed), id: id)
+    }
+    nonmutating set {
+      seat.store(newValue.seat, ordering: .relaxed)
+      number.store(newValue.id.number, ordering: .relaxed)
+    }
+  }
+
+  /// Asks for a slot. A guest is in one already.
+  @inline(__always)
+  func admit(_ member: any QueueMember) -> (Admission, sleep: UseCaseQueue.Sleep?) {
+    guard isGuest else { return queue.admit(member) }
+    ticket = QueueTicket(seat: 0, id: .next())
+    return (.start, nil)
+  }
+
+  /// Whether the running code would wait for ever if it awaited the operation here.
+  func isDeadlock(isWaiting: @autoclosure () -> Bool) -> Bool {
+    queue.policy.isSerial
+      ? isWaiting() && queue.isHeldHere : queue.keeper?.waitsForCodeHere(ticket.id) ?? false
+  }
+
+  /// The operation has an early outcome. The queue counts no guests.
+  func cancel() {
+    if !isGuest { queue.cancel(ticket) }
+  }
+
+  @inline(__always)
+  func giveBack(_ slot: FreeSlot) {
+    guard isGuest else { return queue.giveBack(ticket, as: slot.kind) }
+    guard let host = Slot.holder(in: ObjectIdentifier(queue), from: caller?.holder) else {
+      preconditionFailure("The slot of a host is occupied until its guests have exited.")
+    }
+    host.exit()
+  }
+}
