@@ -16,6 +16,7 @@ struct Drawing: Equatable, Sendable {
 
   private static let pages = "Sources/UseCase/UseCase.docc/Articles/"
   private static let historyPages = "Sources/UseCaseHistory/UseCaseHistory.docc/Articles/"
+  private static let journalPages = "Sources/UseCaseJournal/UseCaseJournal.docc/"
   private static let testingPages = "Sources/UseCaseTesting/UseCaseTesting.docc/"
 
   static func all() async throws -> [Drawing] {
@@ -67,6 +68,7 @@ struct Drawing: Equatable, Sendable {
     return drawings + [
       card("card-use-case", in: pages, cut(search.svg(in: .english), from: 82)),
       card("card-history", in: historyPages, cut(pool.svg(in: .english), from: 54)),
+      card("card-journal", in: journalPages, cut(session.svg(in: .english), from: 54)),
       card("card-testing", in: testingPages, cut(debounce.svg(in: .english), from: 82)),
     ]
   }
