@@ -23,7 +23,8 @@ struct GettingStartedTests {
 
   @Test func `the first use case finds two books`() async throws {
     let findBooks = FindBooks(catalog: ["Emma", "Evelina", "Belinda"])
-    findBooks.execute("E").then { titles in print(titles) }  // ["Emma", "Evelina"]
+    findBooks.execute("E")
+      .then { titles in print(titles) }  // ["Emma", "Evelina"]
     let titles = try await findBooks("E")
     #expect(titles == ["Emma", "Evelina"])
   }

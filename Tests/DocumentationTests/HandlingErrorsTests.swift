@@ -65,7 +65,9 @@ struct HandlingErrorsTests {
       let operation =
         pay.execute(order)
         .then { receipt in screen.show(receipt) }
-        .catch(CardDeclined.self) { error in screen.show("Declined: \(error.card)") }
+        .catch(CardDeclined.self) { error in
+          screen.show("Declined: \(error.card)")
+        }
         .catch(UseCaseTimeout.self) { _ in screen.show("The bank is too slow.") }
         .catch { error in log(error) }
       await operation.ended()

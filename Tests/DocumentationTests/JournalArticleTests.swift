@@ -86,9 +86,12 @@ struct JournalArticleTests {
   }
 }
 
-private func openHistory(_ file: URL, _ server: Server) async throws -> UseCaseHistory {
+private func openHistory(
+  _ file: URL, _ server: Server
+) async throws -> UseCaseHistory {
   let journal = try FileJournal(at: file)
-  return try await UseCaseHistory.open(journal, for: [RenameNote(server: server)])
+  let rename = RenameNote(server: server)
+  return try await UseCaseHistory.open(journal, for: [rename])
 }
 
 private func openNotes(
@@ -102,7 +105,8 @@ private func openKeeping(
   _ journal: any HistoryJournal, _ server: Server
 ) async throws -> UseCaseHistory {
   let rename = RenameNote(server: server)
-  return try await UseCaseHistory.open(journal, for: [rename], interrupted: .keep)
+  return try await UseCaseHistory.open(
+    journal, for: [rename], interrupted: .keep)
 }
 
 /// A server that answers a key which it knows without doing anything again.
@@ -181,10 +185,13 @@ private struct RenameNote: JournaledUseCase {
 
   func undo(_ request: Request, _ response: Response) async throws {
     let key = server.key("undo", round: response.round)
-    _ = try await server.rename(request.note, to: response.oldTitle, key: key)
+    let oldTitle = response.oldTitle
+    _ = try await server.rename(request.note, to: oldTitle, key: key)
   }
 
-  func redo(_ request: Request, _ response: Response) async throws -> Response {
+  func redo(
+    _ request: Request, _ response: Response
+  ) async throws -> Response {
     try await rename(request, round: response.round + 1)
   }
 
@@ -201,9 +208,12 @@ private struct RenameNote: JournaledUseCase {
     }
   }
 
-  private func rename(_ request: Request, round: Int) async throws -> Response {
+  private func rename(
+    _ request: Request, round: Int
+  ) async throws -> Response {
     let key = server.key("do", round: round)
-    let oldTitle = try await server.rename(request.note, to: request.title, key: key)
+    let oldTitle = try await server.rename(
+      request.note, to: request.title, key: key)
     return Response(oldTitle: oldTitle, round: round)
   }
 }
@@ -211,18 +221,22 @@ private struct RenameNote: JournaledUseCase {
 private struct Server: Sendable {
   let device: String  // Other devices have entries with the same ids.
   let send:
-    @Sendable (_ title: String, _ note: Int, _ headers: [String: String]) async throws -> String
+    @Sendable (
+      _ title: String, _ note: Int, _ headers: [String: String]
+    ) async throws -> String
   let answer: @Sendable (_ key: String) async throws -> String?
 
   // A repeated call has the same key, even at the next launch.
   func key(_ action: String, round: Int) -> String {
     guard let entry = HistoryEntry.ID.current else {
-      fatalError("Without an entry there is no key: record the use case in a history.")
+      fatalError("There is no key without an entry: record the use case.")
     }
     return "\(device)-\(entry)-\(action)-\(round)"
   }
 
-  func rename(_ note: Int, to title: String, key: String) async throws -> String {
+  func rename(
+    _ note: Int, to title: String, key: String
+  ) async throws -> String {
     try await send(title, note, ["Idempotency-Key": key])
   }
 }
@@ -236,7 +250,9 @@ private struct SecretCoder: HistoryCoder {
     try seal(plain.encode(value))
   }
 
-  func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
+  func decode<Value: Decodable>(
+    _ type: Value.Type, from bytes: [UInt8]
+  ) throws -> Value {
     try plain.decode(type, from: open(bytes))
   }
 }
@@ -250,11 +266,13 @@ private struct TableJournal: HistoryJournal {
   }
 
   func append(_ record: [UInt8]) async throws {
-    try await database.run([("INSERT INTO journal (record) VALUES (?)", record)])
+    let insert = "INSERT INTO journal (record) VALUES (?)"
+    try await database.run([(insert, record)])
   }
 
   func replace(with records: [[UInt8]]) async throws {
-    let inserts = records.map { ("INSERT INTO journal (record) VALUES (?)", Optional($0)) }
+    let insert = "INSERT INTO journal (record) VALUES (?)"
+    let inserts = records.map { (insert, Optional($0)) }
     // One transaction: all of it, or nothing.
     try await database.run([("DELETE FROM journal", nil)] + inserts)
   }

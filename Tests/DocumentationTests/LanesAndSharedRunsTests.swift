@@ -48,7 +48,9 @@ struct LanesAndSharedRunsTests {
     let server: @Sendable (User.ID) async throws -> Avatar
     let queue = UseCaseQueue(.limit(4))
 
-    func main(_ user: User.ID) async throws -> Avatar { try await server(user) }
+    func main(_ user: User.ID) async throws -> Avatar {
+      try await server(user)
+    }
   }
 
   private final class Row: Sendable {

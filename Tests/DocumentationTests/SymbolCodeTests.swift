@@ -92,7 +92,9 @@ struct SymbolCodeTests {
     let (clock, url) = (ManualClock(), "https://example.org")
     let download = Download(queue: UseCaseQueue(clock: clock))
     download.execute(url)
-      .catch(UseCaseTimeout.self) { print($0) }  // It took longer than 5 seconds.
+      .catch(UseCaseTimeout.self) { error in
+        print(error)  // It took longer than 5 seconds.
+      }
     await clock.sleeping()
     await clock.advance(by: .seconds(5))
     await download.queue.idle()

@@ -186,8 +186,12 @@ struct MarkAsFavorite: UndoableUseCase {
   let shelf: Shelf
 
   func main(_ title: String) async throws { await shelf.favor(title) }
-  func undo(_ title: String, _: Void) async throws { await shelf.disfavor(title) }
-  func footprint(of title: String, _: Void) -> HistoryFootprint { .keys(title) }
+  func undo(_ title: String, _: Void) async throws {
+    await shelf.disfavor(title)
+  }
+  func footprint(of title: String, _: Void) -> HistoryFootprint {
+    .keys(title)
+  }
 }
 
 private struct SafeMark: UndoableUseCase {
@@ -233,9 +237,11 @@ struct HistoryRow: Equatable {
 
 @MainActor
 func rows(of model: HistoryModel) -> [HistoryRow] {
-  let titles = Dictionary(uniqueKeysWithValues: model.entries.map { ($0.id, $0.title) })
+  let titles = Dictionary(
+    uniqueKeysWithValues: model.entries.map { ($0.id, $0.title) })
   return model.entries.map { entry in
-    HistoryRow(entry: entry, blockers: model.blockers(of: entry.id).compactMap { titles[$0] })
+    let blockers = model.blockers(of: entry.id).compactMap { titles[$0] }
+    return HistoryRow(entry: entry, blockers: blockers)
   }
 }
 

@@ -20,7 +20,8 @@ struct UseCaseTestingPageTests {
     let first = await server.next()
     #expect(first.request == "sw")
 
-    // Retry: the search runs again after a second. Two tasks sleep: the retry and the timeout.
+    // Retry: the search runs again after a second. Two tasks sleep: the
+    // retry and the timeout.
     first.fail(Offline())
     await clock.sleeping(2)
     await clock.advance(by: .seconds(1))

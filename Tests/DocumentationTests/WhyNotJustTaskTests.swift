@@ -233,7 +233,9 @@ private actor Counter {
   private(set) var value = 0
   let store: @Sendable (Int) async throws -> Void
 
-  init(store: @escaping @Sendable (Int) async throws -> Void) { self.store = store }
+  init(store: @escaping @Sendable (Int) async throws -> Void) {
+    self.store = store
+  }
 
   func increment() async throws {
     let next = value + 1

@@ -2,7 +2,9 @@
 ///
 /// ```swift
 /// download.execute(url)
-///   .catch(UseCaseTimeout.self) { print($0) }  // It took longer than 5 seconds.
+///   .catch(UseCaseTimeout.self) { error in
+///     print(error)  // It took longer than 5 seconds.
+///   }
 /// ```
 public struct UseCaseTimeout: Error, Hashable, CustomStringConvertible {
   /// The timeout of a use case whose bodies may take as long as they like.

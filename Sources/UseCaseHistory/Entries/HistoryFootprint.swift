@@ -2,7 +2,9 @@
 /// entry can be undone while later entries stay.
 ///
 /// ```swift
-/// func footprint(of title: String, _: Void) -> HistoryFootprint { .keys(title) }
+/// func footprint(of title: String, _: Void) -> HistoryFootprint {
+///   .keys(title)
+/// }
 /// ```
 ///
 /// Two footprints overlap if they have a key in common. Include everything that `main`, `undo` and

@@ -39,7 +39,7 @@ struct FromAftermath {
     reactions.to(SaveNote.self) { operation in
       operation
         .onStart { @MainActor in screen.show("Saving…") }  // wait
-        .then { @MainActor count in screen.show("\(count) letters") }  // consume
+        .then { @MainActor size in screen.show("\(size) letters") }  // consume
         .catch { @MainActor error in screen.show("\(error)") }  // rescue
     }
 

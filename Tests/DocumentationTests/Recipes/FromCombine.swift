@@ -17,7 +17,8 @@ struct FromCombine {
   struct Search: UseCase {
     let server: Server
     let queue = UseCaseQueue(
-      .cancelPrevious(debounce: .milliseconds(300)),  // debounce, switchToLatest
+      // debounce, switchToLatest
+      .cancelPrevious(debounce: .milliseconds(300)),
       interceptors: [RetryInterceptor(attempts: 3)])  // retry(2)
 
     func main(_ text: String) async throws -> [String] {
@@ -39,7 +40,8 @@ struct FromCombine {
 
     private func find() {
       search.execute(text)
-        .then { [weak self] titles in self?.titles = titles }  // receive(on:), sink
+        // receive(on:), sink
+        .then { [weak self] titles in self?.titles = titles }
         .catch { [weak self] _ in self?.titles = [] }  // catch
         .store(in: scope)
     }

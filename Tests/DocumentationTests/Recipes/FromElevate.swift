@@ -35,7 +35,7 @@ struct FromElevate {
       .onStart { screen.show("Logging in…") }  // on_start
       .catch(UseCaseTimeout.self) { _ in screen.show("Late") }  // on_timeout
       .catch(WrongPassword.self) { _ in screen.show("Wrong") }  // on_error
-      .then { name in screen.show("Welcome, \(name)!") }  // on_finish, with a result
+      .then { name in screen.show("Welcome, \(name)!") }  // on_finish: result
       .finally { screen.show("over") }
     connection.open()
     return operation

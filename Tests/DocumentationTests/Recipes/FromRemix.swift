@@ -32,7 +32,9 @@ struct FromRemix {
     let write: (String) -> Void
     private let scope = UseCaseScope()
 
-    init(find: any UseCase<String, [Advert]>, write: @escaping (String) -> Void) {
+    init(
+      find: any UseCase<String, [Advert]>, write: @escaping (String) -> Void
+    ) {
       self.find = find
       self.write = write
     }
@@ -50,7 +52,8 @@ struct FromRemix {
     }
   }
 
-  @Test @MainActor func `given a blocked advert, I see only the others`() async {
+  @Test @MainActor
+  func `given a blocked advert, I see only the others`() async {
     let shop = [
       Advert(title: "bike", euros: 90), Advert(title: "scam", euros: 1),
     ]

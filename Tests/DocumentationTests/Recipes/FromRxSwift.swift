@@ -19,7 +19,8 @@ struct FromRxSwift {
   struct Search: UseCase {
     let server: Server
     let queue = UseCaseQueue(
-      .cancelPrevious(debounce: .milliseconds(300)),  // debounce, flatMapLatest
+      // debounce, flatMapLatest
+      .cancelPrevious(debounce: .milliseconds(300)),
       interceptors: [RetryInterceptor(attempts: 3)])  // retry(3)
 
     func main(_ text: String) async throws -> [String] {
@@ -40,7 +41,8 @@ struct FromRxSwift {
       guard text != newestText else { return }  // distinctUntilChanged
       newestText = text
       search.execute(text)
-        .then { [weak self] titles in self?.titles = titles }  // observe(on:), subscribe
+        // observe(on:), subscribe
+        .then { [weak self] titles in self?.titles = titles }
         .catch { [weak self] _ in self?.titles = [] }  // catchAndReturn
         .store(in: scope)  // disposed(by:)
     }

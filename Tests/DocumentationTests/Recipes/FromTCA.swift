@@ -36,7 +36,9 @@ struct FromTCA {
     func textChanged(_ text: String) -> UseCaseOperation<String, [String]> {
       search.execute(text)
         .then { [weak self] titles in self?.titles = titles }
-        .catch { [weak self] error in self?.message = String(describing: error) }
+        .catch { [weak self] error in
+          self?.message = String(describing: error)
+        }
         .store(in: scope)
     }
   }

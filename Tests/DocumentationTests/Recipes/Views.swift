@@ -94,7 +94,9 @@ final class DraftModel {
 
   func type(_ text: String) {
     save.execute(text)
-      .then { [weak self] version in self?.message = "Saved version \(version)" }
+      .then { [weak self] version in
+        self?.message = "Saved version \(version)"
+      }
       .catch { [weak self] error in self?.message = "Not saved: \(error)" }
       .store(in: scope)
   }
@@ -159,17 +161,23 @@ final class EditsModel {
     var body: some View {
       VStack {
         Button("Remove milk") { model.removal.execute("milk") }
-        Button("Undo \(edits.undoTitle ?? "")") { edits.undo().catch { show($0) } }
-          .disabled(!edits.canUndo)
-        Button("Redo \(edits.redoTitle ?? "")") { edits.redo().catch { show($0) } }
-          .disabled(!edits.canRedo)
+        Button("Undo \(edits.undoTitle ?? "")") {
+          edits.undo().catch { show($0) }
+        }
+        .disabled(!edits.canUndo)
+        Button("Redo \(edits.redoTitle ?? "")") {
+          edits.redo().catch { show($0) }
+        }
+        .disabled(!edits.canRedo)
         Text(message)
       }
     }
 
     private var edits: HistoryModel { model.edits }
 
-    private func show(_ error: any Error) { message = String(describing: error) }
+    private func show(_ error: any Error) {
+      message = String(describing: error)
+    }
   }
 #endif
 
