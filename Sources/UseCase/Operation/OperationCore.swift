@@ -71,10 +71,9 @@ struct OperationCore: ~Copyable, Sendable {
     withMachine { $0.spawn(job) }?.cancel()
   }
 
-  /// Returns when there is a slot, or an outcome without one. Sleeps first, if there is a pause.
+  /// Returns when there is a slot, or an outcome without one.
   @inlinable
-  nonisolated(nonsending) func awaitSlot(after sleep: UseCaseQueue.Sleep?) async {
-    if let sleep { await sleep() }
+  nonisolated(nonsending) func awaitSlot() async {
     if mustPark { await park() }
     if isObserved { announceRunning() }
   }

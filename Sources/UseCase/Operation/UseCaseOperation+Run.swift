@@ -59,14 +59,27 @@ extension UseCaseOperation {
     case .start:
       core.spawn(Task<Void, any Error>(priority: priority) { await run() })
     case .wait:
+      if let sleep { return spawn(after: sleep, priority: priority) }
       core.spawn(
         Task<Void, any Error>(priority: priority) {
-          await core.awaitSlot(after: sleep)
+          await core.awaitSlot()
           await run()
         })
     case .drop:
       useCase = nil
     }
+  }
+
+  /// Makes a task of the body that sleeps first. A task that only waits is smaller without the
+  /// sleep.
+  @inlinable @inline(never)
+  func spawn(after sleep: @escaping UseCaseQueue.Sleep, priority: TaskPriority?) {
+    core.spawn(
+      Task<Void, any Error>(priority: priority) {
+        await sleep()
+        await core.awaitSlot()
+        await run()
+      })
   }
 
   @concurrent @inlinable @inline(__always)
