@@ -47,7 +47,7 @@ public struct SharedUseCase<Base: UseCase>: UseCase where Base.Request: Hashable
       let shared = rider.core.queue.keeper as? SharedRun<Base>,
       let run = shared.run(of: rider.id) as? SharedRun<Base>.Operation
     else { return try await self(request) }
-    defer { shared.cancelled(rider.id) }
+    defer { shared.leave(rider.id) }
     do {
       return try await run.value
     } catch {
@@ -134,7 +134,7 @@ private final class SharedRun<Base: UseCase>: QueueKeeper where Base.Request: Ha
     case .tooLate: return true
     }
     // Another thread may have found the queue, and cancelled the operations in it.
-    if rider.verdict != nil { cancelled(rider.id) }
+    if rider.verdict != nil { leave(rider.id) }
     return false
   }
 
@@ -175,8 +175,10 @@ private final class SharedRun<Base: UseCase>: QueueKeeper where Base.Request: Ha
     for rider in machine.withLock({ $0.riders }) { rider.cancel(reason) }
   }
 
-  /// A rider leaves.
-  func cancelled(_ rider: UseCaseOperationID) {
+  func concludedEarly(_ rider: UseCaseOperationID) { leave(rider) }
+
+  /// A rider leaves: it has an early outcome, or its body returns.
+  func leave(_ rider: UseCaseOperationID) {
     let left = machine.withLock { $0.leave(rider) }
     guard let run = left.run else { return }
     closeDoors()

@@ -118,7 +118,7 @@ struct QueueMachineTests {
     }
 
     mutating func cancel(_ name: Character) -> String {
-      change(name) { $0.cancel($1) }
+      change(name) { $0.concludedEarly($1) }
     }
 
     mutating func ready(_ name: Character) -> String {
@@ -283,7 +283,7 @@ struct QueueMachineTests {
     queue.submit("ab")
     #expect(queue.machine.wait(2) == nil)
     #expect(queue.machine.wait(3) == nil)
-    let release = queue.tickets["b"].flatMap { queue.machine.cancel($0) }
+    let release = queue.tickets["b"].flatMap { queue.machine.concludedEarly($0) }
     #expect(release?.idle.all == [])
     _ = queue.cancel("a")
     let last = queue.tickets["a"].flatMap { queue.machine.giveBack($0, as: .cancelled) }
@@ -306,7 +306,7 @@ struct QueueMachineTests {
     var machine = QueueMachine<Int, Int>(policy: .serial)
     let ticket = machine.admit(1, id: .init(number: 1 << 32)).ticket
     for _ in 1...2 { _ = machine.giveBack(ticket, as: .success) }
-    _ = machine.cancel(ticket)
+    _ = machine.concludedEarly(ticket)
     #expect(machine.activity == UseCaseActivity(succeeded: 1))
   }
 
@@ -330,7 +330,7 @@ struct QueueMachineTests {
       tickets.append(machine.admit(operation, id: .init(number: UInt64(id))).ticket)
     }
     #expect(kept.map { $0() } == [true, true, true, true])
-    _ = machine.cancel(tickets[2])
+    _ = machine.concludedEarly(tickets[2])
     #expect(kept.map { $0() } == [true, true, false, true])
     _ = machine.giveBack(tickets[0], as: .success)
     #expect(kept.map { $0() } == [false, true, false, true])

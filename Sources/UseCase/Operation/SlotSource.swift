@@ -47,8 +47,8 @@ struct SlotSource: ~Copyable, Sendable {
   }
 
   /// The operation has an early outcome. The queue counts no guests.
-  func cancel() {
-    if !isGuest { queue.cancel(ticket) }
+  func concludedEarly() {
+    if !isGuest { queue.concludedEarly(ticket) }
   }
 
   @inline(__always)

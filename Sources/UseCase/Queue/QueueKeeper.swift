@@ -32,7 +32,7 @@ package protocol QueueKeeper: AnyObject, Sendable {
 
   /// An operation has an outcome before its body has returned. It is called outside of the lock, on
   /// the thread that gives the outcome.
-  func cancelled(_ id: UseCaseOperationID)
+  func concludedEarly(_ id: UseCaseOperationID)
 
   /// Whether an operation waits for the running code, and so must not be awaited by it.
   func waitsForCodeHere(_ id: UseCaseOperationID) -> Bool
@@ -51,7 +51,7 @@ extension QueueKeeper {
     false
   }
 
-  package func cancelled(_ id: UseCaseOperationID) {}
+  package func concludedEarly(_ id: UseCaseOperationID) {}
   package func waitsForCodeHere(_ id: UseCaseOperationID) -> Bool { false }
 }
 

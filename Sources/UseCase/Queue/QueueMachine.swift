@@ -107,7 +107,7 @@ struct QueueMachine<Member: Sendable, Waiter: Sendable>: Sendable {
   }
 
   /// The member has an early outcome. If it waits it leaves, else it unwinds.
-  mutating func cancel(_ ticket: QueueTicket) -> Release? {
+  mutating func concludedEarly(_ ticket: QueueTicket) -> Release? {
     guard let (seat, stage) = seats.find(ticket) else { return nil }
     switch stage {
     case .live: _ = unwind(seat)
@@ -128,13 +128,13 @@ struct QueueMachine<Member: Sendable, Waiter: Sendable>: Sendable {
 
   /// The member gives its slot back, and leaves.
   ///
-  /// A member that still waits may have been cancelled, and its task may be over, before `cancel`
-  /// is heard.
+  /// A member that still waits may have an early outcome, and its task may be over, before
+  /// `concludedEarly` is heard.
   @inline(__always) mutating func giveBack(
     _ ticket: QueueTicket, as kind: Verdict.Kind
   ) -> Release? {
     guard let (seat, stage) = seats.find(ticket) else { return nil }
-    if case .waiting = stage { return cancel(ticket) }
+    if case .waiting = stage { return concludedEarly(ticket) }
     seats.vacate(seat, from: stage)
     switch kind {
     case .success: succeeded += 1

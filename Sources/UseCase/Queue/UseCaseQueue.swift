@@ -144,7 +144,7 @@ public final class UseCaseQueue: Sendable {
     changes.poke()
     for member in members {
       member.cancelFromQueue(.requested)
-      keeper?.cancelled(member.ticket.id)
+      keeper?.concludedEarly(member.ticket.id)
     }
     act(on: release)
   }
@@ -206,9 +206,9 @@ extension UseCaseQueue {
   }
 
   /// The member has an early outcome.
-  func cancel(_ ticket: QueueTicket) {
-    act(on: decide(about: ticket) { $0.cancel(ticket) })
-    keeper?.cancelled(ticket.id)
+  func concludedEarly(_ ticket: QueueTicket) {
+    act(on: decide(about: ticket) { $0.concludedEarly(ticket) })
+    keeper?.concludedEarly(ticket.id)
   }
 
   /// The member gives its slot back.
