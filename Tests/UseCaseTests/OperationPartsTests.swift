@@ -16,7 +16,7 @@ struct OperationPartsTests {
     #expect(entered && !first && slot.isOccupied)
     let last = slot.exit()
     #expect(last && !slot.isOccupied && slot.hasBegun && !slot.isGivenBack)
-    slot.giveBack()
+    slot.wasGivenBack()
     #expect(slot.isGivenBack)
   }
 
@@ -26,7 +26,7 @@ struct OperationPartsTests {
     await #expect(processExitsWith: .failure) {
       var slot = SlotLife<Int>()
       slot.start()
-      slot.giveBack()
+      slot.wasGivenBack()
     }
     await #expect(processExitsWith: .failure) {
       var slot = SlotLife<Int>()

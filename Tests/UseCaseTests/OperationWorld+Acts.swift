@@ -42,7 +42,7 @@ extension OperationWorld {
       return try exit(machine.exit())
     case .giveBack:
       hasReturned = true
-      let (waiters, next) = machine.giveBack()
+      let (waiters, next) = machine.wasGivenBack()
       try demand(
         next == .nothing || (next == .deliverInAnotherTask) == isJobCancelled,
         "a cancelled task does not deliver")

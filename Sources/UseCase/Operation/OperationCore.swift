@@ -100,12 +100,12 @@ struct OperationCore: ~Copyable, Sendable {
   @usableFromInline
   func exit() -> FreeSlot? { withMachine { $0.exit() } }
 
-  /// Gives the slot back if it is free.
+  /// Gives the slot back if it is free. Returns what the caller does next.
   @usableFromInline
   func giveBack(_ slot: FreeSlot?) -> AfterBody {
     guard let slot else { return .nothing }
     source.giveBack(slot)
-    let (waiters, next) = withMachine { $0.giveBack() }
+    let (waiters, next) = withMachine { $0.wasGivenBack() }
     waiters.forEach { $0.resume(returning: true) }
     return next
   }

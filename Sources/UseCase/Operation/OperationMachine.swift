@@ -116,8 +116,8 @@ extension OperationMachine {
 
   /// The queue has the slot back. Returns the tasks that await the value, and what the caller does.
   @inline(__always)
-  mutating func giveBack() -> (waiters: WaiterLine<Waiter>, next: AfterBody) {
-    slot.giveBack()
+  mutating func wasGivenBack() -> (waiters: WaiterLine<Waiter>, next: AfterBody) {
+    slot.wasGivenBack()
     return (waiters.removeAll(), afterBody())
   }
 

@@ -125,7 +125,7 @@ struct SlotLife<Waiter: Sendable>: Sendable {
   }
 
   /// The queue has the slot back.
-  mutating func giveBack() {
+  mutating func wasGivenBack() {
     guard case .free = state else {
       preconditionFailure("A slot is given back when it is free.")
     }
