@@ -254,9 +254,10 @@ struct OperationCore: ~Copyable, Sendable {
   @usableFromInline
   func verdict(of kind: Verdict.Kind) -> Verdict? { withMachine { $0.verdict(of: kind) } }
 
-  /// Runs `body`, which changes the list of handlers, under the lock of the machine.
+  /// Runs `body`, which changes the list of handlers, or reads or takes the use case, under the lock
+  /// of the machine.
   @usableFromInline
-  func withHandlers(_ body: () -> Void) { withMachine { _ in body() } }
+  func underLock(_ body: () -> Void) { withMachine { _ in body() } }
 
   // MARK: - Events
 

@@ -68,7 +68,7 @@ extension UseCaseOperation {
   @inlinable @inline(never)
   func forgetHandlers() {
     var passed = Handlers<Response>()
-    core.withHandlers { passed = handlers.forget() }
+    core.underLock { passed = handlers.forget() }
     withExtendedLifetime(passed) {}
   }
 

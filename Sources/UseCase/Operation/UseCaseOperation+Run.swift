@@ -36,7 +36,7 @@ extension UseCaseOperation {
   @inlinable @inline(never)
   func forgetUseCase() {
     var old: (any UseCase<Request, Response>)?
-    core.withHandlers { swap(&old, &useCase) }
+    core.underLock { swap(&old, &useCase) }
   }
 
   /// An operation that a body executes is independent: its task does not inherit the slot.
@@ -163,7 +163,7 @@ extension UseCaseOperation: AdmittedOperation {
 
   @usableFromInline package var title: String? {
     var useCase: (any UseCase<Request, Response>)?
-    core.withHandlers { useCase = self.useCase }
+    core.underLock { useCase = self.useCase }
     return (useCase as? any AskingUseCase)?.title(for: request)
   }
 }
