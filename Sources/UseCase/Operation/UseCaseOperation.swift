@@ -20,15 +20,20 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   public let request: Request
 
   // The types of these parts are those of the operation. A `Mutex` of a generic type would cost
-  // three look-ups of metadata at the end of every operation. So closures that the core runs under
-  // its lock change the handlers. The use case is set before any other thread sees the operation,
-  // and the task of the body takes it. On a queue with a keeper this task takes it under the lock,
-  // because the keeper may ask it for a title. The response is set by the task of the body before
-  // the verdict of success, and read only after this verdict.
+  // three look-ups of metadata at the end of every operation. So each part has a rule instead.
+
+  /// Used by the thread that executes, then only by the task of the body, which takes it. On a queue
+  /// with a keeper, the task takes it under the lock of the core, because the keeper may read it
+  /// there to ask for a title.
   @exclusivity(unchecked) @usableFromInline
   nonisolated(unsafe) var useCase: (any UseCase<Request, Response>)?
+
+  /// Changed only by closures that the core runs under its lock.
   @exclusivity(unchecked) @usableFromInline
   nonisolated(unsafe) var handlers = Handlers<Response>()
+
+  /// Written only by the task of the body, before the verdict of success. Others read it only after
+  /// this verdict, so the task may take back a response that came after another one.
   @exclusivity(unchecked) @usableFromInline
   nonisolated(unsafe) var response: (any AnyResponse<Response>)?
 
