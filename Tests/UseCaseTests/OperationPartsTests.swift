@@ -61,11 +61,11 @@ struct OperationPartsTests {
   @Test func `one task at a time delivers, also after the end`() {
     var delivery = Delivery<Int, Int>()
     var events = EventLine(isObserved: false)
-    let begins = [delivery.begin(), delivery.begin()]
+    let claims = [delivery.claim(), delivery.claim()]
     let hasEnded = delivery.endIfDone()
-    #expect(begins == [true, false] && hasEnded)
+    #expect(claims == [true, false] && hasEnded)
     let told = delivery.listen(1)
-    let late = delivery.begin()
+    let late = delivery.claim()
     let kept = delivery.listen(2)
     #expect(told == 1 && late && kept == nil)
     guard
@@ -74,16 +74,16 @@ struct OperationPartsTests {
       Issue.record("The listener is told.")
       return
     }
-    let isFree = delivery.begin()
+    let isFree = delivery.claim()
     #expect(!isFree)
   }
 
   @Test func `a cancellation silences what is on its way, and nothing when all has run`() {
     var delivery = Delivery<Int, Int>()
-    delivery.end()
+    delivery.markEnded()
     delivery.silence(.requested, after: .success)
     #expect(delivery.silence == nil)
-    _ = delivery.begin()
+    _ = delivery.claim()
     delivery.silence(.requested, after: .success)
     delivery.silence(.scopeEnded, after: .success)
     #expect(delivery.silence == .requested)

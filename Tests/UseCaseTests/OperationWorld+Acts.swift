@@ -233,7 +233,7 @@ extension OperationWorld {
       let isReceived = try receive(updates)
       return isReceived && updates.count > 1 ? [.receive(Array(updates.dropFirst()))] : [.deliver]
     case .begin(let branch):
-      guard machine.begin(branch) else {
+      guard machine.handlerBegins(branch) else {
         try demand(isSilenced, "only a cancel keeps a handler back")
         return [.deliver]
       }

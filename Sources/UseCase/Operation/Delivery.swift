@@ -46,8 +46,8 @@ struct Delivery<Update: Sendable, Listener: Sendable>: Sendable {
     }
   }
 
-  /// Returns whether the caller is the one to deliver.
-  @inline(__always) mutating func begin() -> Bool {
+  /// Returns whether the caller is the one to deliver from now on.
+  @inline(__always) mutating func claim() -> Bool {
     switch phase {
     case .idle: phase = .delivering
     case .ended: phase = .deliveringAfterEnd
@@ -81,13 +81,13 @@ struct Delivery<Update: Sendable, Listener: Sendable>: Sendable {
       if handler != .none { remaining -= 1 }
       switch handler {
       case .free(let branch):
-        _ = begin(branch)
+        _ = handlerBegins(branch)
         return .handler(kind, isIsolated: false, isLast: remaining == 0)
       case .isolated: return .handler(kind, isIsolated: true, isLast: remaining == 0)
       case .none: break
       }
     }
-    end()
+    markEnded()
     if remaining > 0 {
       remaining = 0
       return .forget
@@ -103,13 +103,14 @@ struct Delivery<Update: Sendable, Listener: Sendable>: Sendable {
   /// `next` says what is left.
   @inline(__always) mutating func endIfDone() -> Bool {
     guard remaining == 0, extras.isEmpty, !notice.isDue else { return false }
-    end()
+    markEnded()
     pause()
     return true
   }
 
-  /// Every handler attached so far has run, or there never was one to run.
-  mutating func end() {
+  /// Every handler attached so far has run, or there never was one to run. If a task delivers, the
+  /// end is when that task pauses: it still tells the listeners.
+  mutating func markEnded() {
     switch phase {
     case .idle: phase = .ended
     case .delivering: phase = .deliveringAfterEnd
@@ -141,7 +142,7 @@ struct Delivery<Update: Sendable, Listener: Sendable>: Sendable {
   }
 
   /// A handler is about to begin on its isolation. Returns whether it may.
-  mutating func begin(_ branch: HandlerBranch) -> Bool {
+  mutating func handlerBegins(_ branch: HandlerBranch) -> Bool {
     switch branch {
     case .success, .failure, .common:
       begun += 1

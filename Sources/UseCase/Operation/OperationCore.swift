@@ -247,7 +247,9 @@ struct OperationCore: ~Copyable, Sendable {
   func endIfDone() -> Bool { withMachine { $0.endIfDone() } }
 
   @usableFromInline
-  func begin(_ branch: HandlerBranch) -> Bool { withMachine { $0.begin(branch) } }
+  func handlerBegins(_ branch: HandlerBranch) -> Bool {
+    withMachine { $0.handlerBegins(branch) }
+  }
 
   var mayReceive: Bool { withMachine { $0.mayReceive } }
 

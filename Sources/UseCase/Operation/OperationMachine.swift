@@ -72,7 +72,7 @@ extension OperationMachine {
       slot.drop()
       _ = verdictLife.conclude(.cancelled(.dropped))
       events.announce(.outcome)
-      delivery.end()
+      delivery.markEnded()
       events.announce(.ended)
     }
   }
@@ -100,7 +100,7 @@ extension OperationMachine {
   mutating func start() -> BodyStart {
     guard verdictLife.isOpen else { return .skip }
     slot.start()
-    return delivery.hasUpdates && delivery.begin() ? .runAndDeliver : .run
+    return delivery.hasUpdates && delivery.claim() ? .runAndDeliver : .run
   }
 
   /// A guest enters the slot. Returns false if no body runs in it any more.
@@ -123,7 +123,7 @@ extension OperationMachine {
 
   @inline(__always)
   private mutating func afterBody() -> AfterBody {
-    guard delivery.begin(), !endIfDone() else { return .nothing }
+    guard delivery.claim(), !endIfDone() else { return .nothing }
     return verdictLife.isJobCancelled ? .deliverInAnotherTask : .deliver
   }
 }
@@ -202,7 +202,7 @@ extension OperationMachine {
   /// A handler was attached. Returns whether the caller is to deliver.
   mutating func attach(_ branch: HandlerBranch) -> Bool {
     delivery.attach(branch)
-    return slot.isGivenBack && delivery.begin()
+    return slot.isGivenBack && delivery.claim()
   }
 
   /// A handler of the start was attached.
@@ -210,14 +210,14 @@ extension OperationMachine {
     if slot.isGivenBack { return .attachAsCommon }
     guard verdictLife.isOpen || slot.hasBegun else { return .nothing }
     delivery.add(handler)
-    return slot.hasBegun && delivery.begin() ? .deliver : .nothing
+    return slot.hasBegun && delivery.claim() ? .deliver : .nothing
   }
 
   /// The body reports. Returns whether the caller is to deliver.
   mutating func report(_ update: Update) -> Bool {
     guard verdictLife.isOpen else { return false }
     delivery.add(update)
-    return delivery.begin()
+    return delivery.claim()
   }
 
   /// Something waits for the end. Returns it if there is nothing to wait for. `handles` says
@@ -255,7 +255,7 @@ extension OperationMachine {
   }
 
   /// A handler is about to begin on its isolation. Returns whether it may.
-  mutating func begin(_ branch: HandlerBranch) -> Bool { delivery.begin(branch) }
+  mutating func handlerBegins(_ branch: HandlerBranch) -> Bool { delivery.handlerBegins(branch) }
 
   /// Whether an update that is about to be received may be.
   @inline(__always) var mayReceive: Bool {

@@ -91,7 +91,7 @@ extension UseCaseOperation {
     _ handler: Handler<Response>, _ branch: HandlerBranch,
     with outcome: UseCaseOutcome<Response>, on isolation: isolated any Actor
   ) async {
-    guard core.begin(branch) else { return }
+    guard core.handlerBegins(branch) else { return }
     // A cancel on this isolation may have come while the handler was on its way.
     let outcome = if case .outcome = handler { self.outcome(of: .cancelled) } else { outcome }
     if await handler.call(with: outcome) { core.failureIsHandled() }
