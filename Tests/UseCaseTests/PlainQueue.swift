@@ -250,7 +250,7 @@ struct QueuePair {
     case .resume: return change { $0.resume() }
     case .tick: return Effect()
     case .wait:
-      return Effect(idle: machine.wait(plain.lastWaiter).map { [$0] } ?? [])
+      return Effect(idle: machine.awaitIdle(plain.lastWaiter).map { [$0] } ?? [])
     }
   }
 }

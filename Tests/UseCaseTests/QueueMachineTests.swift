@@ -178,7 +178,7 @@ struct QueueMachineTests {
   @Test func `nothing starts when the latest one was cancelled`() {
     var queue = Named(.keepLatest, "ab")
     #expect(queue.cancel("b") == "")
-    #expect(queue.machine.wait(1) == nil)
+    #expect(queue.machine.awaitIdle(1) == nil)
     #expect(queue.finish("a") == "")
     #expect(queue.machine.activity.isIdle)
   }
@@ -252,7 +252,7 @@ struct QueueMachineTests {
     var queue = Named(.serial)
     queue.machine.suspend()
     queue.submit("abc")
-    #expect(queue.machine.wait(1) == nil)
+    #expect(queue.machine.awaitIdle(1) == nil)
     let (members, release) = queue.machine.cancelAll()
     #expect(members == ["a", "b", "c"])
     #expect(release?.idle.all == [1])
@@ -279,16 +279,16 @@ struct QueueMachineTests {
 
   @Test func `a waiter for an idle queue is handed out when the last body has returned`() {
     var queue = Named(.serial)
-    #expect(queue.machine.wait(1) == 1)
+    #expect(queue.machine.awaitIdle(1) == 1)
     queue.submit("ab")
-    #expect(queue.machine.wait(2) == nil)
-    #expect(queue.machine.wait(3) == nil)
+    #expect(queue.machine.awaitIdle(2) == nil)
+    #expect(queue.machine.awaitIdle(3) == nil)
     let release = queue.tickets["b"].flatMap { queue.machine.concludedEarly($0) }
     #expect(release?.idle.all == [])
     _ = queue.cancel("a")
     let last = queue.tickets["a"].flatMap { queue.machine.giveBack($0, as: .cancelled) }
     #expect(last?.idle.all == [2, 3])
-    #expect(queue.machine.wait(4) == 4)
+    #expect(queue.machine.awaitIdle(4) == 4)
   }
 
   @Test func `an old ticket does not touch the present member of its seat`() {

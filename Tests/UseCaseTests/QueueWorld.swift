@@ -176,7 +176,7 @@ struct QueueWorld: ActedWorld {
     case .resume:
       return try release(change { [now] in $0.change(at: now) { $0.resume() } }, then: [])
     case .awaitIdle:
-      isIdle = change { $0.wait(0) } != nil
+      isIdle = change { $0.awaitIdle(0) } != nil
       return [.idle]
     default:
       return []

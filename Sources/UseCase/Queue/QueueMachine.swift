@@ -3,7 +3,7 @@ import UseCaseInternals
 /// Decides which members of one queue run, wait, or give way.
 ///
 /// The machine decides, and its owner acts once the lock is released. `Member` is an operation in
-/// the library and a plain value in the tests; `Waiter` is a task that awaits an idle queue.
+/// the library and a plain value in the tests; `Idler` is a task that awaits an idle queue.
 ///
 /// A member has a seat from its admission until it leaves:
 ///
@@ -18,7 +18,7 @@ import UseCaseInternals
 /// ticket, and changes nothing.
 ///
 /// Each event costs O(1) for each member that it moves.
-struct QueueMachine<Member: Sendable, Waiter: Sendable>: Sendable {
+struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
   /// The consequences of an incoming member.
   struct Arrival: Sendable {
     let ticket: QueueTicket
@@ -29,19 +29,19 @@ struct QueueMachine<Member: Sendable, Waiter: Sendable>: Sendable {
     let superseded: Few<Member>
   }
 
-  /// The members and waiters that may go on after an event.
+  /// The members and idlers that may go on after an event.
   struct Release: Sendable {
     /// These hold a slot from now on.
     var started = Few<Member>.none
     /// These have waited for the queue to be idle, and it is.
-    var idle = Few<Waiter>.none
+    var idle = Few<Idler>.none
   }
 
   let policy: UseCaseQueue.Policy
   private(set) var isSuspended = false
   private var seats = SeatTable<Member>()
   private var (succeeded, failed, cancelled) = (0, 0, 0)
-  private var waiters = Few<Waiter>.none
+  private var idlers = Few<Idler>.none
   /// The earliest time of the next start, where the policy keeps an interval between two.
   private var nextStart = Duration.zero
 
@@ -159,16 +159,16 @@ struct QueueMachine<Member: Sendable, Waiter: Sendable>: Sendable {
     return release()
   }
 
-  /// Returns the waiter if the queue is idle, and keeps it otherwise.
-  mutating func wait(_ waiter: Waiter) -> Waiter? {
-    guard holding > 0 || seats.waiting.count > 0 else { return waiter }
-    waiters.append(waiter)
+  /// Returns the idler if the queue is idle, and keeps it otherwise.
+  mutating func awaitIdle(_ idler: Idler) -> Idler? {
+    guard holding > 0 || seats.waiting.count > 0 else { return idler }
+    idlers.append(idler)
     return nil
   }
 
   /// Returns what may go on now, nil if nobody waits for a slot or for an idle queue.
   @inline(__always) private mutating func release() -> Release? {
-    if seats.waiting.count == 0, case .none = waiters { return nil }
+    if seats.waiting.count == 0, case .none = idlers { return nil }
     var release = Release()
     while !isSuspended, policy.mayStart(holding: holding), let seat = seats.waiting.first,
       seats.isReady(seat)
@@ -176,7 +176,7 @@ struct QueueMachine<Member: Sendable, Waiter: Sendable>: Sendable {
       seats.move(seat, from: .waiting, to: .live)
       release.started.append(seats.member(at: seat))
     }
-    if holding == 0, seats.waiting.count == 0 { swap(&release.idle, &waiters) }
+    if holding == 0, seats.waiting.count == 0 { swap(&release.idle, &idlers) }
     return release
   }
 

@@ -156,8 +156,8 @@ public final class UseCaseQueue: Sendable {
   ///
   /// Don't await `idle()` in the body of an operation on this queue: it would never return.
   nonisolated(nonsending) public func idle() async {
-    await withUnsafeContinuation { waiter in
-      machine.withLock { $0.wait(waiter) }?.resume()
+    await withUnsafeContinuation { idler in
+      machine.withLock { $0.awaitIdle(idler) }?.resume()
     }
   }
 
