@@ -247,7 +247,8 @@ extension OperationMachine {
   /// Returns the verdict, once, if it is a failure that nobody has handled.
   mutating func takeUnhandled() -> Verdict? { delivery.sendNotice() ? verdict : nil }
 
-  /// Returns the verdict that a handler is given.
+  /// Returns the verdict that a handler is given. For `.cancelled`, this is the verdict of the
+  /// operation if nothing has silenced it.
   @inline(__always)
   func verdict(of kind: Verdict.Kind) -> Verdict? {
     if kind == .cancelled, let silence = delivery.silence { return .cancelled(silence) }

@@ -64,6 +64,10 @@ extension UseCaseOperation {
     return outcome
   }
 
+  /// The outcome for a handler that begins now: a cancellation if one has silenced the operation.
+  @inlinable @inline(__always)
+  var currentOutcome: UseCaseOutcome<Response> { outcome(of: .cancelled) }
+
   /// Forgets the handlers that were passed over, and releases them outside of the lock.
   @inlinable @inline(never)
   func forgetHandlers() {
@@ -93,7 +97,7 @@ extension UseCaseOperation {
   ) async {
     guard core.handlerBegins(branch) else { return }
     // A cancel on this isolation may have come while the handler was on its way.
-    let outcome = if case .outcome = handler { self.outcome(of: .cancelled) } else { outcome }
+    let outcome = if case .outcome = handler { currentOutcome } else { outcome }
     if await handler.call(with: outcome) { core.failureIsHandled() }
   }
 
