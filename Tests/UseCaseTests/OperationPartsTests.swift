@@ -98,7 +98,7 @@ struct OperationPartsTests {
   }
   @Test func `an operation concludes once, and hands its job back`() async {
     var life = VerdictLife<Int>()
-    let cancelled = life.spawn(7)
+    let cancelled = life.keep(7)
     #expect(cancelled == nil && life.isOpen)
     let job = life.conclude(.success)
     #expect(job == 7 && life.verdict?.kind == .success && !life.isEarly)
@@ -114,7 +114,7 @@ struct OperationPartsTests {
       var life = VerdictLife<Int>()
       let job = life.concludeEarly(.cancelled(.requested), cancelsJob: isCancelled)
       #expect(job == nil && life.isEarly && life.isJobCancelled == isCancelled)
-      let late = life.spawn(7)
+      let late = life.keep(7)
       #expect(late == (isCancelled ? 7 : nil))
     }
   }

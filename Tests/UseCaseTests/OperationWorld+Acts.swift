@@ -7,7 +7,7 @@ extension OperationWorld {
       return try execute(admission, body, then: next)
     case .spawn(let next):
       hasJob = fate == nil
-      let job = machine.spawn(1)
+      let job = machine.keep(1)
       try demand((job != nil) == isJobCancelled, "a job that comes too late is cancelled")
       return next
     case .grant:

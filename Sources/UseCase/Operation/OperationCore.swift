@@ -66,9 +66,10 @@ struct OperationCore: ~Copyable, Sendable {
 
   func grant() { withMachine { $0.grant() }?.resume(returning: true) }
 
+  /// Keeps the task of the body, to be cancelled by an early outcome.
   @usableFromInline
-  func spawn(_ job: consuming Task<Void, any Error>) {
-    withMachine { $0.spawn(job) }?.cancel()
+  func keep(_ job: consuming Task<Void, any Error>) {
+    withMachine { $0.keep(job) }?.cancel()
   }
 
   /// Returns when there is a slot, or an outcome without one.

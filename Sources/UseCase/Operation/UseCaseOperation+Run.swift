@@ -57,10 +57,10 @@ extension UseCaseOperation {
   ) {
     switch admission {
     case .start:
-      core.spawn(Task<Void, any Error>(priority: priority) { await run() })
+      core.keep(Task<Void, any Error>(priority: priority) { await run() })
     case .wait:
       if let sleep { return spawn(after: sleep, priority: priority) }
-      core.spawn(
+      core.keep(
         Task<Void, any Error>(priority: priority) {
           await core.awaitSlot()
           await run()
@@ -74,7 +74,7 @@ extension UseCaseOperation {
   /// sleep.
   @inlinable @inline(never)
   func spawn(after sleep: @escaping UseCaseQueue.Sleep, priority: TaskPriority?) {
-    core.spawn(
+    core.keep(
       Task<Void, any Error>(priority: priority) {
         await sleep()
         await core.awaitSlot()

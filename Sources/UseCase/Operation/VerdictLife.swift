@@ -39,7 +39,7 @@ struct VerdictLife<Job: Sendable>: Sendable {
   }
 
   /// The job exists. Returns it if it is to be cancelled.
-  mutating func spawn(_ job: Job) -> Job? {
+  mutating func keep(_ job: Job) -> Job? {
     if isOpen { state = .open(job: job) }
     return isJobCancelled ? job : nil
   }
