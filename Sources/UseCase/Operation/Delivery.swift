@@ -22,8 +22,10 @@ struct Delivery<Update: Sendable, Listener: Sendable>: Sendable {
   private var extras: [Extra] = []
   /// How many handlers have been neither taken nor forgotten.
   private var remaining: Int32 = 0
-  /// How many handlers there are for each of these verdicts, and how many have begun.
-  private var attached: (success: Int32, failure: Int32) = (0, 0)
+  /// How many handlers run after a success, and how many after a failure. `common` counts in both,
+  /// `finally` in neither.
+  private var outcomeHandlers: (success: Int32, failure: Int32) = (0, 0)
+  /// How many of those for the verdict have begun.
   private var begun: Int32 = 0
   private var phase = Phase.idle
   /// Why the handlers that have not begun are treated as those of a cancelled operation.
@@ -132,11 +134,11 @@ struct Delivery<Update: Sendable, Listener: Sendable>: Sendable {
   mutating func attach(_ branch: HandlerBranch) {
     remaining += 1
     switch branch {
-    case .success: attached.success += 1
-    case .failure: attached.failure += 1
+    case .success: outcomeHandlers.success += 1
+    case .failure: outcomeHandlers.failure += 1
     case .common:
-      attached.success += 1
-      attached.failure += 1
+      outcomeHandlers.success += 1
+      outcomeHandlers.failure += 1
     case .cancellation, .always: break
     }
   }
@@ -157,12 +159,13 @@ struct Delivery<Update: Sendable, Listener: Sendable>: Sendable {
   mutating func silence(_ reason: UseCaseCancellation, after verdict: Verdict.Kind) {
     let expected: Int32
     switch verdict {
-    case .success: expected = attached.success
-    case .failure: expected = attached.failure
+    case .success: expected = outcomeHandlers.success
+    case .failure: expected = outcomeHandlers.failure
     case .cancelled: return
     }
-    let hasRunAll = begun == expected && (expected > 0 || hasEnded && !isDelivering)
-    guard silence == nil, !hasRunAll else { return }
+    let lastHasBegun = expected > 0 && begun == expected
+    let nothingIsLeft = begun == expected && hasEnded && !isDelivering
+    guard silence == nil, !lastHasBegun, !nothingIsLeft else { return }
     silence = reason
   }
 
