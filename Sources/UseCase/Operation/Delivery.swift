@@ -13,7 +13,8 @@ struct Delivery<Update: Sendable, Listener: Sendable>: Sendable {
     case idle, delivering, ended, deliveringAfterEnd
   }
 
-  /// An update or a listener: few operations have any.
+  /// An update, a handler of the start, which is kept as an update, or a listener. Few operations
+  /// have any.
   private enum Extra: Sendable {
     case update(Update)
     case listener(Listener)
@@ -171,6 +172,7 @@ struct Delivery<Update: Sendable, Listener: Sendable>: Sendable {
 
   // MARK: - Updates and listeners
 
+  /// Before the body begins, these can only be handlers of the start.
   var hasUpdates: Bool { extras.contains { if case .update = $0 { true } else { false } } }
 
   mutating func add(_ update: Update) { extras.append(.update(update)) }

@@ -4,7 +4,8 @@
 /// machine joins them. The delivery of the handlers begins when the queue has the slot back.
 ///
 /// The machine decides, and its owner acts once the lock is released. `Waiter` is a suspended task,
-/// `Job` the task of the body, `Update` an update on its way, and `Listener` waits for the end.
+/// `Job` the task of the body, `Update` an update or a handler of the start on its way, and `Listener`
+/// waits for the end.
 struct OperationMachine<
   Waiter: Sendable, Job: Sendable, Update: Sendable, Listener: Sendable
 >: Sendable {
