@@ -36,7 +36,7 @@ extension UseCaseOperation {
         do {
           let handler = handler.take()
           if isIsolated, let isolation = handler.isolation, let branch = handler.branch {
-            await run(handler, branch, with: outcome, on: isolation)
+            await callHandler(handler, branch, with: outcome, on: isolation)
           } else if await handler.call(with: outcome) {
             core.failureIsHandled()
           }
@@ -88,10 +88,10 @@ extension UseCaseOperation {
     }
   }
 
-  /// Asks on the isolation of the handler whether it may begin, and runs it. No other code of this
+  /// Asks on the isolation of the handler whether it may begin, and calls it. No other code of this
   /// isolation comes in between.
   @inlinable
-  func run(
+  func callHandler(
     _ handler: Handler<Response>, _ branch: HandlerBranch,
     with outcome: UseCaseOutcome<Response>, on isolation: isolated any Actor
   ) async {
