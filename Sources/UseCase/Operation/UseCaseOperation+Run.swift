@@ -157,13 +157,3 @@ extension UseCaseOperation {
     return try await execution.run(request, through: core.queue.interceptors[...], body: body)
   }
 }
-
-extension UseCaseOperation: AdmittedOperation {
-  @usableFromInline package var useCaseType: any Any.Type { core.useCaseType }
-
-  @usableFromInline package var title: String? {
-    var useCase: (any UseCase<Request, Response>)?
-    core.underLock { useCase = self.useCase }
-    return (useCase as? any AskingUseCase)?.title(for: request)
-  }
-}

@@ -1,0 +1,51 @@
+// The operation as its queue, and the keeper of its queue, see it.
+
+extension UseCaseOperation: QueueMember {
+  @usableFromInline var ticket: QueueTicket {
+    get { core.source.ticket }
+    set { core.source.ticket = newValue }
+  }
+
+  @usableFromInline var queueID: ObjectIdentifier { ObjectIdentifier(core.queue) }
+
+  @usableFromInline var caller: CallerLink? { core.source.caller }
+
+  @usableFromInline var isOccupied: Bool { core.isOccupied }
+
+  @usableFromInline
+  func grant() { core.grant() }
+
+  @usableFromInline
+  func cancel(_ reason: UseCaseCancellation) { core.concludeEarly(.cancelled(reason)) }
+
+  @usableFromInline
+  func cancelFromQueue(_ reason: UseCaseCancellation) {
+    core.concludeEarly(.cancelled(reason), isFromQueue: true)
+  }
+
+  @usableFromInline
+  func enter() -> Bool { core.enter() }
+
+  @usableFromInline
+  func noteCancellation(ofCall reason: UseCaseCancellation) {
+    core.noteCancellation(ofCall: reason)
+  }
+
+  @usableFromInline
+  func exit() {
+    switch core.giveBack(core.exit()) {
+    case .deliver, .deliverInAnotherTask: deliverInAnotherTask()
+    case .nothing: break
+    }
+  }
+}
+
+extension UseCaseOperation: AdmittedOperation {
+  @usableFromInline package var useCaseType: any Any.Type { core.useCaseType }
+
+  @usableFromInline package var title: String? {
+    var useCase: (any UseCase<Request, Response>)?
+    core.underLock { useCase = self.useCase }
+    return (useCase as? any AskingUseCase)?.title(for: request)
+  }
+}
