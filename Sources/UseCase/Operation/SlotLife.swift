@@ -1,16 +1,17 @@
 /// The way of one operation to its slot and back.
 ///
-///     undecided → occupied → free → givenBack
-///     undecided → waiting → granted → occupied → free → givenBack
+///     assumed → occupied → free → givenBack
+///     assumed → waiting → granted → occupied → free → givenBack
 ///
-/// The queue can grant a slot before the operation has heard that it waits: `undecided → granted`.
-/// A dropped operation gets none: `undecided → givenBack`. An operation that is cancelled before its
+/// The queue can grant a slot before the operation has heard that it waits: `assumed → granted`.
+/// A dropped operation gets none: `assumed → givenBack`. An operation that is cancelled before its
 /// body begins goes on to `free` from each state.
 /// `Waiter` is the task of the body while it waits for the slot.
 struct SlotLife<Waiter: Sendable>: Sendable {
   private enum State {
-    /// The queue decides at this moment. The operation has a slot, unless `wait` or `drop` follows.
-    case undecided
+    /// The operation is taken to have a slot. If the queue starts it at once, it has one, and next is
+    /// `occupied`, when the body begins. Otherwise `wait`, `drop` or `grant` is about to follow.
+    case assumed
     /// The operation has no slot. Its task may have parked. Next is `granted`, or `free`.
     case waiting(parked: Waiter?)
     /// The operation has a slot after a wait. Next is `occupied`, or `free`.
@@ -24,7 +25,7 @@ struct SlotLife<Waiter: Sendable>: Sendable {
     case givenBack
   }
 
-  private var state = State.undecided
+  private var state = State.assumed
 
   var isWaiting: Bool {
     if case .waiting = state { true } else { false }
@@ -39,7 +40,7 @@ struct SlotLife<Waiter: Sendable>: Sendable {
   var hasBegun: Bool {
     switch state {
     case .occupied, .free(hasRun: true): true
-    case .undecided, .waiting, .granted, .free, .givenBack: false
+    case .assumed, .waiting, .granted, .free, .givenBack: false
     }
   }
 
@@ -51,7 +52,7 @@ struct SlotLife<Waiter: Sendable>: Sendable {
   /// The queue lets the operation wait.
   mutating func wait() {
     switch state {
-    case .undecided: state = .waiting(parked: nil)
+    case .assumed: state = .waiting(parked: nil)
     case .granted: break  // Another thread has given a slot back meanwhile.
     case .waiting, .occupied, .free, .givenBack:
       preconditionFailure("The queue decides once, before the task of the body exists.")
@@ -60,14 +61,14 @@ struct SlotLife<Waiter: Sendable>: Sendable {
 
   /// The queue drops the operation.
   mutating func drop() {
-    guard case .undecided = state else { preconditionFailure("The queue decides once.") }
+    guard case .assumed = state else { preconditionFailure("The queue decides once.") }
     state = .givenBack
   }
 
   /// The operation has a slot. Returns the task that has waited for it.
   mutating func grant() -> Waiter? {
     switch state {
-    case .undecided, .waiting:
+    case .assumed, .waiting:
       let parked = takeParked()
       state = .granted
       return parked
@@ -93,7 +94,7 @@ struct SlotLife<Waiter: Sendable>: Sendable {
   /// The body begins.
   mutating func start() {
     switch state {
-    case .undecided, .granted: state = .occupied(bodies: 1)
+    case .assumed, .granted: state = .occupied(bodies: 1)
     case .waiting, .occupied, .free, .givenBack:
       preconditionFailure("The body of an operation runs once, in its slot.")
     }
@@ -116,7 +117,7 @@ struct SlotLife<Waiter: Sendable>: Sendable {
     case .occupied:
       state = .free(hasRun: true)
       return true
-    case .undecided, .waiting, .granted:
+    case .assumed, .waiting, .granted:
       state = .free(hasRun: false)
       return true
     case .free, .givenBack:
