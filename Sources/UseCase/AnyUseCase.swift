@@ -6,7 +6,7 @@
 /// ```
 public struct AnyUseCase<Request: Sendable, Response: Sendable>: UseCase {
   private let base: any UseCase<Request, Response>
-  private let asking: (any AskingUseCase)?
+  private let described: (any DescribedUseCase)?
   @usableFromInline package let baseType: any Any.Type
 
   /// The queue of the operations.
@@ -27,7 +27,7 @@ public struct AnyUseCase<Request: Sendable, Response: Sendable>: UseCase {
     main: @escaping @Sendable (Request) async throws -> Response
   ) {
     base = ClosureUseCase(queue: queue, timeout: timeout, body: main)
-    asking = nil
+    described = nil
     baseType = Self.self
   }
 
@@ -36,8 +36,8 @@ public struct AnyUseCase<Request: Sendable, Response: Sendable>: UseCase {
   /// - Parameter base: The use case whose type is erased.
   public init(_ base: some UseCase<Request, Response>) {
     self.base = base
-    asking = base as? any AskingUseCase
-    baseType = asking?.baseType ?? type(of: base)
+    described = base as? any DescribedUseCase
+    baseType = described?.baseType ?? type(of: base)
   }
 
   /// Returns the queue of the base for this request, or ``queue`` if there is no base.
@@ -55,11 +55,11 @@ public struct AnyUseCase<Request: Sendable, Response: Sendable>: UseCase {
   public func main(_ request: Request) async throws -> Response { try await base.main(request) }
 }
 
-extension AnyUseCase: AskingUseCase {
-  @usableFromInline package var innermost: any AskingUseCase { asking?.innermost ?? self }
+extension AnyUseCase: DescribedUseCase {
+  @usableFromInline package var innermost: any DescribedUseCase { described?.innermost ?? self }
 
   @usableFromInline
-  package func title(for request: Any) -> String? { asking?.title(for: request) }
+  package func title(for request: Any) -> String? { described?.title(for: request) }
 }
 
 private struct ClosureUseCase<Request: Sendable, Response: Sendable>: UseCase {

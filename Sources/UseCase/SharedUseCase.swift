@@ -57,7 +57,7 @@ public struct SharedUseCase<Base: UseCase>: UseCase where Base.Request: Hashable
   }
 }
 
-extension SharedUseCase: AskingUseCase {}
+extension SharedUseCase: DescribedUseCase {}
 
 extension UseCase where Request: Hashable {
   /// Returns a use case whose executions of equal requests share one *run*, an operation of this
@@ -140,7 +140,7 @@ private final class SharedRun<Base: UseCase>: QueueKeeper where Base.Request: Ha
 
   /// The base of the use case that the rider executes, itself or erased.
   private func base(of rider: Operation) -> Base? {
-    (rider.asking?.innermost as? SharedUseCase<Base>)?.base
+    (rider.described?.innermost as? SharedUseCase<Base>)?.base
   }
 
   /// Executes the run, on the thread of its first rider.
@@ -204,19 +204,19 @@ extension UseCaseOperation: Untyped {
 }
 
 /// The use case of a run. It resumes the queue of the riders, and runs the base.
-private struct RunBody<Base: UseCase>: UseCase, AskingUseCase {
+private struct RunBody<Base: UseCase>: UseCase, DescribedUseCase {
   let base: Base
   let riders: UseCaseQueue
 
   var queue: UseCaseQueue { base.queue }
   var timeout: Duration { base.timeout }
-  var baseType: any Any.Type { (base as? any AskingUseCase)?.baseType ?? Base.self }
-  var innermost: any AskingUseCase { (base as? any AskingUseCase)?.innermost ?? self }
+  var baseType: any Any.Type { (base as? any DescribedUseCase)?.baseType ?? Base.self }
+  var innermost: any DescribedUseCase { (base as? any DescribedUseCase)?.innermost ?? self }
 
   func queue(for request: Base.Request) -> UseCaseQueue { base.queue(for: request) }
 
   func title(for request: Any) -> String? {
-    (base as? any AskingUseCase)?.title(for: request)
+    (base as? any DescribedUseCase)?.title(for: request)
   }
 
   func main(_ request: Base.Request) async throws -> Base.Response {

@@ -150,7 +150,7 @@ extension RecordedUseCase {
   }
 }
 
-extension RecordedUseCase: AskingUseCase {
+extension RecordedUseCase: DescribedUseCase {
   @usableFromInline
   package func title(for request: Any) -> String? {
     (request as? Base.Request).map { base.title(for: $0) }

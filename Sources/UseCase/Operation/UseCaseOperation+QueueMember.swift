@@ -46,6 +46,6 @@ extension UseCaseOperation: AdmittedOperation {
   @usableFromInline package var title: String? {
     var useCase: (any UseCase<Request, Response>)?
     core.underLock { useCase = self.useCase }
-    return (useCase as? any AskingUseCase)?.title(for: request)
+    return (useCase as? any DescribedUseCase)?.title(for: request)
   }
 }

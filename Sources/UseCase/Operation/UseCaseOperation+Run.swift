@@ -20,7 +20,7 @@ extension UseCaseOperation {
   @usableFromInline @inline(never)
   func announce(priority: TaskPriority?, isCall: Bool) {
     if let reactions = core.queue.reactions {
-      reactions.react(to: self, of: asking?.baseType ?? core.useCaseType)
+      reactions.react(to: self, of: described?.baseType ?? core.useCaseType)
     }
     if let keeper = core.queue.keeper,
       keeper.submitted(self, priority: priority, isCall: isCall)
@@ -29,8 +29,8 @@ extension UseCaseOperation {
     }
   }
 
-  /// The use case, if it says more of itself. Ask before any other thread sees the operation.
-  var asking: (any AskingUseCase)? { useCase as? any AskingUseCase }
+  /// The use case, if it describes itself. Ask before any other thread sees the operation.
+  var described: (any DescribedUseCase)? { useCase as? any DescribedUseCase }
 
   /// Releases the use case. Takes the lock, because a keeper may be asking it for a title.
   @inlinable @inline(never)

@@ -66,25 +66,25 @@ package protocol AdmittedOperation: AnyObject, Sendable {
   var title: String? { get }
 }
 
-/// A use case that says more of itself to its queue.
+/// A use case that describes itself to its queue and to the keeper.
 @usableFromInline
-package protocol AskingUseCase: Sendable {
+package protocol DescribedUseCase: Sendable {
   /// The type to which reactions react: of an erased use case, that of its base.
   var baseType: any Any.Type { get }
 
   /// The use case that does the work, when this one only stands before it.
-  var innermost: any AskingUseCase { get }
+  var innermost: any DescribedUseCase { get }
 
   /// Returns what a user calls the request, nil if that is known only by the base of the use case.
   func title(for request: Any) -> String?
 }
 
-extension AskingUseCase {
+extension DescribedUseCase {
   @usableFromInline
   package var baseType: any Any.Type { Self.self }
 
   @usableFromInline
-  package var innermost: any AskingUseCase { self }
+  package var innermost: any DescribedUseCase { self }
 
   @usableFromInline
   package func title(for request: Any) -> String? { nil }
