@@ -236,7 +236,7 @@ struct QueuePair {
       let arrival = machine.admit(id, id: .init(number: id), at: now)
       tickets.append(arrival.ticket)
       return Effect(admission: arrival.admission, superseded: arrival.superseded.all)
-    case .cancel(let id): return change { $0.concludedEarly(ticket(id)) }
+    case .cancel(let id): return change { $0.concludedEarly(ticket(id), as: .cancelled) }
     case .finish(let id):
       return change { $0.giveBack(ticket(id), as: verdict?.kind ?? .cancelled) }
     case .ready(let id): return change { $0.ready(ticket(id)) }

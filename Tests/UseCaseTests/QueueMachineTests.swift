@@ -118,7 +118,7 @@ struct QueueMachineTests {
     }
 
     mutating func cancel(_ name: Character) -> String {
-      change(name) { $0.concludedEarly($1) }
+      change(name) { $0.concludedEarly($1, as: .cancelled) }
     }
 
     mutating func ready(_ name: Character) -> String {
@@ -283,12 +283,18 @@ struct QueueMachineTests {
     queue.submit("ab")
     #expect(queue.machine.awaitIdle(2) == nil)
     #expect(queue.machine.awaitIdle(3) == nil)
-    let release = queue.tickets["b"].flatMap { queue.machine.concludedEarly($0) }
+    let release = queue.tickets["b"].flatMap { queue.machine.concludedEarly($0, as: .cancelled) }
     #expect(release?.idle.all == [])
     _ = queue.cancel("a")
     let last = queue.tickets["a"].flatMap { queue.machine.giveBack($0, as: .cancelled) }
     #expect(last?.idle.all == [2, 3])
     #expect(queue.machine.awaitIdle(4) == 4)
+  }
+
+  @Test func `a member that fails while it waits has failed, and is not cancelled`() {
+    var queue = Named(.serial, "ab")
+    _ = queue.tickets["b"].map { queue.machine.concludedEarly($0, as: .failure) }
+    #expect(queue.machine.activity == UseCaseActivity(running: 1, failed: 1))
   }
 
   @Test func `an old ticket does not touch the present member of its seat`() {
@@ -306,7 +312,7 @@ struct QueueMachineTests {
     var machine = QueueMachine<Int, Int>(policy: .serial)
     let ticket = machine.admit(1, id: .init(number: 1 << 32)).ticket
     for _ in 1...2 { _ = machine.giveBack(ticket, as: .success) }
-    _ = machine.concludedEarly(ticket)
+    _ = machine.concludedEarly(ticket, as: .cancelled)
     #expect(machine.activity == UseCaseActivity(succeeded: 1))
   }
 
@@ -330,7 +336,7 @@ struct QueueMachineTests {
       tickets.append(machine.admit(operation, id: .init(number: UInt64(id))).ticket)
     }
     #expect(kept.map { $0() } == [true, true, true, true])
-    _ = machine.concludedEarly(tickets[2])
+    _ = machine.concludedEarly(tickets[2], as: .cancelled)
     #expect(kept.map { $0() } == [true, true, false, true])
     _ = machine.giveBack(tickets[0], as: .success)
     #expect(kept.map { $0() } == [false, true, false, true])

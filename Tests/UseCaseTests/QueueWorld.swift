@@ -164,7 +164,7 @@ struct QueueWorld: ActedWorld {
       return [.cancel(ids[0], waiters: waiters, then: rest)]
     case .cancel(let id, let waiters, let next):
       resumed.formUnion(waiters)
-      return try release(change(id) { $0.concludedEarly($1) }, then: next)
+      return try release(change(id) { $0.concludedEarly($1, as: .cancelled) }, then: next)
     case .requested(let id):
       return [.end([id], .requested, then: [])]
     case .cancelAll:

@@ -143,7 +143,7 @@ struct OperationCore: ~Copyable, Sendable {
       return (outcome, machine.beginTelling())
     }
     guard let outcome else { return }
-    if !isFromQueue { source.concludedEarly() }
+    if !isFromQueue { source.concludedEarly(as: verdict.kind) }
     if let event { tell(event) }
     if outcome.isJobCancelled { outcome.job?.cancel() }
     outcome.waiters.forEach { $0.resume(returning: true) }

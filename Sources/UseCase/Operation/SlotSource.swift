@@ -47,8 +47,8 @@ struct SlotSource: ~Copyable, Sendable {
   }
 
   /// The operation has an early outcome. The queue counts no guests.
-  func concludedEarly() {
-    if !isGuest { queue.concludedEarly(ticket) }
+  func concludedEarly(as kind: Verdict.Kind) {
+    if !isGuest { queue.concludedEarly(ticket, as: kind) }
   }
 
   @inline(__always)

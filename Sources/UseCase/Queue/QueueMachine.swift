@@ -74,7 +74,7 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
       if let seat = seats.live.first { superseded.append(unwind(seat)) }
     }
     for _ in 0..<decision.supersededWaiting {
-      if let seat = seats.waiting.first { superseded.append(dismiss(seat)) }
+      if let seat = seats.waiting.first { superseded.append(dismiss(seat, as: .cancelled)) }
     }
     var seat = 0
     switch decision.admission {
@@ -107,12 +107,12 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
   }
 
   /// The member has an early outcome. If it waits it leaves, else it unwinds.
-  mutating func concludedEarly(_ ticket: QueueTicket) -> Release? {
+  mutating func concludedEarly(_ ticket: QueueTicket, as kind: Verdict.Kind) -> Release? {
     guard let (seat, stage) = seats.find(ticket) else { return nil }
     switch stage {
     case .live: _ = unwind(seat)
     case .waiting:
-      _ = dismiss(seat)
+      _ = dismiss(seat, as: kind)
       return release()
     case .unwinding: break
     }
@@ -134,13 +134,9 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
     _ ticket: QueueTicket, as kind: Verdict.Kind
   ) -> Release? {
     guard let (seat, stage) = seats.find(ticket) else { return nil }
-    if case .waiting = stage { return concludedEarly(ticket) }
+    if case .waiting = stage { return concludedEarly(ticket, as: kind) }
     seats.vacate(seat, from: stage)
-    switch kind {
-    case .success: succeeded += 1
-    case .failure: failed += 1
-    case .cancelled: cancelled += 1
-    }
+    count(kind)
     return release()
   }
 
@@ -148,7 +144,7 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
   mutating func cancelAll() -> (members: [Member], release: Release?) {
     while let seat = seats.live.first { _ = unwind(seat) }
     var members = Array(seats.members(of: seats.unwinding))
-    while let seat = seats.waiting.first { members.append(dismiss(seat)) }
+    while let seat = seats.waiting.first { members.append(dismiss(seat, as: .cancelled)) }
     return (members, release())
   }
 
@@ -181,10 +177,19 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
   }
 
   /// A waiting member leaves.
-  private mutating func dismiss(_ seat: Int) -> Member {
+  private mutating func dismiss(_ seat: Int, as kind: Verdict.Kind) -> Member {
     defer { seats.vacate(seat, from: .waiting) }
-    cancelled += 1
+    count(kind)
     return seats.member(at: seat)
+  }
+
+  @inline(__always)
+  private mutating func count(_ kind: Verdict.Kind) {
+    switch kind {
+    case .success: succeeded += 1
+    case .failure: failed += 1
+    case .cancelled: cancelled += 1
+    }
   }
 
   /// A live member has an outcome, and keeps its slot until its body has returned.

@@ -206,8 +206,8 @@ extension UseCaseQueue {
   }
 
   /// The member has an early outcome.
-  func concludedEarly(_ ticket: QueueTicket) {
-    act(on: decide(about: ticket) { $0.concludedEarly(ticket) })
+  func concludedEarly(_ ticket: QueueTicket, as kind: Verdict.Kind) {
+    act(on: decide(about: ticket) { $0.concludedEarly(ticket, as: kind) })
     keeper?.concludedEarly(ticket.id)
   }
 
