@@ -95,7 +95,8 @@ extension HistoryLedger: QueueKeeper {
   private func request<Answer: MoveAnswer>(
     of operation: any AdmittedOperation, answering: Answer.Type
   ) -> HistoryMove {
-    // Nothing else than `execute` makes an operation of this use case.
+    // The use case is a `Move<Answer>`, which only the history executes, and an operation has the
+    // types of request and response of its use case.
     unsafeDowncast(operation, to: UseCaseOperation<HistoryMove, Answer>.self).request
   }
 
