@@ -137,12 +137,12 @@ struct OperationCore: ~Copyable, Sendable {
   func concludeEarly(_ verdict: Verdict, isFromQueue: Bool = false) {
     let tellsFailure = verdict.kind == .failure && UseCaseQueue.tellsFailures
     // The observer is told after the queue, and finds that the operation has left.
-    let concluded = withMachine { machine in
+    let (outcome, event) = withMachine { machine in
       let outcome = machine.concludeEarly(
         verdict, sleeps: queue.policy.pause != nil, tellsFailure: tellsFailure)
-      return outcome.map { ($0, machine.beginTelling()) }
+      return (outcome, machine.beginTelling())
     }
-    guard let (outcome, event) = concluded else { return }
+    guard let outcome else { return }
     if !isFromQueue { source.concludedEarly(as: verdict.kind) }
     if let event { tell(event) }
     if outcome.isJobCancelled { outcome.job?.cancel() }
