@@ -20,7 +20,7 @@ public struct SharedUseCase<Base: UseCase>: UseCase where Base.Request: Hashable
   /// ``UseCase/queue(for:)`` of the base returns. That method is called once for each run.
   ///
   /// - Parameter request: The input of the execution.
-  /// - Returns: A queue whose operations wait while the run waits, and run while it runs.
+  /// - Returns: The queue of the riders. They wait until the body of the run begins.
   public func queue(for request: Base.Request) -> UseCaseQueue {
     while true {
       let riders =

@@ -23,7 +23,7 @@ extension UseCaseReactions {
   ///
   /// - Parameters:
   ///   - type: The type of the use case. `AnyUseCase(base)` and a run of `base.shared()` count as
-  ///     the type of `base`. A wrapper of your own is a type of its own.
+  ///     the type of `base`. A use case of yours that wraps `base` counts as its own type.
   ///   - attach: Attaches handlers. It runs on the thread that calls `execute`.
   /// - Returns: The reaction. Releasing this value doesn't end the reaction.
   @discardableResult

@@ -41,9 +41,9 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
   ///
   /// - Parameter request: The input of the use case.
   /// - Returns: The response.
-  /// - Throws: The error of the base use case, or a ``HistoryJournalError`` if the history has a
-  ///   journal, and the journal can't be written or the use case wasn't passed to `open`. Nothing
-  ///   is recorded then.
+  /// - Throws: The error of the base use case. In a history with a journal, also a
+  ///   ``HistoryJournalError``: the journal can't be written, or the use case wasn't passed to
+  ///   `open`. If `main` throws, nothing is recorded.
   /// - Complexity: That of the base use case, and O(*n*) in the number of entries that leave.
   @inline(__always)
   public func main(_ request: Base.Request) async throws -> Base.Response {

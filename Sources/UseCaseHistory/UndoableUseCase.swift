@@ -28,8 +28,9 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   ///
   /// `undo` runs on the lane, the serial queue of the history, where nothing else runs until `undo`
   /// has returned. Its isolation is that of the type, and it has no timeout. If it throws, the
-  /// entry stays applied, and the undo can be tried again. So before you throw, leave things as
-  /// they were. If `undo` throws ``HistoryObsolete``, the entry leaves the history.
+  /// entry stays applied, and the undo can be tried again. If `undo` has already changed something
+  /// when it fails, change it back before you throw. If `undo` throws ``HistoryObsolete``, the
+  /// entry leaves the history.
   ///
   /// - Parameters:
   ///   - request: The request of the execution.
@@ -70,10 +71,10 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   /// `merge` is called on no actor, with no lock held.
   ///
   /// Only executions of the same use case merge. Two use cases are the same if they are equal
-  /// values of an `Equatable` type, the same object, or copies of the value that one call of
-  /// ``recorded(in:)`` returned. So executions that write to two documents stay separate. Make the
-  /// type `Equatable`, or keep the recorded use case: ``UseCaseHistory/execute(_:_:)`` creates a
-  /// new recorded use case each time.
+  /// values of an `Equatable` type, or the same object. Executions through copies of one
+  /// ``RecordedUseCase`` also count as executions of the same use case. So executions that write to
+  /// two documents stay separate. Make the type `Equatable`, or keep the recorded use case:
+  /// ``UseCaseHistory/execute(_:_:)`` creates a new recorded use case each time.
   ///
   /// The idea is that of `QUndoCommand::mergeWith` in Qt.
   ///

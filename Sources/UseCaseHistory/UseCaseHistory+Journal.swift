@@ -64,8 +64,8 @@ extension UseCaseHistory {
   /// While there is an error, the journal is behind the history. The next write that succeeds
   /// catches up.
   ///
-  /// If a response can't be encoded, `journalError` keeps that error until the history has
-  /// rewritten the journal to shorten it, even if later writes succeed. At the next launch, the
-  /// entry is ``HistoryEntry/Standing/unreadable``.
+  /// If a response can't be encoded, later writes that succeed don't clear `journalError`. The
+  /// error stays until the history next compacts the journal, which rewrites it with the live
+  /// entries only. At the next launch, the entry is ``HistoryEntry/Standing/unreadable``.
   public var journalError: (any Error)? { core.ledger.journal?.error }
 }

@@ -53,10 +53,11 @@ extension UseCaseHistory {
   /// - Parameters:
   ///   - useCase: The use case to execute.
   ///   - request: The input of the use case.
-  /// - Returns: The operation. It fails with the error of the use case; with `UseCaseTimeout`,
-  ///   after which a late response is still recorded; with ``HistoryJournalError`` if the history
-  ///   has a journal, and the journal can't be written or the use case wasn't passed to `open`. If
-  ///   `main` throws or doesn't run, nothing is recorded.
+  /// - Returns: The operation. If `main` throws or doesn't run, nothing is recorded. It fails with:
+  ///   - the error of the use case
+  ///   - `UseCaseTimeout`; a late response is still recorded
+  ///   - ``HistoryJournalError``, in a history with a journal: the journal can't be written, or the
+  ///     use case wasn't passed to `open`
   /// - Complexity: O(*n*) in the number of entries that it discards, otherwise O(1).
   @inlinable @discardableResult
   public func execute<Base: UndoableUseCase>(
@@ -69,11 +70,12 @@ extension UseCaseHistory {
   /// newest one once they have ended.
   ///
   /// - Returns: An operation whose response is the undone entry, `nil` if there was nothing to
-  ///   undo. It fails with the error of the use case's `undo`, after which you can try again; with
-  ///   ``HistoryError/outOfTurn`` if the entry is not the newest applied one after all; with
-  ///   ``HistoryError/reentrant`` inside a recorded body, an undo, a redo or a group; with
-  ///   ``HistoryJournalError`` if the history has a journal, and the journal can't be written or
-  ///   the entry can't be read.
+  ///   undo. It fails with:
+  ///   - the error of the use case's `undo`; you can then try again
+  ///   - ``HistoryError/outOfTurn`` if the entry is not the newest applied one after all
+  ///   - ``HistoryError/reentrant`` inside a recorded body, an undo, a redo or a group
+  ///   - ``HistoryJournalError``, in a history with a journal: the journal can't be written, or the
+  ///     entry can't be read
   /// - Complexity: O(*n*) in the number of parts of a group, otherwise O(1).
   @discardableResult
   public func undo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
@@ -83,16 +85,18 @@ extension UseCaseHistory {
   /// Redoes the next undone entry. If operations wait or run, that is the entry that will be the
   /// next one once they have ended.
   ///
-  /// An execution or a group discards the undone entries when it is recorded. If executions or
-  /// groups wait or run, and their success would leave nothing to redo, `redo()` targets the entry
-  /// that is next to redo if they fail.
+  /// An execution or a group discards the undone entries when it is recorded. While one of them
+  /// waits or runs, there may be nothing to redo if it succeeds. `redo()` then targets the entry
+  /// that is next if it fails.
   ///
   /// - Returns: An operation whose response is the redone entry, `nil` if there was nothing to
-  ///   redo. It fails with the error of the use case's `redo`, after which you can try again; with
-  ///   ``HistoryError/outOfTurn`` if the entry is not the next undone one after all, for example
-  ///   because an execution has succeeded; with ``HistoryError/reentrant`` inside a recorded body,
-  ///   an undo, a redo or a group; with ``HistoryJournalError`` if the history has a journal, and
-  ///   the journal can't be written or the entry can't be read.
+  ///   redo. It fails with:
+  ///   - the error of the use case's `redo`; you can then try again
+  ///   - ``HistoryError/outOfTurn`` if the entry is not the next undone one after all, for example
+  ///     because an execution has succeeded
+  ///   - ``HistoryError/reentrant`` inside a recorded body, an undo, a redo or a group
+  ///   - ``HistoryJournalError``, in a history with a journal: the journal can't be written, or the
+  ///     entry can't be read
   /// - Complexity: O(*n*) in the number of parts of a group, otherwise O(1).
   @discardableResult
   public func redo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
@@ -116,12 +120,14 @@ extension UseCaseHistory {
   ///
   /// - Parameter entry: The entry.
   /// - Returns: An operation whose response is the undone entry, `nil` if it was undone already. It
-  ///   fails with the error of the use case's `undo`; with ``HistoryError/blocked(by:)`` if later
-  ///   entries have to be undone first; with ``HistoryError/unknownEntry(_:)`` if the entry is not
-  ///   in the history when the operation begins, or is an execution in doubt; with
-  ///   ``HistoryError/reentrant`` inside a recorded body, an undo, a redo or a group; with
-  ///   ``HistoryJournalError`` if the history has a journal, and the journal can't be written or
-  ///   the entry can't be read.
+  ///   fails with:
+  ///   - the error of the use case's `undo`
+  ///   - ``HistoryError/blocked(by:)`` if later entries have to be undone first
+  ///   - ``HistoryError/unknownEntry(_:)`` if the entry is not in the history when the operation
+  ///     begins, or is an execution in doubt
+  ///   - ``HistoryError/reentrant`` inside a recorded body, an undo, a redo or a group
+  ///   - ``HistoryJournalError``, in a history with a journal: the journal can't be written, or the
+  ///     entry can't be read
   /// - Complexity: O(*n*) in the number of later entries that overlap it, and in the number of
   ///   parts of a group. For an entry whose footprint is everything, O(*n*) in the number of later
   ///   entries.
@@ -137,11 +143,13 @@ extension UseCaseHistory {
   ///
   /// - Parameter entry: The entry, or `nil` to undo all.
   /// - Returns: An operation whose response is the entries that it has undone or redone, in the
-  ///   order in which it did so. It fails with the error of an undo or a redo; with
-  ///   ``HistoryError/unknownEntry(_:)`` if the entry is not in the history when the operation
-  ///   begins, or is an execution in doubt; with ``HistoryError/reentrant`` inside a recorded body,
-  ///   an undo, a redo or a group; with ``HistoryJournalError`` if the history has a journal, and
-  ///   the journal can't be written or an entry can't be read.
+  ///   order in which it did so. It fails with:
+  ///   - the error of an undo or a redo
+  ///   - ``HistoryError/unknownEntry(_:)`` if the entry is not in the history when the operation
+  ///     begins, or is an execution in doubt
+  ///   - ``HistoryError/reentrant`` inside a recorded body, an undo, a redo or a group
+  ///   - ``HistoryJournalError``, in a history with a journal: the journal can't be written, or an
+  ///     entry can't be read
   /// - Complexity: O(*n*) in the number of entries to undo or redo.
   @discardableResult
   public func move(to entry: HistoryEntry.ID?) -> UseCaseOperation<HistoryMove, [HistoryEntry]> {
@@ -164,9 +172,10 @@ extension UseCaseHistory {
   /// - Parameters:
   ///   - title: The title of the group for the user interface.
   ///   - body: Executes the parts. It runs on no actor.
-  /// - Returns: An operation whose response is what the body returns. It fails with the error of
-  ///   the body; with ``HistoryGroupError`` if the body throws and the undo of a part fails, too;
-  ///   with ``HistoryError/reentrant`` inside a recorded body, an undo or a redo.
+  /// - Returns: An operation whose response is what the body returns. It fails with:
+  ///   - the error of the body
+  ///   - ``HistoryGroupError`` if the body throws, and the undo of a part fails, too
+  ///   - ``HistoryError/reentrant`` inside a recorded body, an undo or a redo
   /// - Complexity: O(*n*) in the number of parts.
   @discardableResult
   public func group<Value: Sendable>(

@@ -90,10 +90,10 @@ public final class ManualClock: Clock, SteppingClock, Sendable {
   ///
   /// When the call returns, all tasks that are due have been resumed: the earliest deadline first,
   /// and of equal deadlines the earliest sleep first. Each task runs again before the next one is
-  /// resumed. Queues have acted, too. If the debounce or throttle pause of an operation is over,
-  /// the operation runs, unless it still waits for a slot. If the timeout of an operation has
-  /// passed, the operation has its outcome. Other tasks may still be busy after their sleep. Wait
-  /// for them, for example with `operation.ended()`.
+  /// resumed. The queues that use the clock have reacted, too: if the debounce or throttle pause of
+  /// an operation is over, the operation runs, unless it still waits for a slot; if the timeout of
+  /// an operation has passed, the operation has its outcome. Other tasks may still be busy after
+  /// their sleep. Wait for them, for example with `operation.ended()`.
   ///
   /// The clock shows the new time before any task is resumed. A resumed task that sleeps again
   /// counts from the new time. If the next deadline is not in the future, the task isn't suspended.
@@ -105,14 +105,14 @@ public final class ManualClock: Clock, SteppingClock, Sendable {
   /// let ticking = Task {
   ///   for tick in 1...3 {
   ///     try await clock.sleep(for: .seconds(1))
-  ///     print(tick, clock.now.offset)
+  ///     print(tick, clock.now.offset)  // 1 1.0 seconds, then 2 2.0 seconds, then 3 3.0 seconds
   ///   }
   /// }
   /// for _ in 1...3 {
   ///   await clock.sleeping()
   ///   await clock.advance(by: .seconds(1))
   /// }
-  /// try await ticking.value  // 1 1.0 seconds, 2 2.0 seconds, 3 3.0 seconds
+  /// try await ticking.value
   /// ```
   ///
   /// Advances from several tasks add up. Each call returns when the tasks whose deadlines it has

@@ -118,8 +118,8 @@ extension RetryInterceptor {
     /// - Parameters:
     ///   - fraction: The greatest part of a delay to subtract, from 0 to 1; anything else is a
     ///     programmer error and traps.
-    ///   - generator: Gives one seed for all fractions. Pass a generator with a fixed seed to make
-    ///     a test repeatable.
+    ///   - generator: Gives one number, from which all fractions are derived. In a test, pass a
+    ///     generator with a fixed seed, so that each run has the same delays.
     /// - Returns: The delay.
     /// - Complexity: O(1), plus the complexity of the delay without jitter.
     public func jittered(by fraction: Double, using generator: some RandomNumberGenerator) -> Delay

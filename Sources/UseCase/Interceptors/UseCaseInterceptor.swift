@@ -58,7 +58,8 @@ public struct UseCaseExecution: Sendable {
   /// The name of the type of the use case. The string is created at each access.
   public var useCase: String { String(describing: type) }
 
-  /// The operation in whose body this operation was executed or called, `nil` if there was none.
+  /// The operation whose body started this one, with `execute` or in the call form, `nil` if no
+  /// body did.
   public let parent: UseCaseOperationID?
 
   let type: any Any.Type

@@ -92,8 +92,9 @@ extension UseCaseOperation {
   /// If several operations can run or wait, follow ``UseCaseQueue/activities()`` instead.
   ///
   /// - Parameter handler: Runs exactly once, in the isolation of the code that attaches it. The
-  ///   handler receives a cancellation if ``cancel()`` came after the outcome, and before the last
-  ///   `then`, `catch` or `common` began.
+  ///   handler receives the outcome, with one exception: if you call ``cancel()`` after the
+  ///   outcome, but before the last `then`, `catch` or `common` has begun, the handler receives a
+  ///   cancellation.
   /// - Returns: The operation itself.
   @inlinable @discardableResult
   public func finally(

@@ -66,8 +66,9 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   /// awaits the value stops waiting, and the operation goes on.
   ///
   /// - Throws: The failure of the operation; `CancellationError` if the operation or the awaiting
-  ///   task was cancelled; ``UseCaseDeadlock`` if the operation waits for a slot that only the
-  ///   awaiting body holds, or for a shared run that waits for this body to return.
+  ///   task was cancelled; ``UseCaseDeadlock`` if the awaiting body holds the only slot of the
+  ///   operation's queue, or if the operation waits for a shared run that waits for the awaiting
+  ///   body.
   @inlinable nonisolated(nonsending) public var value: Response {
     @inline(__always) get async throws { try await value(isCall: false) }
   }

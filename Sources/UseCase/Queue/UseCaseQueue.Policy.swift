@@ -3,8 +3,8 @@ import UseCaseInternals
 extension UseCaseQueue {
   /// A limit on concurrent operations, and a rule for operations that arrive at that limit.
   ///
-  /// Most policies come from ember-concurrency, a JavaScript library. This library adds a debounce,
-  /// a throttle, a bounded number of waiting operations, and ``cancelPreviousAndWait``.
+  /// Most policies come from ember-concurrency, a JavaScript library. Added here are a debounce, a
+  /// throttle, a bounded number of waiting operations, and ``cancelPreviousAndWait``.
   ///
   /// | policy | an incoming operation that arrives at the limit |
   /// |---|---|
@@ -155,8 +155,8 @@ extension UseCaseQueue {
     ///
     /// This is ``keepLatest`` with a pause. The first operation starts at once. The newest
     /// operation starts when the interval is over and the running body has returned, so the last
-    /// operation of a burst always runs. The interval counts from the moment an operation gets its
-    /// slot: an operation that is cancelled while it waits doesn't count. Combine's
+    /// operation of a burst always runs. An interval begins when an operation gets its slot. An
+    /// operation that is cancelled while it waits begins none. Combine's
     /// `throttle(for:scheduler:latest:)` does this with `latest: true`, except that bodies never
     /// overlap here.
     ///

@@ -18,7 +18,8 @@ public struct UseCaseEvent: Sendable {
   /// The change.
   public let kind: Kind
 
-  /// The operation in whose body this operation was executed or called, `nil` if there was none.
+  /// The operation whose body started this one, with `execute` or in the call form, `nil` if no
+  /// body did.
   public let parent: UseCaseOperationID?
 
   /// The error if ``kind`` is ``Kind/failed``, otherwise `nil`.

@@ -16,7 +16,8 @@ public enum UseCaseOutcome<Response: Sendable>: Sendable {
 
   /// The operation was cancelled, or its body threw `CancellationError`.
   ///
-  /// After a late ``UseCaseOperation/cancel()``, handlers receive this instead of the outcome.
+  /// If you call ``UseCaseOperation/cancel()`` after the outcome is decided, the handlers that
+  /// haven't begun receive this case instead.
   case cancelled(UseCaseCancellation)
 
   /// Returns the response.

@@ -24,9 +24,9 @@ public struct HistoryState: Hashable, Sendable {
 
   /// The title of the entry that `undo()` would undo, even while its execution waits or runs.
   ///
-  /// It is `nil` if there is nothing to undo. It is also `nil` while a *wrapper* waits or runs: a
-  /// use case of yours whose queue is the lane, and whose body calls a ``RecordedUseCase``. The
-  /// history knows the title once the call is recorded.
+  /// It is `nil` if there is nothing to undo. It is also `nil` while a *wrapper* waits or runs. A
+  /// wrapper is a use case of yours that is on the queue of the history, and whose body calls a
+  /// ``RecordedUseCase``. The history knows the title once the call is recorded.
   public var undoTitle: String?
 
   /// The title of the entry that `redo()` would redo, `nil` if ``canRedo`` is `false`.

@@ -4,8 +4,9 @@
 /// `FileJournal` in the module `UseCaseJournal` is a journal in a file. To use a database,
 /// implement a journal with a table of blobs, and an ascending key.
 ///
-/// The history calls one method at a time, `read` first. `open` reads and replaces the records in
-/// the task of its caller. All later calls come from tasks that are never cancelled.
+/// The history calls one method at a time, `read` first.
+/// ``UseCaseHistory/open(_:for:interrupted:limit:mergeWindow:clock:)`` reads and replaces the
+/// records in the task that calls it. All later calls come from tasks that are never cancelled.
 public protocol HistoryJournal: Sendable {
   /// Encodes requests, responses and the titles of groups. Besides these bytes, a record contains
   /// only numbers, and the name of the use case.
@@ -51,7 +52,7 @@ public protocol HistoryCoder: Sendable {
   /// - Throws: The reason why the value can't be encoded.
   func encode<Value: Encodable>(_ value: Value) throws -> [UInt8]
 
-  /// Returns the value of bytes that `encode` has returned, perhaps in an older version of the app.
+  /// Returns a value from its bytes. An older version of the app may have encoded them.
   ///
   /// - Parameters:
   ///   - type: The type of the value.
