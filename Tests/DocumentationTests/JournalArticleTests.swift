@@ -204,7 +204,7 @@ private struct RenameNote: JournaledUseCase {
       guard let oldTitle = answer else { return .hadNoEffect }
       return .hadEffect(Response(oldTitle: oldTitle, round: 1))
     case .undo, .redo:
-      return .unknown  // Repeating it does no harm: its key is the same.
+      return .unknown  // The user can repeat it: the key stays the same.
     }
   }
 
