@@ -26,8 +26,8 @@ where Request: Codable, Response: Codable {
   /// with another name can't read the entries.
   static var journalName: String { get }
 
-  /// Tells whether an execution, undo or redo took effect, after the end of the process interrupted
-  /// it. The default returns ``HistorySettlement/unknown``.
+  /// Tells whether an execution, undo or redo that the end of the process interrupted had taken
+  /// effect. The default returns ``HistorySettlement/unknown``.
   ///
   /// `open` calls `settle` once for each interrupted execution, undo or redo, in the isolation of
   /// the type, and waits for the answer. Look at the document, or ask the server, with an

@@ -9,9 +9,9 @@ public import UseCase
 /// ```
 ///
 /// The operations of a recorded use case run on the lane of the history, the serial queue on which
-/// undos and redos run, too. Inside a ``UseCaseHistory/group(_:_:)``, the call form, as in
-/// `try await useCase(request)`, makes a part of the group. Inside another recorded body, the call
-/// form makes no entry: the `undo` of the outer use case has to undo the effect of the call, too.
+/// undos and redos run, too. Inside a ``UseCaseHistory/group(_:_:)``, a call such as
+/// `try await useCase(request)` becomes a part of the group. Inside another recorded body, such a
+/// call adds no entry: the `undo` of the outer use case has to undo the effect of the call, too.
 ///
 /// The queue of the base use case isn't used, and neither are the policy and the interceptors of
 /// that queue. To retry or limit work, put the work into a use case that `main`, `undo` and `redo`

@@ -24,7 +24,7 @@ public import UseCase
 ///
 /// `main` returns what `undo` needs to know, here the old name.
 public protocol UndoableUseCase<Request, Response>: UseCase {
-  /// Takes the effect of an execution back.
+  /// Reverses the effect of an execution.
   ///
   /// `undo` runs on the lane, the serial queue of the history, where nothing else runs until `undo`
   /// has returned. Its isolation is that of the type, and it has no timeout. If it throws, the
@@ -38,7 +38,8 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   /// - Throws: The reason why the execution can't be undone.
   func undo(_ request: Request, _ response: Response) async throws
 
-  /// Brings the effect of an execution back. The default calls `main` with the same request.
+  /// Applies the effect of an undone execution again. The default calls `main` with the same
+  /// request.
   ///
   /// If `main` creates an identifier, the default creates a different identifier, and later entries
   /// that refer to the first identifier fail. To avoid that, put the identifier into the request,
@@ -72,8 +73,8 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   ///
   /// Only executions of the same use case merge. Two use cases are the same if they are equal
   /// values of an `Equatable` type, or the same object. Executions through copies of one
-  /// ``RecordedUseCase`` also count as executions of the same use case. So executions that write to
-  /// two documents stay separate. Make the type `Equatable`, or keep the recorded use case:
+  /// ``RecordedUseCase`` also count as executions of the same use case. Executions on different
+  /// documents stay separate. Make the type `Equatable`, or keep the recorded use case:
   /// ``UseCaseHistory/execute(_:_:)`` creates a new recorded use case each time.
   ///
   /// The idea is that of `QUndoCommand::mergeWith` in Qt.

@@ -3,7 +3,8 @@ public import UseCase
 // MARK: - Reading
 
 extension UseCaseHistory {
-  /// All entries: the applied ones, the oldest first, then the undone ones, the next to redo first.
+  /// All entries. The applied entries come first, from the oldest to the newest. The undone entries
+  /// follow, from the next one to redo.
   ///
   /// - Complexity: O(*n*) in the number of entries.
   public var entries: [HistoryEntry] { core.ledger.entries }
@@ -76,8 +77,8 @@ extension UseCaseHistory {
 
   /// Discards all entries.
   ///
-  /// A running execution is not recorded when it ends, and a waiting undo or redo finds nothing. A
-  /// clean history stays clean, and a history with unsaved changes keeps them.
+  /// A running execution is not recorded when it ends, and a waiting undo or redo finds nothing.
+  /// Clearing the history doesn't change whether it is clean.
   ///
   /// Inside a recorded body, an undo, a redo or a group, `clear()` takes effect when that body,
   /// undo, redo or group has ended.

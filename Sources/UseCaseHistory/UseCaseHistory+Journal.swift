@@ -11,10 +11,10 @@ extension UseCaseHistory {
   /// ```
   ///
   /// From then on, the history writes each recorded execution, undo and redo to the journal twice:
-  /// the intent before the body begins, and the end before any handler but `onStart` runs. If the
-  /// intent can't be written, the execution, undo or redo doesn't begin, and the operation fails
-  /// with a ``HistoryJournalError``. An execution of a use case that is not in `useCases` fails
-  /// with this error, too.
+  /// the intent before the body begins, and the end before the handlers run, except `onStart`. If
+  /// the intent can't be written, the execution, undo or redo doesn't begin, and the operation
+  /// fails with a ``HistoryJournalError``. An execution of a use case that is not in `useCases`
+  /// fails with this error, too.
   ///
   /// Opening a history calls neither `main` nor `redo` of your use cases. It calls these methods:
   ///
@@ -61,11 +61,11 @@ extension UseCaseHistory {
 
   /// The error of the last write to the journal, `nil` if it succeeded or if there is no journal.
   ///
-  /// While there is an error, the journal is behind the history. The next write that succeeds
+  /// After an error of writing, the journal is behind the history, and the next write that succeeds
   /// catches up.
   ///
-  /// If a response can't be encoded, later writes that succeed don't clear `journalError`. The
-  /// error stays until the history next compacts the journal, which rewrites it with the live
-  /// entries only. At the next launch, the entry is ``HistoryEntry/Standing/unreadable``.
+  /// An error of encoding a response stays longer: until the history rewrites the journal without
+  /// the entries that have left. At the next launch, the entry with that response is
+  /// ``HistoryEntry/Standing/unreadable``.
   public var journalError: (any Error)? { core.ledger.journal?.error }
 }

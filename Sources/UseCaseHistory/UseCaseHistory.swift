@@ -48,12 +48,13 @@ public final class UseCaseHistory: Sendable {
 }
 
 extension UseCaseHistory {
-  /// Executes the request on the lane, and records the execution as soon as there is a response.
+  /// Executes the request on the lane, and records the execution as soon as there is a response. If
+  /// `main` throws or doesn't run, nothing is recorded.
   ///
   /// - Parameters:
   ///   - useCase: The use case to execute.
   ///   - request: The input of the use case.
-  /// - Returns: The operation. If `main` throws or doesn't run, nothing is recorded. It fails with:
+  /// - Returns: The operation. It fails with:
   ///   - the error of the use case
   ///   - `UseCaseTimeout`; a late response is still recorded
   ///   - ``HistoryJournalError``, in a history with a journal: the journal can't be written, or the
@@ -66,8 +67,8 @@ extension UseCaseHistory {
     useCase.recordedOnce(in: self).execute(request)
   }
 
-  /// Undoes the newest applied entry. If operations wait or run, that is the entry that will be the
-  /// newest one once they have ended.
+  /// Undoes the newest applied entry. If operations wait or run, `undo()` targets the entry that
+  /// will be the newest once they have succeeded.
   ///
   /// - Returns: An operation whose response is the undone entry, `nil` if there was nothing to
   ///   undo. It fails with:
@@ -82,12 +83,11 @@ extension UseCaseHistory {
     execute(.undo)
   }
 
-  /// Redoes the next undone entry. If operations wait or run, that is the entry that will be the
-  /// next one once they have ended.
+  /// Redoes the next undone entry. If operations wait or run, `redo()` targets the entry that will
+  /// be next once they have succeeded.
   ///
-  /// An execution or a group discards the undone entries when it is recorded. While one of them
-  /// waits or runs, there may be nothing to redo if it succeeds. `redo()` then targets the entry
-  /// that is next if it fails.
+  /// An execution or a group discards the undone entries when it is recorded. If one waits or runs,
+  /// and its success would leave nothing to redo, `redo()` assumes that it fails.
   ///
   /// - Returns: An operation whose response is the redone entry, `nil` if there was nothing to
   ///   redo. It fails with:

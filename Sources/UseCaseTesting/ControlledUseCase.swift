@@ -85,8 +85,8 @@ public final class ControlledUseCase<Request: Sendable, Response: Sendable>: Use
     self.queue = queue
   }
 
-  /// Waits for the next body that begins, and returns its call. Returns at once if such a body has
-  /// begun already.
+  /// Returns the oldest call that `next()` hasn't returned yet. If there is none, waits until a
+  /// body begins.
   ///
   /// Calls, including cancelled calls, come in the order in which their bodies began. Several
   /// operations that a queue starts at the same time begin in any order. Each call is returned

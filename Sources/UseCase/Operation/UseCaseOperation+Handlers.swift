@@ -106,10 +106,9 @@ extension UseCaseOperation {
 
   /// Runs `handler` when the body begins, before any update and any other handler.
   ///
-  /// A handler that you attach while the body runs comes after the updates reported so far. A
-  /// handler that you attach after the body has returned comes after the handlers attached before
-  /// it. The handler doesn't run if the operation never starts, or is cancelled before the
-  /// handler's turn.
+  /// If you attach the handler while the body runs, it comes after the updates reported so far. If
+  /// you attach it after the body has returned, it comes after the handlers attached before it. The
+  /// handler doesn't run if the operation never starts, or is cancelled before the handler's turn.
   ///
   /// - Parameter handler: Runs at most once, in the isolation of the code that attaches it.
   /// - Returns: The operation itself.

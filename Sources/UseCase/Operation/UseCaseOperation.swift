@@ -7,10 +7,11 @@
 ///   .finally { print("done") }
 /// ```
 ///
-/// A handler runs in the isolation of the code that attaches it: on the main actor, on an actor
-/// that the closure captures, or otherwise on no actor. Handlers of the outcome run one at a time,
-/// in the order in which they were attached, and the slot of the operation is free before they run.
-/// ``onStart(_:)`` and updates come first: they don't wait for the body to return.
+/// A handler runs in the isolation of the code that attaches it: on the main actor, or on another
+/// actor if the closure uses that actor's state. Otherwise it runs on no actor. Handlers of the
+/// outcome run one at a time, in the order in which they were attached, and the slot of the
+/// operation is free before they run. ``onStart(_:)`` and updates come first: they don't wait for
+/// the body to return.
 ///
 /// Releasing an operation doesn't cancel it.
 public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Sendable, Identifiable {
@@ -66,9 +67,9 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   /// awaits the value stops waiting, and the operation goes on.
   ///
   /// - Throws: The failure of the operation; `CancellationError` if the operation or the awaiting
-  ///   task was cancelled; ``UseCaseDeadlock`` if the awaiting body holds the only slot of the
-  ///   operation's queue, or if the operation waits for a shared run that waits for the awaiting
-  ///   body.
+  ///   task was cancelled; ``UseCaseDeadlock`` if the body that awaits the value holds the only
+  ///   slot of the operation's queue, or if the operation is part of a shared run that can't end
+  ///   before that body returns.
   @inlinable nonisolated(nonsending) public var value: Response {
     @inline(__always) get async throws { try await value(isCall: false) }
   }
@@ -94,8 +95,8 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   ///
   /// The cancellation of the awaiting task changes nothing.
   ///
-  /// Don't await an operation in a body that holds the slot for which the operation waits: neither
-  /// the body nor the operation would ever end.
+  /// Don't await `ended()` in a body that holds the slot for which the operation waits: neither the
+  /// body nor the operation would ever end.
   ///
   /// - Returns: The outcome.
   @inlinable @discardableResult

@@ -1,12 +1,13 @@
 import UseCaseInternals
 
 extension UseCaseQueue {
-  /// A limit on concurrent operations, and a rule for operations that arrive at that limit.
+  /// A limit on concurrent operations, and a rule for operations that arrive when the limit is
+  /// reached.
   ///
   /// Most policies come from ember-concurrency, a JavaScript library. Added here are a debounce, a
   /// throttle, a bounded number of waiting operations, and ``cancelPreviousAndWait``.
   ///
-  /// | policy | an incoming operation that arrives at the limit |
+  /// | policy | an incoming operation, when the limit is reached |
   /// |---|---|
   /// | ``unlimited`` | starts at once: there is no limit |
   /// | ``serial``, ``limit(_:)`` | waits; first in, first out |
@@ -104,14 +105,14 @@ extension UseCaseQueue {
     /// At most `limit` operations run at a time, and at most `waiting` wait. Further operations are
     /// dropped.
     ///
-    /// The waiting operations start first in, first out. Use it when the number of waiting
-    /// operations must be bounded.
+    /// The waiting operations start in the order in which they arrived. Use this policy when the
+    /// number of waiting operations must be bounded.
     ///
     /// ```swift
     /// let uploads = UseCaseQueue(.limit(2, waiting: 100))
     /// ```
     ///
-    /// An operation that finds no place to wait in is ``UseCaseCancellation/dropped`` before
+    /// If no place is free, the incoming operation is ``UseCaseCancellation/dropped`` before
     /// `execute` returns. While the queue is suspended, it holds up to `limit + waiting`
     /// operations, running and waiting together. `limit(1, waiting: 0)` is ``dropWhileBusy``.
     ///
@@ -156,7 +157,7 @@ extension UseCaseQueue {
     /// This is ``keepLatest`` with a pause. The first operation starts at once. The newest
     /// operation starts when the interval is over and the running body has returned, so the last
     /// operation of a burst always runs. An interval begins when an operation gets its slot. An
-    /// operation that is cancelled while it waits begins none. Combine's
+    /// operation that is cancelled while it waits doesn't begin one. Combine's
     /// `throttle(for:scheduler:latest:)` does this with `latest: true`, except that bodies never
     /// overlap here.
     ///

@@ -24,7 +24,8 @@ public final class UseCaseQueue: Sendable {
   /// An unlimited queue for the whole process. Use cases without a queue of their own run on it.
   public static let `default` = UseCaseQueue()
 
-  /// The limit on concurrent operations, and the rule for operations that arrive at that limit.
+  /// The limit on concurrent operations, and the rule for operations that arrive when the limit is
+  /// reached.
   public let policy: Policy
 
   let clock: any Clock<Duration>
@@ -54,8 +55,8 @@ public final class UseCaseQueue: Sendable {
   ///   - reactions: Attach handlers to the operations of the queue, whichever code executes them.
   ///   - observer: Receives every event, on any thread. The queue holds no lock while it calls the
   ///     observer. The events of one operation arrive in order. `execute` and `cancel()` deliver
-  ///     the events that they cause on the caller's thread, before they return. If another thread
-  ///     is still delivering an earlier event of the operation, that thread delivers the later one,
+  ///     their events before they return, on the caller's thread, with one exception: if another
+  ///     thread is still delivering an earlier event of the operation, that thread delivers them,
   ///     too.
   public convenience init(
     _ policy: Policy = .unlimited, clock: any Clock<Duration> = ContinuousClock(),

@@ -25,9 +25,9 @@ extension UseCaseQueue {
 
   /// Receives each failure that nothing handles.
   ///
-  /// A failure is unhandled if it has no `catch` that matches, no `finally` with the outcome, no
-  /// task that awaits `value` or `ended()`, and no model. `common`, and a `finally` without the
-  /// outcome, don't count.
+  /// A failure is unhandled if its operation has no `catch` that matches and no `finally` with the
+  /// outcome, no task awaits `value` or `ended()`, and no model executed the operation. `common`,
+  /// and a `finally` without the outcome, don't count.
   ///
   /// ```swift
   /// UseCaseQueue.unhandledFailure = { failure in log.error("\(failure)") }

@@ -1,10 +1,10 @@
 /// The error of a body that awaits an operation which can't start until that body returns.
 ///
-/// The operation waits for the only slot of a queue with a limit of one, which the body holds, so
-/// neither would ever end. Use the call form, `try await useCase(request)`, which runs inside the
-/// slot of the body. On a queue with a higher limit such a wait isn't detected.
+/// The body holds the only slot of a queue, and the operation waits for that slot, so neither would
+/// ever end. Use the call form, `try await useCase(request)`, which runs inside the slot of the
+/// body. On a queue with more slots, such a wait isn't detected.
 ///
-/// A body that awaits the shared run it is a part of gets this error, too: see
+/// A body also gets this error if it awaits the shared run to which it belongs: see
 /// ``UseCase/UseCase/shared()``.
 ///
 /// A `Task { }` that the body starts counts as a part of the body, even if the body doesn't wait

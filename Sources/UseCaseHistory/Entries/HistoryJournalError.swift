@@ -28,7 +28,7 @@ public struct HistoryJournalError: Error, CustomStringConvertible {
     /// The journal can't be read.
     case cannotRead
 
-    /// The journal can't be written. Either the execution, undo or redo didn't run, or it ran and
+    /// The journal can't be written. The execution, undo or redo may not have run. If it ran, it
     /// isn't in the journal yet.
     case cannotWrite
 

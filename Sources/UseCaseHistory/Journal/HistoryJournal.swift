@@ -23,11 +23,11 @@ public protocol HistoryJournal: Sendable {
   /// Appends a record. Return when the record is durable.
   ///
   /// Each recorded execution, undo and redo awaits two appends: one before its body runs, and one
-  /// before any handler but `onStart` runs.
+  /// before its handlers run, except `onStart`.
   ///
   /// - Parameter record: The bytes.
-  /// - Throws: The reason why the record is not written. It does no harm if the record is there
-  ///   nevertheless.
+  /// - Throws: The reason why the record couldn't be written. An error does no harm if the record
+  ///   was written all the same.
   /// - Complexity: Expected to be O(*n*) in the number of bytes of the record.
   func append(_ record: [UInt8]) async throws
 
