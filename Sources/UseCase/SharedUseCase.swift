@@ -3,6 +3,12 @@ import UseCaseInternals
 /// A use case whose executions of equal requests share one *run*. Create it with
 /// ``UseCase/UseCase/shared()``.
 ///
+/// ```swift
+/// let avatar = LoadAvatar().shared()
+/// avatar.execute(user).then { image in header.show(image) }
+/// avatar.execute(user).then { image in list.show(image) }  // the same download
+/// ```
+///
 /// A run is one operation of the wrapped use case, the *base*. The executions that share a run are
 /// its *riders*.
 public struct SharedUseCase<Base: UseCase>: UseCase where Base.Request: Hashable {

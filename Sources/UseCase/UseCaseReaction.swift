@@ -1,4 +1,5 @@
-/// The registration of a closure with ``UseCaseReactions/to(_:_:)``. Cancel it to end the reaction.
+/// A closure that is registered in a ``UseCaseReactions``. Cancel the reaction to remove the
+/// closure.
 public struct UseCaseReaction: Sendable {
   let reactions: UseCaseReactions
   let type: any Any.Type
@@ -19,7 +20,7 @@ public struct UseCaseReaction: Sendable {
 }
 
 extension UseCaseReactions {
-  /// Passes every operation of a use case to `attach`, before the body of the operation begins.
+  /// Passes every operation of a use case to a closure, before the body of the operation begins.
   ///
   /// - Parameters:
   ///   - type: The type of the use case. `AnyUseCase(base)` and a run of `base.shared()` count as

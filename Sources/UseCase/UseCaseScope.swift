@@ -1,7 +1,10 @@
 import UseCaseInternals
 
-/// Holds operations, and reactions of ``UseCaseReactions``. A scope that is deallocated, for
-/// example with its screen, cancels its operations and ends its reactions.
+/// Cancels its operations and ends its reactions when it is deallocated, for example with its
+/// screen.
+///
+/// To put an operation or a reaction into a scope, call ``UseCaseOperation/store(in:)`` or
+/// ``UseCaseReaction/store(in:)``.
 ///
 /// ```swift
 /// final class SearchScreen {

@@ -64,6 +64,23 @@ struct SymbolCodeTests {
     #expect(try await screen.search("swift") == ["swift!"])
   }
 
+  @Test func `two pictures of one user get the avatar of one shared use case`() async {
+    struct LoadAvatar: UseCase {
+      func main(_ user: Int) async throws -> String { "avatar \(user)" }
+    }
+    struct Picture {
+      let shown = Log<String>()
+      func show(_ image: String) { shown.append(image) }
+    }
+    let (header, list, user) = (Picture(), Picture(), 7)
+
+    let avatar = LoadAvatar().shared()
+    avatar.execute(user).then { image in header.show(image) }
+    avatar.execute(user).then { image in list.show(image) }  // the same download
+    #expect(await header.shown.elements(atLeast: 1) == ["avatar 7"])
+    #expect(await list.shown.elements(atLeast: 1) == ["avatar 7"])
+  }
+
   @Test func `a queue tells its observer and wraps its bodies`() async throws {
     let queue = UseCaseQueue(.serial) { event in
       print("\(event.useCase) \(event.id) \(event.kind)")  // Search #7 running

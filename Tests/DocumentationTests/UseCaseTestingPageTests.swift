@@ -85,14 +85,14 @@ struct UseCaseTestingPageTests {
     let ticking = Task {
       for tick in 1...3 {
         try await clock.sleep(for: .seconds(1))
-        print(tick, clock.now.offset)
+        print(tick, clock.now.offset)  // 1 1.0 seconds, then 2 2.0 seconds, then 3 3.0 seconds
       }
     }
     for _ in 1...3 {
       await clock.sleeping()
       await clock.advance(by: .seconds(1))
     }
-    try await ticking.value  // 1 1.0 seconds, 2 2.0 seconds, 3 3.0 seconds
+    try await ticking.value
     #expect(clock.now.offset == .seconds(3))
   }
 

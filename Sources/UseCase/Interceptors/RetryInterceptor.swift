@@ -40,8 +40,8 @@ public struct RetryInterceptor: UseCaseInterceptor {
     self.shouldRetry = shouldRetry
   }
 
-  /// Runs the body until it succeeds or is cancelled, until `shouldRetry` rejects its error, or
-  /// until no attempt is left.
+  /// Runs the body until it succeeds or is cancelled, until the `when` closure rejects its error,
+  /// or until no attempt is left.
   ///
   /// - Parameters:
   ///   - request: The request of the operation.

@@ -4,20 +4,23 @@ extension UseCaseQueue {
   /// A limit on concurrent operations, and a rule for operations that arrive when the limit is
   /// reached.
   ///
-  /// Most policies come from ember-concurrency, a JavaScript library. Added here are a debounce, a
-  /// throttle, a bounded number of waiting operations, and ``cancelPreviousAndWait``.
+  /// Pass a policy to the queue: `UseCaseQueue(.cancelPrevious)`. <doc:ChoosingAPolicy> shows each
+  /// policy in a picture.
   ///
-  /// | policy | an incoming operation, when the limit is reached |
+  /// | policy | an operation at the limit |
   /// |---|---|
   /// | ``unlimited`` | starts at once: there is no limit |
   /// | ``serial``, ``limit(_:)`` | waits; first in, first out |
+  /// | ``limit(_:waiting:)`` | waits, or is dropped if `waiting` operations wait already |
   /// | ``cancelPrevious`` | supersedes the previous one and starts at once |
   /// | ``cancelPrevious(debounce:)`` | supersedes the previous one; each start follows a pause |
   /// | ``cancelPreviousAndWait`` | supersedes the previous one; starts when the old body returns |
   /// | ``dropWhileBusy`` | is dropped |
-  /// | ``limit(_:waiting:)`` | waits, or is dropped if `waiting` operations wait already |
   /// | ``keepLatest`` | waits, and supersedes the operation that was waiting |
   /// | ``throttle(_:)`` | as ``keepLatest``; starts are at least the interval apart |
+  ///
+  /// Most policies come from ember-concurrency, a JavaScript library. Added here are a debounce, a
+  /// throttle, a bounded number of waiting operations, and ``cancelPreviousAndWait``.
   public struct Policy: Hashable, Sendable {
     /// The rule for an incoming operation that finds all slots taken.
     public enum WhenBusy: Hashable, Sendable {

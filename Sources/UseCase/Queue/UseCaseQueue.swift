@@ -24,8 +24,7 @@ public final class UseCaseQueue: Sendable {
   /// An unlimited queue for the whole process. Use cases without a queue of their own run on it.
   public static let `default` = UseCaseQueue()
 
-  /// The limit on concurrent operations, and the rule for operations that arrive when the limit is
-  /// reached.
+  /// The policy of the queue.
   public let policy: Policy
 
   let clock: any Clock<Duration>

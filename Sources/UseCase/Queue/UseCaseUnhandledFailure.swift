@@ -9,7 +9,7 @@ public struct UseCaseUnhandledFailure: Sendable, CustomStringConvertible {
   /// The type of the use case.
   public let type: any Any.Type
 
-  /// The failure.
+  /// The error that the body threw, or the ``UseCaseTimeout``.
   public let error: any Error
 
   /// A sentence for a log, such as "Search #7 failed, and nobody handled it: offline".

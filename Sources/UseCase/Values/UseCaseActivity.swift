@@ -1,9 +1,9 @@
 /// A consistent snapshot of what a queue is doing and has done.
 ///
 /// Each operation that was submitted to the queue, even one that was dropped, is in exactly one of
-/// the five counts. An operation that is cancelled or times out while it runs counts as running
-/// until its body has returned. A call that runs inside the slot of another operation isn't
-/// counted.
+/// the five counts: running, waiting, succeeded, failed or cancelled. An operation that is
+/// cancelled or times out while it runs counts as running until its body has returned. A call that
+/// runs inside the slot of another operation isn't counted.
 ///
 /// ```swift
 /// let activity = search.queue.activity

@@ -15,7 +15,7 @@ public struct UseCaseEvent: Sendable {
   /// The name of ``type``. The string is created at each access.
   public var useCase: String { String(describing: type) }
 
-  /// The change.
+  /// What happened to the operation.
   public let kind: Kind
 
   /// The operation whose body started this one, by `execute` or as in `try await useCase(request)`.
