@@ -10,7 +10,7 @@ extension HistoryEntry.ID {
   ///
   /// A part of a group has its own identity. An execution has its own identity until it is merged
   /// into another entry.
-  public static var current: Self? {
+  public static var current: HistoryEntry.ID? {
     guard let frame = HistoryFrame.current else { return nil }
     return switch frame.role {
     case .body, .part: frame.entrance.entry

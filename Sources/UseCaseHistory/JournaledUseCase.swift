@@ -1,7 +1,9 @@
 public import UseCase
 
-/// An undoable use case whose executions survive the end of the process, in a history that you
-/// opened with ``UseCaseHistory/open(_:for:interrupted:limit:mergeWindow:clock:)``.
+/// An undoable use case whose executions survive the end of the process.
+///
+/// Pass it to ``UseCaseHistory/open(_:for:interrupted:limit:mergeWindow:clock:)``, which opens a
+/// history from its journal.
 ///
 /// ```swift
 /// struct Rename: JournaledUseCase {
@@ -60,7 +62,7 @@ public enum HistorySettlement<Response: Sendable>: Sendable {
   /// The execution, undo or redo changed nothing. The history goes on as if it had never begun.
   case hadNoEffect
 
-  /// The execution, undo or redo took effect.
+  /// The execution, undo or redo took effect, and had this response.
   ///
   /// Pass the response of the execution or the redo. For an undo, pass any response: it is ignored.
   case hadEffect(Response)

@@ -16,13 +16,13 @@ public import UseCase
 /// }
 /// ```
 ///
+/// `main` returns what `undo` needs to know, here the old name. A history records the execution:
+///
 /// ```swift
 /// let history = UseCaseHistory()
 /// history.execute(Rename(document: document), "Report")
 /// history.undo()
 /// ```
-///
-/// `main` returns what `undo` needs to know, here the old name.
 public protocol UndoableUseCase<Request, Response>: UseCase {
   /// Reverses the effect of an execution.
   ///

@@ -2,6 +2,8 @@ import UseCase
 
 /// One recorded execution, or one group of them, as the history shows it.
 ///
+/// A list of the entries shows which are applied:
+///
 /// ```swift
 /// for entry in history.entries {
 ///   print(entry.isApplied ? "●" : "○", entry.title)  // ● Rename

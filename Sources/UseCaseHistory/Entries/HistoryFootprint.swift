@@ -46,7 +46,7 @@ public struct HistoryFootprint: Hashable, Sendable {
   ///
   /// - Parameter other: Another footprint.
   /// - Returns: The union, which is ``everything`` if either footprint is.
-  public func union(_ other: Self) -> Self {
+  public func union(_ other: HistoryFootprint) -> HistoryFootprint {
     guard let keys, let others = other.keys else { return .everything }
     return Self(keys: keys.union(others))
   }

@@ -1,6 +1,6 @@
 /// An error of the journal of a history.
 public struct HistoryJournalError: Error, CustomStringConvertible {
-  /// A fault of a journal.
+  /// Why a history can't use a journal.
   public enum Reason: Hashable, Sendable {
     /// The use case with this name is not a ``JournaledUseCase``, or was not given to
     /// ``UseCaseHistory/open(_:for:interrupted:limit:mergeWindow:clock:)``. Nothing ran.
@@ -36,7 +36,7 @@ public struct HistoryJournalError: Error, CustomStringConvertible {
     case closed
   }
 
-  /// The fault.
+  /// Why the history can't use the journal.
   public let reason: Reason
 
   /// The name of the journal, such as the path of a file. Empty if it has none.
@@ -48,7 +48,7 @@ public struct HistoryJournalError: Error, CustomStringConvertible {
   /// Creates an error, for a journal of your own.
   ///
   /// - Parameters:
-  ///   - reason: The fault.
+  ///   - reason: Why the history can't use the journal.
   ///   - journal: The name of the journal.
   ///   - cause: The underlying error.
   public init(_ reason: Reason, journal: String = "", cause: (any Error)? = nil) {

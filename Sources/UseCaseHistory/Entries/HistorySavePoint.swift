@@ -1,4 +1,13 @@
-/// The state of the document when saving began, as ``UseCaseHistory/savePoint()`` returned it.
+/// The state of the document when saving began.
+///
+/// ```swift
+/// let point = history.savePoint()
+/// try await shelf.save()
+/// history.markSaved(point)
+/// ```
+///
+/// Edits made while the document is being saved stay unsaved changes: see
+/// ``UseCaseHistory/savePoint()`` and ``UseCaseHistory/markSaved(_:)``.
 public struct HistorySavePoint: Hashable, Sendable {
   /// The history that it was taken from.
   let history: HistoryEntry.ID

@@ -1,4 +1,6 @@
-/// A consistent snapshot of what a history can do, for buttons, menus and badges.
+/// A consistent snapshot of what a history can do, for buttons and menus.
+///
+/// Read ``UseCaseHistory/state``, or follow ``UseCaseHistory/states()``:
 ///
 /// ```swift
 /// let state = history.state
