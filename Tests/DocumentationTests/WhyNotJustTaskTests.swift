@@ -141,16 +141,14 @@ struct WhyNotJustTaskTests {
   ) throws {
     let figure = try #require(
       figures(of: "WhyNotJustTask").first { $0.row == row }?.figure)
-    var current = ""
-    var range: ClosedRange<Double>?
-    for cells in try cells(of: "Benchmarks/RESULTS.md") where cells.count > 3 {
-      if !cells[0].isEmpty { current = cells[0] }
-      guard current == scenario, cells[1] == contestant else { continue }
-      let ends = cells[3].components(separatedBy: " – ").compactMap { Double($0) }
-      if ends.count == 2 { range = ends[0]...ends[1] }
-    }
+    let results = try text(of: "Benchmarks/RESULTS.md")
+    let table = try #require(
+      results.components(separatedBy: "\n### ").first { $0.hasPrefix("\(scenario)\n") })
+    let measurement = try #require(cells(of: table).first { $0[0] == contestant })
+    let ends = measurement[2].components(separatedBy: " – ").compactMap { Double($0) }
+    try #require(ends.count == 2)
+    let measured = ends[0]...ends[1]
     // The figure is rounded to a tenth.
-    let measured = try #require(range)
     #expect(figure > measured.lowerBound - 0.05 && figure < measured.upperBound + 0.05)
   }
 
@@ -160,16 +158,20 @@ struct WhyNotJustTaskTests {
   }
 
   private func figures(of article: String) throws -> [(row: String, figure: Double)] {
-    try cells(of: "Sources/UseCase/UseCase.docc/Articles/\(article).md").compactMap { cells in
+    try cells(of: text(of: "Sources/UseCase/UseCase.docc/Articles/\(article).md")).compactMap {
+      cells in
       // Spanish has a decimal comma.
       Double(cells[1].replacing(",", with: ".")).map { (cells[0], $0) }
     }
   }
 
-  /// The cells of the rows of tables in a page.
-  private func cells(of page: String) throws -> [[String]] {
+  private func text(of page: String) throws -> String {
     try String(contentsOf: Self.root.appending(path: page), encoding: .utf8)
-      .components(separatedBy: "\n").filter { $0.hasPrefix("|") }
+  }
+
+  /// The cells of the rows of tables in Markdown.
+  private func cells(of markdown: String) -> [[String]] {
+    markdown.components(separatedBy: "\n").filter { $0.hasPrefix("|") }
       .map { line in
         line.split(separator: "|", omittingEmptySubsequences: false).dropFirst().dropLast()
           .map { $0.trimmingCharacters(in: .whitespaces) }

@@ -35,7 +35,7 @@ struct JournalTests {
       paper.log.elements.suffix(5) == ["undo C5", "undo B2", "redo B2", "redo C5", "redo D4"])
   }
 
-  @Test func `open calls neither main, undo nor redo`() async throws {
+  @Test func `open calls no use case when no body and no group was interrupted`() async throws {
     let history = try await open(disk)
     await history.write(paper, "A", "B")
     await history.back(1)

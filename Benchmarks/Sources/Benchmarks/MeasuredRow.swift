@@ -1,4 +1,4 @@
-/// A row of the table in `RESULTS.md`, as far as a chart needs it.
+/// A row of a table in `RESULTS.md`, as far as a chart needs it.
 struct MeasuredRow {
   let scenario: String
   let contestant: String
@@ -9,21 +9,21 @@ struct MeasuredRow {
 
   /// Reads the rows of the contestants that are compared with bare work.
   ///
-  /// The chart is drawn from the table and from nothing else, so that both say the same, and the
+  /// The chart is drawn from the tables and from nothing else, so that both say the same, and the
   /// chart of an earlier run can be drawn again.
   static func all(in markdown: String) -> [MeasuredRow] {
     var scenario = ""
     return markdown.split(separator: "\n").compactMap { line in
+      if line.hasPrefix("### ") { scenario = String(line.dropFirst(4)) }
       guard line.hasPrefix("| ") else { return nil }
       let cells = line.split(separator: "|").map { cell in
         cell.split(separator: " ").joined(separator: " ")
       }
-      guard cells.count == 6 else { return nil }
-      if !cells[0].isEmpty { scenario = cells[0] }
-      let ends = cells[3].split(separator: " – ").compactMap { Double($0) }
-      guard let ratio = Double(cells[2]), ends.count == 2, ends[0] <= ends[1] else { return nil }
+      guard cells.count >= 4 else { return nil }
+      let ends = cells[2].split(separator: " – ").compactMap { Double($0) }
+      guard let ratio = Double(cells[1]), ends.count == 2, ends[0] <= ends[1] else { return nil }
       return MeasuredRow(
-        scenario: scenario, contestant: cells[1], ratio: ratio, range: ends[0]...ends[1])
+        scenario: scenario, contestant: cells[0], ratio: ratio, range: ends[0]...ends[1])
     }
   }
 }

@@ -26,6 +26,8 @@ struct Report {
       Most scenarios have 25 measured rounds, slow scenarios 7 or 9, *bytes of a journal* 3, and
       *opening a journal* 1.
 
+      ## How to read the tables
+
       *× bare* is the cost of the contestant divided by the cost of the bare work above it. In most
       scenarios, the bare work uses `Task { }` and no library. The column shows the median of all
       rounds; *from – to* shows the minimum and the maximum. Each ratio compares two costs of the
@@ -63,7 +65,11 @@ struct Report {
       Instructions and allocations are counted apart: [PROFILE.md](PROFILE.md) shows where the
       instructions go, and why some targets are missed.
 
+      ## Missed targets
+
       \(missed(in: table))
+
+      ## All results
 
       \(table.text)
 
@@ -71,8 +77,8 @@ struct Report {
   }
 
   private func missed(in table: Table) -> String {
-    guard !table.missed.isEmpty else { return "All targets are met." }
-    return "Missed targets:\n\n" + table.missed.map { "- \($0)" }.joined(separator: "\n")
+    guard !table.missed.isEmpty else { return "None: all targets are met." }
+    return table.missed.map { "- \($0)" }.joined(separator: "\n")
   }
 }
 

@@ -1,28 +1,25 @@
 import Foundation
 
-/// All results, a row for each contestant.
+/// All results: a table for each scenario, with a row for each contestant.
 struct Table {
-  private static let header = [
-    "scenario", "contestant", "× bare", "from – to", "per operation", "target",
-  ]
-  private let rows: [[String]]
+  private let scenarios: [(name: String, rows: [[String]])]
 
   /// The targets that were missed, in sentences.
   let missed: [String]
 
   init(_ results: [Samples]) {
-    rows = results.flatMap { samples in
+    scenarios = results.map { samples in
       let hasBare = samples.scenario.contestants.contains(where: \.isBare)
-      return samples.scenario.contestants.enumerated().map { index, contestant in
+      let rows = samples.scenario.contestants.enumerated().map { index, contestant in
         let ratio = contestant.isBare || !hasBare ? nil : samples.ratio(of: index)
         return [
-          index == 0 ? samples.scenario.name : "", contestant.name,
-          ratio?.median.short ?? (contestant.isBare ? "1" : ""),
+          contestant.name, ratio?.median.short ?? (contestant.isBare ? "1" : ""),
           ratio.map { "\($0.minimum.short) – \($0.maximum.short)" } ?? "",
           samples.scenario.unit.text(samples.cost(of: index).median),
           contestant.target?.verdict(on: index, in: samples).text ?? "",
         ]
       }
+      return (samples.scenario.name, rows)
     }
     missed = results.flatMap { samples in
       samples.scenario.contestants.enumerated().compactMap { index, contestant in
@@ -33,10 +30,18 @@ struct Table {
     }
   }
 
-  /// As Markdown, aligned for those who read the text.
+  /// As Markdown.
   var text: String {
-    let widths = Self.header.indices.map { column in
-      ([Self.header] + rows).map(\.[column].count).max() ?? 0
+    scenarios.map { "### \($0.name)\n\n\(Self.table($0.rows))" }.joined(separator: "\n\n")
+  }
+
+  /// Returns the rows with a header, aligned for those who read the text. Without targets, there is
+  /// no column for them.
+  private static func table(_ rows: [[String]]) -> String {
+    let all = [["contestant", "× bare", "from – to", "per operation", "target"]] + rows
+    let hasTargets = rows.contains { !$0[4].isEmpty }
+    let widths = (hasTargets ? 0..<5 : 0..<4).map { column in
+      all.map(\.[column].count).max() ?? 0
     }
     func line(_ cells: [String]) -> String {
       let padded = zip(cells, widths).map { cell, width in
@@ -44,8 +49,11 @@ struct Table {
       }
       return "| " + padded.joined(separator: " | ") + " |"
     }
-    let rule = widths.map { String(repeating: "-", count: $0) }
-    return ([line(Self.header), line(rule)] + rows.map(line)).joined(separator: "\n")
+    let rule = widths.enumerated().map { column, width in
+      let dashes = String(repeating: "-", count: width - 1)
+      return (1...3).contains(column) ? dashes + ":" : dashes + "-"
+    }
+    return ([all[0], rule] + rows).map(line).joined(separator: "\n")
   }
 }
 
@@ -96,8 +104,8 @@ extension Target {
 extension Unit {
   func text(_ value: Double) -> String {
     switch self {
-    case .nanoseconds: "\(Int(value.rounded())) ns"
-    case .bytes: "\(Int(value.rounded())) bytes"
+    case .nanoseconds: "\(Int(value.rounded()).grouped) ns"
+    case .bytes: "\(Int(value.rounded()).grouped) bytes"
     }
   }
 }
