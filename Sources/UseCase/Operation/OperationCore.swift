@@ -248,8 +248,8 @@ struct OperationCore: ~Copyable, Sendable {
   func endIfDone() -> Bool { withMachine { $0.endIfDone() } }
 
   @usableFromInline
-  func handlerBegins(_ branch: HandlerBranch) -> Bool {
-    withMachine { $0.handlerBegins(branch) }
+  func handlerBegins(_ branch: HandlerBranch, putBack: () -> Bool) -> Bool {
+    withMachine { $0.handlerBegins(branch, putBack: putBack) }
   }
 
   var mayReceive: Bool { withMachine { $0.mayReceive } }

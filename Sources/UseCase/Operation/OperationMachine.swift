@@ -248,8 +248,7 @@ extension OperationMachine {
   /// Returns the verdict, once, if it is a failure that nobody has handled.
   mutating func takeUnhandled() -> Verdict? { delivery.sendNotice() ? verdict : nil }
 
-  /// Returns the verdict that a handler is given. For `.cancelled`, this is the verdict of the
-  /// operation if nothing has silenced it.
+  /// Returns the verdict that a handler is given that was taken for a verdict of this kind.
   @inline(__always)
   func verdict(of kind: Verdict.Kind) -> Verdict? {
     if kind == .cancelled, let silence = delivery.silence { return .cancelled(silence) }
@@ -257,7 +256,9 @@ extension OperationMachine {
   }
 
   /// A handler is about to begin on its isolation. Returns whether it may.
-  mutating func handlerBegins(_ branch: HandlerBranch) -> Bool { delivery.handlerBegins(branch) }
+  mutating func handlerBegins(_ branch: HandlerBranch, putBack: () -> Bool) -> Bool {
+    delivery.handlerBegins(branch, putBack: putBack)
+  }
 
   /// Whether an update that is about to be received may be.
   @inline(__always) var mayReceive: Bool {
