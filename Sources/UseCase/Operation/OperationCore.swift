@@ -136,13 +136,13 @@ struct OperationCore: ~Copyable, Sendable {
   ///   - isFromQueue: Whether the queue cancels the operation, and so knows of the outcome already.
   func concludeEarly(_ verdict: Verdict, isFromQueue: Bool = false) {
     let tellsFailure = verdict.kind == .failure && UseCaseQueue.tellsFailures
-    // The observer is told after the queue, and finds that the operation has left.
     let (outcome, event) = withMachine { machine in
       let outcome = machine.concludeEarly(
         verdict, sleeps: queue.policy.pause != nil, tellsFailure: tellsFailure)
       return (outcome, machine.beginTelling())
     }
     guard let outcome else { return }
+    // The queue is told first, so the observer finds that the operation has left.
     if !isFromQueue { source.concludedEarly(as: verdict.kind) }
     if let event { tell(event) }
     if outcome.isJobCancelled { outcome.job?.cancel() }
