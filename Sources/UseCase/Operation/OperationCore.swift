@@ -179,8 +179,7 @@ struct OperationCore: ~Copyable, Sendable {
   func await(_ waiter: UnsafeContinuation<Bool, Never>, _ wait: borrowing ValueWait) {
     if let waiter = withMachine({ $0.await(waiter, key: wait.key) }) {
       waiter.resume(returning: true)
-    } else if wait.isAbandoned.load(ordering: .sequentiallyConsistent) {
-      // The cancellation came before there was a waiter to abandon.
+    } else if wait.isAbandoned {
       abandon(wait.key)
     }
   }
@@ -189,7 +188,7 @@ struct OperationCore: ~Copyable, Sendable {
   @usableFromInline
   func abandon(_ wait: borrowing ValueWait, isCall: Bool) {
     if isCall { concludeEarly(.cancelled(.requested)) }
-    wait.isAbandoned.store(true, ordering: .sequentiallyConsistent)
+    wait.abandon()
     abandon(wait.key)
   }
 
@@ -293,11 +292,4 @@ struct OperationCore: ~Copyable, Sendable {
       next = withMachine { $0.goOnTelling() }
     }
   }
-}
-
-/// The wait of one task for the value.
-@usableFromInline
-struct ValueWait: ~Copyable, Sendable {
-  fileprivate let key: Int32
-  fileprivate let isAbandoned = Atomic(false)
 }
