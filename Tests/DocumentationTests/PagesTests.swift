@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What the READMEs, the articles and the comments of symbols show compiles: each Swift block
+/// The code in the READMEs, the articles and the comments of symbols compiles: each Swift block
 /// stands in a file beside this one. Left out is code of other libraries, which says so in its
 /// first line.
 struct PagesTests {

@@ -6,8 +6,8 @@ import UseCaseHistory
 /// One session again and again, each time with another action that fails, and with each two that
 /// do: in a body, an undo, a redo, a part of a group, a roll-back, or a neighbour of a merge.
 ///
-/// What is edited is a text. Whatever fails, the text is what the applied entries say, step by
-/// step, and in the end all of it can be undone and redone.
+/// The document is a text. Whatever fails, the text is that of the applied entries, step by step,
+/// and in the end all of it can be undone and redone.
 @Suite(.mustEnd)
 struct FailureAtEveryPointTests {
   private let desk = Desk()
@@ -130,7 +130,7 @@ struct FailureAtEveryPointTests {
   }
 
   private func undoAndRedoAll(_ failing: Set<Int>, saved: String) async {
-    // What was left half undone is made whole first.
+    // An entry that was left half undone is made whole first.
     if history.state.redoTitle != nil { await history.redo().ended() }
     let (text, layout) = (scene.value.text, history.layout)
     let count = history.state.undoCount
@@ -172,7 +172,7 @@ struct FailureAtEveryPointTests {
 }
 
 extension HistoryEntry {
-  /// What its applied steps have written.
+  /// The text that its applied steps have written.
   fileprivate var appliedText: String {
     if children.isEmpty { return isApplied ? title : "" }
     return children.map(\.appliedText).joined()

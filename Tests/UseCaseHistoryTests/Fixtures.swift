@@ -11,7 +11,7 @@ struct Failure: Error, Hashable {
   }
 }
 
-/// What is edited in the tests. It writes down all that is done to it, and each action can be held
+/// The document of the tests. It writes down all that is done to it, and each action can be held
 /// at a gate, made to fail, or given something else to do: `do A`, `undo A1`, `redo A1`, where 1
 /// is the response.
 final class Page: Sendable {
@@ -65,12 +65,12 @@ final class Page: Sendable {
     }
   }
 
-  /// What has been discarded, with the reasons.
+  /// The discarded steps, with the reasons.
   var discarded: [String] {
     log.elements.filter { $0.hasPrefix("discard ") }.map { String($0.dropFirst(8)) }
   }
 
-  /// What has been done, without discards.
+  /// The actions so far, without discards.
   var actions: [String] { log.elements.filter { !$0.hasPrefix("discard ") } }
 }
 

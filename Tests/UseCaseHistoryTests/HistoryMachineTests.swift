@@ -56,8 +56,8 @@ struct HistoryMachineTests {
     #expect(!machine.snapshot.state.isBusy)
   }
 
-  /// What an undo or a redo is for is looked up in a forecast, which the machine keeps up with most
-  /// events and forgets with the others. It is the one computed anew.
+  /// The machine looks up the entry of an undo or a redo in a forecast, which it keeps up with most
+  /// events and forgets with the others. The forecast is the one computed anew.
   @Test(arguments: 1...12)
   func `a forecast that was kept up is the one computed anew`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
@@ -152,7 +152,7 @@ struct HistoryMachineTests {
     _ = machine.finish(&plan)
   }
 
-  /// What is to be compared is apart, or not.
+  /// Rivals that are to be compared are apart, or not.
   private static func begin(
     in machine: inout Machine, _ random: inout SeededGenerator
   ) -> Machine.Beginning {

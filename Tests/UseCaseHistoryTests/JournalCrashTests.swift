@@ -230,7 +230,7 @@ final class CrashSession {
         throw difference(history, [before])
       }
     case .letter:
-      // What would have merged is an entry of its own when its end was not written.
+      // A letter that would have merged is an entry of its own when its end was not written.
       if document == before.document, !same(before) { throw difference(history, [before]) }
     case .group:
       if interruption == .compensate, document == before.document, !same(before), !same(after) {
@@ -255,7 +255,7 @@ final class CrashSession {
         + moments.map { "\($0.layout) with \($0.document)" }.joined(separator: " or "))
   }
 
-  /// What was written and is not in the history has been discarded, and nothing else has.
+  /// Each step that was written and is not in the history has been discarded, and nothing else has.
   private func checkDiscards(_ history: UseCaseHistory) throws {
     let present = Set(leaves(history.entries))
     for number in 1..<max(1, paper.last + 1) {

@@ -4,7 +4,7 @@ import UseCase
 
 @testable import UseCaseHistory
 
-/// What had begun when the process ended.
+/// Executions that had begun when the process ended.
 @Suite(.mustEnd)
 struct JournalDoubtTests {
   private let disk = Disk()

@@ -52,7 +52,7 @@ final class Disk: HistoryJournal {
     return gate
   }
 
-  /// What the next process finds.
+  /// Returns the disk as the next process finds it.
   func next() -> Disk { Disk(records, coder: coder) }
 
   func read() async throws -> [[UInt8]] { records }
@@ -102,16 +102,16 @@ struct StoredAnswer: Codable, Hashable, Sendable {
   }
 }
 
-/// What is edited: it survives the process, and ends with it when its disk does.
+/// The document: it survives the process, and ends with it when its disk does.
 final class Paper: Sendable {
   let log = Log<String>()
   /// For which entries `settle` was asked.
   let asked = Log<HistoryEntry.ID?>()
   let lines = Watched<[Int]>([])
   private let texts = Watched<[Int: String]>([:])
-  /// What each entry was answered last, as a server would know it.
+  /// The last answer to each entry, as a server would know it.
   private let answers = Watched<[HistoryEntry.ID: StoredAnswer]>([:])
-  /// What should never happen: an undo of what is not there, or of what was discarded.
+  /// Acts that should never happen: an undo of what is not there, or of what was discarded.
   let violations = Log<String>()
   private let countdown = Watched(0)
   private let failing = Watched<Set<String>>([])
@@ -190,7 +190,7 @@ final class Paper: Sendable {
     lines.update { $0.removeAll { answer.lines.contains($0) } }
   }
 
-  /// What has been discarded, with the reasons.
+  /// The discarded steps, with the reasons.
   var discarded: [String] {
     log.elements.filter { $0.hasPrefix("discard ") }.map { String($0.dropFirst(8)) }
   }
@@ -272,7 +272,7 @@ struct Letters: JournaledUseCase, Equatable {
 }
 
 extension Paper {
-  /// What a look at the paper tells of a body that was interrupted.
+  /// Looks at the paper, and tells what an interrupted body did.
   func settle(
     _ doubt: HistoryDoubt<String, StoredAnswer>
   ) throws -> HistorySettlement<StoredAnswer> {

@@ -4,7 +4,7 @@ import UseCase
 
 @testable import UseCaseHistory
 
-/// What survives the end of a process.
+/// The part of a history that survives the end of a process.
 @Suite(.mustEnd)
 struct JournalTests {
   private let disk = Disk()

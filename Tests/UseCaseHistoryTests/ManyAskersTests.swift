@@ -8,7 +8,7 @@ import UseCase
 /// another task saves the documents and compares them with its file whenever the history is clean.
 @Suite(.mustEnd)
 struct ManyAskersTests {
-  /// What the documents say, and the moments at which something failed.
+  /// The texts of the documents, and the moments at which something failed.
   private struct Scene {
     var texts = ["", ""]
     /// Grows with each change of a text.
@@ -94,7 +94,7 @@ struct ManyAskersTests {
     }
   }
 
-  /// What was asked for, and what became of it.
+  /// A request, and its result.
   private struct Ask: Sendable {
     enum Kind { case execution(title: String), undo, redo, move }
 
@@ -102,7 +102,7 @@ struct ManyAskersTests {
     let kind: Kind
     /// When it had been asked for.
     let moment: Int
-    /// What it recorded, undid or redid; nil if it failed.
+    /// The entries that it recorded, undid or redid; nil if it failed.
     let entries: [HistoryEntry.ID]?
   }
 

@@ -2,7 +2,7 @@ import TestSupport
 import UseCase
 import UseCaseHistory
 
-/// What happens next in a random session. The numbers are taken modulo what there is, so that
+/// The next step of a random session. The numbers are taken modulo what there is, so that
 /// every part of a session is a session too.
 enum RandomStep {
   case edit, type(Int)
@@ -226,7 +226,7 @@ final class RandomSession {
     case .cancel(let number):
       let index = number % reference.queue.count
       let operation = reference.queue[index]
-      // What a tolerant body does after its own cancellation is a race.
+      // The further steps of a tolerant body after its own cancellation are a race.
       if index == 0, case .group(let script) = operation.ask, script.isTolerant { return }
       operations[operation.id]?.cancel()
       reference.cancel(at: index)

@@ -1,8 +1,8 @@
 /// A history as one would write it if nobody had to wait: no concurrency, no cleverness, everything
 /// computed anew each time. The real one has to do the same.
 ///
-/// What it undoes is a document of keys: for each the list of all effects that are there. So it
-/// knows for certain whether the document is as it was saved.
+/// The document is made of keys: for each, it has the list of all effects that are there. So the
+/// reference knows for certain whether the document is as it was saved.
 final class ReferenceHistory {
   struct Effect: Equatable {
     let number: Int
@@ -70,7 +70,7 @@ final class ReferenceHistory {
 
     var keys: Set<Character> { leaves.reduce([]) { $0.union($1.keys) } }
 
-    /// What is left without the leaves that are undone.
+    /// The rest without the leaves that are undone.
     var applied: Part? { keeping(\.isApplied) }
 
     func keeping(_ isKept: (Leaf) -> Bool) -> Part? {

@@ -1,5 +1,5 @@
 extension ReferenceHistory {
-  /// What a group does: edits, groups, and perhaps throws at its end.
+  /// The acts of a group: edits, groups, and perhaps an error at its end.
   struct Script: CustomStringConvertible, Sendable {
     enum Item: Sendable {
       case edit(String)
@@ -52,7 +52,7 @@ extension ReferenceHistory {
     let id: Int
     let ask: Ask
     var target: Token?
-    /// What its actions were told while it ran, in order.
+    /// The verdicts that its actions were told while it ran, in order.
     var verdicts: [Verdict] = []
     var isCleared = false
     var clearsWhenOver = false

@@ -5,7 +5,7 @@ extension ReferenceHistory {
       case action(String)
       case body(String)
       case cancellation
-      /// What could not be undone is left. Inside is the cause.
+      /// A group of the parts that could not be undone is left. Inside is the cause.
       indirect case group(Failure)
 
       var description: String {
@@ -17,7 +17,7 @@ extension ReferenceHistory {
         }
       }
 
-      /// What it is once another group has what is left.
+      /// The failure once another group has the rest.
       var cause: Self {
         if case .group(let cause) = self { cause } else { self }
       }

@@ -4,7 +4,7 @@ import UseCase
 
 @testable import UseCaseHistory
 
-/// What is known of an execution from the moment on in which it is asked for.
+/// The facts that are known of an execution from the moment it is asked for.
 @Suite(.mustEnd)
 struct TitleAndNameTests {
   let desk = Desk()

@@ -233,7 +233,10 @@ extension OperationWorld {
       let isReceived = try receive(updates)
       return isReceived && updates.count > 1 ? [.receive(Array(updates.dropFirst()))] : [.deliver]
     case .begin(let branch):
-      guard machine.handlerBegins(branch) else {
+      var rest = handlers
+      let begins = machine.handlerBegins(branch) { rest.putBack(.isolated(branch)) }
+      handlers = rest
+      guard begins else {
         try demand(isSilenced, "only a cancel keeps a handler back")
         return [.deliver]
       }
@@ -308,6 +311,9 @@ extension OperationWorld {
     try demand(hasReturned || !hasRun, "the body has returned when a handler runs")
     try demand(!machine.isOccupied, "the slot is free when a handler runs")
     try demand(reported == received + dropped, "updates come before the handlers")
+    let kind = isSilenced ? .cancelled : machine.verdict?.kind
+    try demand(
+      !handlers.passed.contains { kind?.takes($0) ?? false }, "a handler attached earlier has run")
     var one = Tally()
     one[branch] += 1
     switch branch {
@@ -349,6 +355,13 @@ extension OperationWorld {
     isTelling = true
     events.append(event)
     return [.tell(goesOn: true, then: next)]
+  }
+}
+
+extension Handlers<Int> {
+  /// The branches of the handlers before the one that was taken last, if they have not run.
+  fileprivate var passed: [HandlerBranch?] {
+    ([first.branch] + others.map(\.branch)).prefix(max(0, Int(position) - 1)).filter { $0 != nil }
   }
 }
 

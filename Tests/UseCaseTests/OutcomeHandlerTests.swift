@@ -84,24 +84,6 @@ struct OutcomeHandlerTests {
     #expect(operation.fate == "+")
   }
 
-  private nonisolated func writeElsewhere(_ operation: Operation) {
-    operation.finally { [log] in log.append("elsewhere") }
-  }
-
-  @Test @MainActor
-  func `a finally whose hop is on the way is told of the cancellation`() async {
-    let operation = double.execute(21)
-    writeElsewhere(operation)
-    operation.finally { self.write($0) }
-    // The handler before has run: the next one can only wait for the main actor.
-    holdThread { log.count == 1 }
-    // Long enough for it to be on its way, most often. The rule holds either way.
-    for _ in 1...500 { yieldThread() }
-    operation.cancel()
-    await operation.ended()
-    #expect(log.elements == ["elsewhere", "cancelled requested"])
-  }
-
   @Test @MainActor
   func `in races no finally shows a success on the main actor after cancel`() async {
     for round in 0..<2_000 {

@@ -107,7 +107,7 @@ struct PlainQueue {
         end(open[0])
       }
     case .drop:
-      if holding.count + waiting.count >= policy.places {
+      if holding.count + waiting.count - policy.limit >= policy.waitingLimit {
         activity.cancelled += 1
         return Effect(admission: .drop)
       }

@@ -120,6 +120,26 @@ struct SharedRunInsideTests {
     try await #expect(rider.value == 1)
   }
 
+  @Test func `a call that fails while it waits counts as failed`() async throws {
+    let queue = UseCaseQueue(.serial)
+    let held = Held(on: queue)
+    let shared = held.shared()
+    let waiting = Gate()
+    let outer = AnyUseCase<Int, UseCaseActivity>(queue: queue) { number in
+      await waiting.passIgnoringCancellation()
+      await #expect(throws: UseCaseDeadlock.self) { try await shared(number) }
+      return shared.queue(for: number).activity
+    }
+    let operation = outer.execute(1)
+    let rider = shared.execute(1)
+    waiting.open()
+    let activity = try await operation.value
+    #expect(activity.waiting == 1 && activity.failed == 1 && activity.executed == 2)
+    held.open(1)
+    try await #expect(rider.value == 1)
+    #expect(queue.activity.failed == 0)
+  }
+
   @Test func `a call that is cancelled leaves, and a superseded one tells its caller`() async {
     let held = Held(.cancelPrevious)
     let shared = held.shared()

@@ -159,7 +159,7 @@ extension Scenario {
     ])
 }
 
-/// What shows results, and may do so on the main actor only.
+/// A view that shows results, and may do so on the main actor only.
 @MainActor
 private final class Screen {
   private let client: Client

@@ -4,8 +4,8 @@ import Synchronization
 /// no library: a lock for both, the task to cancel, the number of those that run, and a task-local
 /// value that tells the body in whose slot it runs.
 ///
-/// What an operation has beside this it has to pay for: requests and responses of any type, a use
-/// case that is called by way of its protocol, any number of handlers and of those who wait, in
+/// An operation pays for all that it has beside this: requests and responses of any type, a use
+/// case that is called by way of its protocol, any number of handlers and of waiting tasks, in
 /// order, each on its actor, cancellation that silences them, policies, ids, slots that calls in
 /// the body share, updates, time-outs, interceptors, observers, and an end to await.
 final class ByHand: Sendable {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the library costs on each path, in times the same work done with bare tasks.
+/// The cost of the library on each path, in times the same work done with bare tasks.
 ///
 /// A bar is the median of the turns and its whisker reaches from the least to the most. Whatever
 /// does the same work has a mark and a whisker below the bar. What is longer than the axis is

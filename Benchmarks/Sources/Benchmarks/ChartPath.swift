@@ -90,7 +90,8 @@ struct ChartPath {
   }
 }
 
-/// What else does the work of a path. Each has a shape of its own in the chart.
+/// A rival that does the work of a path without the library. Each has a shape of its own in the
+/// chart.
 enum ChartRival: CaseIterable {
   case byHand, dispatch, operationQueue
 

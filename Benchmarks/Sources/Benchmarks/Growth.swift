@@ -55,7 +55,7 @@ extension Scenario {
       ]
     })
 
-  /// What stays allocated.
+  /// The memory that stays allocated.
   static let memory = Scenario(
     name: "memory",
     unit: .bytes,

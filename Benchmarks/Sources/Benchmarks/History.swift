@@ -3,7 +3,7 @@ import UseCase
 import UseCaseHistory
 
 extension Scenario {
-  /// What is asked of a history that has entries already, a thousand at a time.
+  /// Requests to a history that has entries already, a thousand at a time.
   static let history = Scenario(
     name: "history, a thousand at a time",
     contestants: [
@@ -113,7 +113,7 @@ extension Scenario {
 }
 
 extension Contestant {
-  /// What an entry takes beside its request and its response.
+  /// The memory of an entry beside its request and its response.
   static let entry = Contestant(name: "UseCaseHistory, entry", target: .cost(150)) { scale in
     let count = scale(100_000)
     let before = allocatedBytes()

@@ -15,7 +15,7 @@ extension Scenario {
       contestant("FileJournal(.power)", 50) { try await open($0, .power, limit: 1_000) },
     ])
 
-  /// What it costs to open a history, for each entry, and the bytes of the file.
+  /// The cost of opening a history, for each entry, and the bytes of the file.
   static let opening = Scenario(
     name: "opening a journal",
     rounds: 1,

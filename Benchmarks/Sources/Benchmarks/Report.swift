@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a run leaves behind: `RESULTS.md` and the chart in it.
+/// The files that a run leaves behind: `RESULTS.md` and the chart in it.
 struct Report {
   let results: [Samples]
 

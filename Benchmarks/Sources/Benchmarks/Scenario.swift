@@ -6,7 +6,7 @@ struct Scenario: Sendable {
   let contestants: [Contestant]
 }
 
-/// What a sample counts, for one operation.
+/// The unit of a sample, for one operation.
 enum Unit: Sendable {
   case nanoseconds, bytes
 }
@@ -22,7 +22,7 @@ struct Contestant: Sendable {
   let sample: @Sendable (_ scale: Scale) -> Double
 }
 
-/// What a contestant should reach.
+/// The cost that a contestant should reach.
 enum Target: Sendable {
   /// At most this many times the cost of the other.
   case atMost(Double, of: String)
@@ -78,7 +78,7 @@ struct Samples: Sendable {
   }
 }
 
-/// What several measurements have in common.
+/// The median and the extremes of several measurements.
 struct Spread: Sendable {
   let median: Double
   let minimum: Double

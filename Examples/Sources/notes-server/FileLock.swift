@@ -14,7 +14,7 @@ struct FileLock {
     if isMine { note = "" }
   }
 
-  /// What the holder has written; it is empty for a moment at the start.
+  /// The note of the holder; it is empty for a moment at the start.
   var note: String {
     get {
       var bytes = [UInt8](repeating: 0, count: 100)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the server says, also about a request that it does not understand.
+/// The answer of the server, also to a request that it does not understand.
 struct HTTPAnswer: Error, Equatable {
   var status: Int
   var headers: [String: String] = [:]

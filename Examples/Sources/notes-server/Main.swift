@@ -61,7 +61,7 @@ struct Main {
   }
 }
 
-/// What the command line asks for.
+/// The arguments on the command line.
 struct Arguments: Equatable {
   var file = NSHomeDirectory() + "/.notes-example"
   var port: UInt16 = 0

@@ -7,7 +7,7 @@ import Synchronization
 /// A change is acknowledged when it is on the disk. What a server that was killed had begun to
 /// write is the end of the file and has no line break: it was not acknowledged, and is cut off.
 final class Store: Sendable {
-  /// What a client believes of a note that it changes.
+  /// The belief of a client about a note that it changes.
   enum Expectation: Hashable, Sendable {
     case absent
     case tag(String)
@@ -31,7 +31,7 @@ final class Store: Sendable {
     var notes: [String: Note] = [:]
     /// Where the last whole line ends.
     var end: off_t = 0
-    /// What is in the file is not certain any more: only a new start can tell.
+    /// The content of the file is uncertain: only a new start can tell.
     var isBroken = false
   }
 

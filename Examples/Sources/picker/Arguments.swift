@@ -1,4 +1,4 @@
-/// What the command line asks for.
+/// The arguments on the command line.
 struct Arguments: Equatable {
   /// Where the keys come from, if not from the keyboard.
   var script: String?

@@ -20,7 +20,7 @@ struct PickerState: Sendable {
   var size: TerminalSize
   private(set) var focus = Focus.search
 
-  /// What was wrong with the last key, or what became of it.
+  /// The error or the result of the last key.
   var message: String?
 
   // MARK: The search
@@ -30,14 +30,14 @@ struct PickerState: Sendable {
 
   private(set) var query = ""
 
-  /// What the query finds; nil while nobody knows. A new query starts without results, so those
-  /// of an older one are never on the screen.
+  /// The results of the query; nil while nobody knows them. A new query starts without results,
+  /// so those of an older one are never on the screen.
   var results: [Unicode.Scalar]?
 
   /// The place of the selected result.
   private(set) var selection = 0
 
-  /// What the queue of the searches has done so far.
+  /// The work that the queue of the searches has done so far.
   var work = Work()
 
   // MARK: The text, as the editor has it
@@ -49,7 +49,7 @@ struct PickerState: Sendable {
   var applied: [String] = []
   var undone: [String] = []
 
-  /// What is typed when a question is asked.
+  /// The text typed so far as an answer to a question.
   private(set) var answer = ""
 
   init(size: TerminalSize) {
@@ -66,7 +66,7 @@ struct PickerState: Sendable {
 // MARK: - Keys
 
 extension PickerState {
-  /// What a key asks for, beyond the change of the state itself.
+  /// The effect of a key, beyond the change of the state itself.
   enum Effect: Hashable, Sendable {
     case none, search, quit
     case edit(Editor.Command)

@@ -26,7 +26,7 @@ struct CrashedSession: Equatable, Sendable {
     /// The titles of the parts that the launch has undone.
     let takenBack: [String]
 
-    /// What a reader should notice.
+    /// A remark about the row, for the reader.
     var note: Phrase {
       if takenBack.isEmpty { return Phrase("", "") }
       let titles = takenBack.joined(separator: " ")
@@ -57,7 +57,7 @@ struct CrashedSession: Equatable, Sendable {
     }
   }
 
-  /// What has become of all that was done, after the crash.
+  /// The fates of all executions, after the crash.
   var fates: [(title: String, fate: Fate)] {
     guard let last = rows.last else { return [] }
     let fates = last.entries.map { ($0.title, $0.fate) } + last.takenBack.map { ($0, .takenBack) }

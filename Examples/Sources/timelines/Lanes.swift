@@ -20,7 +20,7 @@ struct Lanes {
   func x(_ tick: Int) -> Double { left + Double(tick) * unit }
   func y(_ lane: Int) -> Double { top + (Double(lane) + 0.5) * pitch }
 
-  /// What the user does, at its time.
+  /// Draws the acts of the user, each at its time.
   func drawKeys(in svg: inout SVG, _ baseline: Double) {
     for lane in timeline.lanes {
       svg.moment = lane.executed

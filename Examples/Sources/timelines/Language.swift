@@ -5,7 +5,7 @@ enum Language: String, CaseIterable, Sendable {
   case english = "en"
   case spanish = "es"
 
-  /// What ends the name of a file.
+  /// The end of the name of a file.
   var suffix: String {
     switch self {
     case .english: ""
@@ -56,7 +56,7 @@ enum Words {
 }
 
 extension Timeline.Lane.Mark {
-  /// What became of the operation.
+  /// The outcome of the operation.
   var name: Phrase {
     switch self {
     case .succeeded: Phrase("succeeded", "acaba bien")

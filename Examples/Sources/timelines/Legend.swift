@@ -1,8 +1,9 @@
 import UseCase
 
-/// What the shapes of a picture mean. An item for each that occurs, and for no other.
+/// The meanings of the shapes in a picture. An item for each that occurs, and for no other.
 ///
-/// What ends without success says so in its own lane, so that only the check is explained here.
+/// An operation that ends without success says so in its own lane, so that only the check is
+/// explained here.
 struct Legend {
   enum Item: CaseIterable {
     case runs, succeeded, waits, pauses, supersedes, unwinds

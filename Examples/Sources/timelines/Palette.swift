@@ -2,7 +2,7 @@
 ///
 /// Colours carry no meaning of their own: every state has a shape or a pattern too.
 struct Palette: Sendable {
-  /// What everything stands on.
+  /// The color behind everything.
   let page: String
   /// The background of a span of time, such as that of a suspension.
   let band: String

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What the entries of the undo pool write on.
+/// The document of the undo pool.
 final class Paper: Sendable {
   private let state = Mutex((refuses: false, discarded: [String]()))
 

@@ -13,7 +13,7 @@ struct SVG {
   private let title: String
   private var elements: [String] = []
 
-  /// What makes elements appear one after the other, when the picture is animated.
+  /// The animation in which elements appear one after the other, if the picture is animated.
   private var animation: Animation?
 
   /// From when on the elements that follow are there.

@@ -1,6 +1,6 @@
 import UseCase
 
-/// What is done to a queue, and when.
+/// The acts on a queue, and their times.
 struct Scenario: Sendable {
   let name: String
   let caption: Caption
@@ -13,13 +13,13 @@ struct Scenario: Sendable {
     /// How the policy is written.
     let code: String
 
-    /// What it does, in one sentence.
+    /// A sentence on the policy.
     let sentence: Phrase
 
     /// The same in a few words, for a picture of many policies.
     let gist: Phrase
 
-    /// What the calls are.
+    /// The name of the calls.
     var calls = Words.keystrokes
   }
 
@@ -93,7 +93,7 @@ extension Scenario {
     do {
       try await clock.sleep(for: Timeline.tickLength * call.work)
     } catch {
-      // What unwinds does not look at its cancellation any more: a task of its own has none.
+      // A body that unwinds ignores its cancellation from now on: a task of its own has none.
       try await Task { try await clock.sleep(for: Timeline.tickLength * unwinding) }.value
       throw error
     }
@@ -102,5 +102,5 @@ extension Scenario {
   }
 }
 
-/// What a body throws that fails.
+/// The error of a body that fails.
 struct Refusal: Error {}

@@ -68,7 +68,7 @@ final class Stage: Clock, Sendable {
   var minimumResolution: Duration { .zero }
   var lanes: [Timeline.Lane] { state.withLock { $0.lanes } }
 
-  /// What the handlers received, in this order.
+  /// The responses that the handlers received, in this order.
   var shown: [String] { state.withLock { $0.shown } }
 
   /// The queue whose operations are on the stage.

@@ -14,7 +14,7 @@ extension Timeline {
     return rows.joined(separator: "\n").replacing("`", with: "") + "\n"
   }
 
-  /// What the letters of the rows mean.
+  /// Returns the meanings of the letters in the rows.
   static func textLegend(in language: Language) -> String {
     let states = [
       (">", Phrase("execute", "execute")), (".", Words.waits), (":", Words.pauses),

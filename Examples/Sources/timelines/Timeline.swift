@@ -1,11 +1,11 @@
 import UseCase
 
-/// What the operations of one queue went through, ready to be drawn.
+/// The moments of the operations of one queue, ready to be drawn.
 struct Timeline: Equatable, Sendable {
   let scenario: Scenario.Caption
   let lanes: [Lane]
 
-  /// What `then` received, in this order.
+  /// The responses that `then` received, in this order.
   let shown: [String]
 
   /// From when to when the queue was suspended.
@@ -50,7 +50,7 @@ extension Timeline.Lane {
   var ended: Int { tick { $0 == .ended } ?? executed }
   var hasRun: Bool { tick { $0 == .running } != nil }
 
-  /// What became of the operation, and when.
+  /// The outcome of the operation, and its time.
   var outcome: (tick: Int, mark: Mark) {
     for moment in moments {
       switch moment.kind {

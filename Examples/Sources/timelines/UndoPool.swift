@@ -1,7 +1,7 @@
 import UseCase
 import UseCaseHistory
 
-/// What a history looked like after each thing that was asked of it, ready to be drawn.
+/// The states of a history, one after each request, ready to be drawn.
 struct UndoPool: Equatable, Sendable {
   static let name = "undo-pool"
   static let title = "UseCaseHistory"
@@ -26,10 +26,10 @@ struct UndoPool: Equatable, Sendable {
     /// The titles of those that have left for good.
     let discarded: [String]
 
-    /// What a reader should notice, besides failures and entries that leave.
+    /// A remark for the reader, besides those on failures and on entries that leave.
     let remark: Phrase?
 
-    /// What a reader should notice.
+    /// A remark about the row, for the reader.
     var note: Phrase {
       if let remark { return remark }
       if hasFailed { return Phrase("fails: nothing changes", "falla: nada cambia") }

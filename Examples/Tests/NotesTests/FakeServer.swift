@@ -24,10 +24,10 @@ final class FakeServer: UseCase {
     state.withLock { $0.notes.values.sorted(by: Note.areInOrder).map(\.text) }
   }
 
-  /// What all requests fail with from now on; nil for none.
+  /// Makes all requests fail with this error from now on, or none if it is nil.
   func fail(with error: NotesError?) { state.withLock { $0.failure = error } }
 
-  /// What the request with this number fails with, counted from 1.
+  /// Makes the request with this number, counted from 1, fail with this error.
   func fail(at number: Int, with error: NotesError) {
     state.withLock { $0.failures[number] = error }
   }

@@ -4,7 +4,7 @@ import UseCase
 
 @testable import timelines
 
-/// What a reader may rely on in every picture.
+/// The rules that a reader may rely on in every picture.
 struct PictureTests {
   private static let animated = ["search-as-you-type.svg", "search-as-you-type-es.svg"]
 

@@ -3,7 +3,7 @@ import UseCase
 
 @testable import timelines
 
-/// What the runs show, in letters.
+/// The pictures of the runs, in letters.
 struct TimelinesTests {
   private func drawn(_ scenario: Scenario) async -> [String] {
     let rows = await scenario.run().text(in: .english).split(separator: "\n").map(String.init)

@@ -128,8 +128,7 @@ struct Handlers<Response: Sendable>: Sendable {
     guard let branch = handler.branch else { return .none }
     if isLast, !others.isEmpty {
       others = []
-      hasFirst = false
-      position = 0
+      position = 1
     }
     return handler.isolation == nil ? .free(branch) : .isolated
   }
@@ -150,6 +149,16 @@ struct Handlers<Response: Sendable>: Sendable {
       }
     }
     return .none
+  }
+
+  /// Puts the handler that was taken last back in its place, unless it was taken for a cancellation.
+  /// Returns whether it did.
+  @inlinable
+  mutating func putBack(_ handler: Handler<Response>) -> Bool {
+    if isCancelled { return false }
+    position -= 1
+    if position == 0 { first = handler } else { others[Int(position) - 1] = handler }
+    return true
   }
 
   /// Forgets the handlers that were passed over, and returns them to be let go.

@@ -136,13 +136,13 @@ struct OperationCore: ~Copyable, Sendable {
   ///   - isFromQueue: Whether the queue cancels the operation, and so knows of the outcome already.
   func concludeEarly(_ verdict: Verdict, isFromQueue: Bool = false) {
     let tellsFailure = verdict.kind == .failure && UseCaseQueue.tellsFailures
-    // The observer is told after the queue, and finds that the operation has left.
     let (outcome, event) = withMachine { machine in
       let outcome = machine.concludeEarly(
         verdict, sleeps: queue.policy.pause != nil, tellsFailure: tellsFailure)
       return (outcome, machine.beginTelling())
     }
     guard let outcome else { return }
+    // The queue is told first, so the observer finds that the operation has left.
     if !isFromQueue { source.concludedEarly(as: verdict.kind) }
     if let event { tell(event) }
     if outcome.isJobCancelled { outcome.job?.cancel() }
@@ -179,8 +179,7 @@ struct OperationCore: ~Copyable, Sendable {
   func await(_ waiter: UnsafeContinuation<Bool, Never>, _ wait: borrowing ValueWait) {
     if let waiter = withMachine({ $0.await(waiter, key: wait.key) }) {
       waiter.resume(returning: true)
-    } else if wait.isAbandoned.load(ordering: .sequentiallyConsistent) {
-      // The cancellation came before there was a waiter to abandon.
+    } else if wait.isAbandoned {
       abandon(wait.key)
     }
   }
@@ -189,7 +188,7 @@ struct OperationCore: ~Copyable, Sendable {
   @usableFromInline
   func abandon(_ wait: borrowing ValueWait, isCall: Bool) {
     if isCall { concludeEarly(.cancelled(.requested)) }
-    wait.isAbandoned.store(true, ordering: .sequentiallyConsistent)
+    wait.abandon()
     abandon(wait.key)
   }
 
@@ -248,8 +247,8 @@ struct OperationCore: ~Copyable, Sendable {
   func endIfDone() -> Bool { withMachine { $0.endIfDone() } }
 
   @usableFromInline
-  func handlerBegins(_ branch: HandlerBranch) -> Bool {
-    withMachine { $0.handlerBegins(branch) }
+  func handlerBegins(_ branch: HandlerBranch, putBack: () -> Bool) -> Bool {
+    withMachine { $0.handlerBegins(branch, putBack: putBack) }
   }
 
   var mayReceive: Bool { withMachine { $0.mayReceive } }
@@ -293,11 +292,4 @@ struct OperationCore: ~Copyable, Sendable {
       next = withMachine { $0.goOnTelling() }
     }
   }
-}
-
-/// The wait of one task for the value.
-@usableFromInline
-struct ValueWait: ~Copyable, Sendable {
-  fileprivate let key: Int32
-  fileprivate let isAbandoned = Atomic(false)
 }

@@ -248,8 +248,7 @@ extension OperationMachine {
   /// Returns the verdict, once, if it is a failure that nobody has handled.
   mutating func takeUnhandled() -> Verdict? { delivery.sendNotice() ? verdict : nil }
 
-  /// Returns the verdict that a handler is given. For `.cancelled`, this is the verdict of the
-  /// operation if nothing has silenced it.
+  /// Returns the verdict that a handler is given that was taken for a verdict of this kind.
   @inline(__always)
   func verdict(of kind: Verdict.Kind) -> Verdict? {
     if kind == .cancelled, let silence = delivery.silence { return .cancelled(silence) }
@@ -257,7 +256,9 @@ extension OperationMachine {
   }
 
   /// A handler is about to begin on its isolation. Returns whether it may.
-  mutating func handlerBegins(_ branch: HandlerBranch) -> Bool { delivery.handlerBegins(branch) }
+  mutating func handlerBegins(_ branch: HandlerBranch, putBack: () -> Bool) -> Bool {
+    delivery.handlerBegins(branch, putBack: putBack)
+  }
 
   /// Whether an update that is about to be received may be.
   @inline(__always) var mayReceive: Bool {
@@ -275,26 +276,4 @@ extension OperationMachine {
 
   /// Returns the next event for the thread that tells.
   mutating func goOnTelling() -> EventLine.Event? { events.next() }
-}
-
-/// The first step of the task of the body.
-@usableFromInline
-enum BodyStart: Sendable {
-  /// Nothing: there is an outcome already.
-  case skip
-  /// Run the body.
-  case run
-  /// Run the body, and make another task that delivers the handlers of the start.
-  case runAndDeliver
-}
-
-/// The last step of the task of the body.
-@usableFromInline
-enum AfterBody: Sendable {
-  /// Deliver.
-  case deliver
-  /// Make another task that delivers: this one is cancelled.
-  case deliverInAnotherTask
-  /// Nothing is to be delivered, another task delivers already, or the slot is still occupied.
-  case nothing
 }

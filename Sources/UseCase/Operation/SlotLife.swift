@@ -134,7 +134,8 @@ struct SlotLife<Waiter: Sendable>: Sendable {
   }
 }
 
-/// A slot in which no body runs any more. The queue gets this back.
+/// The sign that no body runs in the slot any more, or ever will. With it, the queue takes the slot
+/// back, if the operation had one: an operation that was cancelled while it waited had none.
 @usableFromInline
 struct FreeSlot: Sendable {
   @usableFromInline let kind: Verdict.Kind

@@ -64,10 +64,6 @@ extension UseCaseOperation {
     return outcome
   }
 
-  /// The outcome for a handler that begins now: a cancellation if one has silenced the operation.
-  @inlinable @inline(__always)
-  var currentOutcome: UseCaseOutcome<Response> { outcome(of: .cancelled) }
-
   /// Forgets the handlers that were passed over, and releases them outside of the lock.
   @inlinable @inline(never)
   func forgetHandlers() {
@@ -95,9 +91,7 @@ extension UseCaseOperation {
     _ handler: Handler<Response>, _ branch: HandlerBranch,
     with outcome: UseCaseOutcome<Response>, on isolation: isolated any Actor
   ) async {
-    guard core.handlerBegins(branch) else { return }
-    // A cancel on this isolation may have come while the handler was on its way.
-    let outcome = if case .outcome = handler { currentOutcome } else { outcome }
+    guard core.handlerBegins(branch, putBack: { handlers.putBack(handler) }) else { return }
     if await handler.call(with: outcome) { core.failureIsHandled() }
   }
 

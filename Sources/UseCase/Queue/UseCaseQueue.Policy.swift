@@ -51,8 +51,8 @@ extension UseCaseQueue {
 
     let limit: Int
     let whenBusy: WhenBusy
-    /// How many may run and wait before `drop` drops.
-    let places: Int
+    /// How many may wait before `drop` drops.
+    let waitingLimit: Int
     let pause: Pause?
 
     /// Creates a policy from a limit and a rule.
@@ -62,10 +62,10 @@ extension UseCaseQueue {
     ///     programmer error and traps.
     ///   - whenBusy: The rule for an incoming operation when `limit` operations run.
     public init(limit: Int, whenBusy: WhenBusy) {
-      self.init(limit: limit, whenBusy: whenBusy, waiting: 0)
+      self.init(limit: limit, whenBusy: whenBusy, waitingLimit: 0)
     }
 
-    private init(limit: Int, whenBusy: WhenBusy, waiting: Int = 0, pause: Pause? = nil) {
+    private init(limit: Int, whenBusy: WhenBusy, waitingLimit: Int = 0, pause: Pause? = nil) {
       guard limit >= 1 else {
         fatalError(
           "The limit of a queue must be at least 1 operation, but it is \(limit). To keep "
@@ -73,7 +73,7 @@ extension UseCaseQueue {
       }
       self.limit = limit
       self.whenBusy = whenBusy
-      places = limit + min(waiting, .max - limit)
+      self.waitingLimit = waitingLimit
       self.pause = pause
     }
 
@@ -130,7 +130,7 @@ extension UseCaseQueue {
           "`waiting` must be 0 or more, but it is \(waiting). With 0, an operation that arrives at "
             + "the limit is dropped.")
       }
-      return Policy(limit: limit, whenBusy: .drop, waiting: waiting)
+      return Policy(limit: limit, whenBusy: .drop, waitingLimit: waiting)
     }
 
     /// The newest operation runs after `debounce` has passed without a newer operation. The
@@ -214,7 +214,8 @@ extension UseCaseQueue.Policy {
         supersededLive: min(excess, live),
         supersededWaiting: max(0, excess - live))
     case .drop:
-      guard holding + waiting < places else { return Decision(admission: .drop) }
+      // A sum of the two limits could overflow.
+      guard holding + waiting - limit < waitingLimit else { return Decision(admission: .drop) }
       return Decision(admission: hasSlot ? .start : .wait)
     case .keepLatest:
       return Decision(admission: hasSlot ? .start : .wait, supersededWaiting: waiting)

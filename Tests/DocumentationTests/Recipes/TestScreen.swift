@@ -1,4 +1,4 @@
-/// What a recipe shows, line by line: a view of an app.
+/// The lines that a recipe shows: a view of an app.
 @MainActor
 final class TestScreen {
   private(set) var lines: [String] = []

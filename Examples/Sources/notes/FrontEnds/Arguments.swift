@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the command line asks for.
+/// The arguments on the command line.
 struct Arguments: Equatable {
   var server: URL?
   var file = NSHomeDirectory() + "/.notes-example"

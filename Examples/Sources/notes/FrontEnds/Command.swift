@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a person asks for, in one line or on the command line.
+/// A command of a person, in one line or on the command line.
 enum Command: Hashable, Sendable {
   case list
   case show(String)

@@ -123,7 +123,7 @@ final class Session {
 
     let after = notes.history.entries
     if case .cancelled = outcome {
-      // What was on its way to the server has been done all the same.
+      // A change that was on its way to the server has been made all the same.
       let isDone = after != entries ? after.last(where: \.isApplied).map(Words.entry) : nil
       fail("Stopped." + (isDone.map { " In the history: \($0)" } ?? ""))
     }

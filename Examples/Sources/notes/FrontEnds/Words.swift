@@ -3,7 +3,7 @@ import NotesWire
 import UseCase
 import UseCaseHistory
 
-/// What both front ends say.
+/// The words of both front ends.
 enum Words {
   static func list(_ notes: [Note]) -> [String] {
     if notes.isEmpty { return ["There are no notes."] }

@@ -2,7 +2,7 @@ import NotesWire
 import UseCase
 import UseCaseHistory
 
-/// What a note was and what it is; nil is no note.
+/// A note before and after a change; nil is no note.
 struct Change: Codable, Hashable, Sendable {
   var before: Note?
   var after: Note?

@@ -23,7 +23,7 @@ struct ImportNotes: ReportingUseCase {
 
   struct Response: Sendable {
     let done: Int
-    /// What has stopped it, if it has been stopped.
+    /// The error that has stopped it, if it has been stopped.
     let failure: (any Error)?
   }
 

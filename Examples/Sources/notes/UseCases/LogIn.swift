@@ -20,7 +20,7 @@ struct LogIn: UseCase {
   }
 }
 
-/// What the server is told with each request.
+/// The token that the server is sent with each request.
 final class Credentials: Sendable {
   private let content: Mutex<String?>
 

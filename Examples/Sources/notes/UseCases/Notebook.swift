@@ -1,7 +1,7 @@
 import NotesWire
 import UseCase
 
-/// What one can ask the server for. Each of these can be sent again when its answer was lost.
+/// A request to the server. Each can be sent again when its answer was lost.
 enum ServerRequest: Hashable, Sendable {
   case list
   case get(Note.ID)
@@ -58,8 +58,8 @@ struct Notebook: Sendable {
 
   /// Makes the note `new` of `old`; nil is no note, before or after.
   ///
-  /// What has been sent is not cancelled: otherwise nobody would know whether it was done, and it
-  /// could not be undone.
+  /// A change that has been sent is not cancelled: otherwise nobody would know whether it was made,
+  /// and it could not be undone.
   func change(_ old: Note?, to new: Note?) async throws {
     try Task.checkCancellation()
     let request: ServerRequest? =

@@ -2,7 +2,7 @@ import Foundation
 import NotesWire
 import Synchronization
 
-/// What was last heard of the notes. It is kept in a file, which may be lost at any time.
+/// The last known state of the notes. It is kept in a file, which may be lost at any time.
 final class NotesCache: Sendable {
   private let path: String?
   private let content: Mutex<[Note.ID: Note]?>

@@ -103,7 +103,7 @@ final class Editor {
 
   private func executeSave() {
     guard let saveText else { return onMessage("Nowhere to save: start with --file FILE") }
-    // What is typed while it is being written is not saved.
+    // Text that is typed while the file is being written is not saved.
     let point = history.savePoint()
     save = saveText.execute(document.line.text)
       .then {

@@ -59,7 +59,7 @@ extension String {
 
   /// The text made drawable, and exactly as many cells wide as asked for.
   ///
-  /// What is too long loses its end or, where the end matters more, its beginning.
+  /// A text that is too long loses its end or, where the end matters more, its beginning.
   func fitted(to columns: Int, keepingEnd: Bool = false) -> String {
     let text = drawable
     var width = text.cells

@@ -1,4 +1,4 @@
-/// What a person does at the keyboard.
+/// The keys that a person presses.
 enum Key: Hashable, Sendable {
   case character(Unicode.Scalar)
   case up, down, left, right

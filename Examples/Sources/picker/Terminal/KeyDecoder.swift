@@ -21,7 +21,7 @@ struct KeyDecoder {
   /// Returns what the waiting bytes mean if no more will follow.
   mutating func flush() -> [Key] { decodePending(isAll: true) }
 
-  /// What stands at the start of the pending bytes.
+  /// The item at the start of the pending bytes.
   private enum Item {
     case key(Key, length: Int)
     case nothing(length: Int)

@@ -92,7 +92,7 @@ extension Screen {
   ]
 
   private static func row(for scalar: Unicode.Scalar) -> String {
-    // What combines needs something to stand on.
+    // A combining scalar needs something to stand on.
     let sample = (scalar.cells == 0 ? "◌" : "") + String(scalar)
     return scalar.codePoint.fitted(to: 8) + " " + sample.fitted(to: 2) + "  "
       + (scalar.listedName ?? "")

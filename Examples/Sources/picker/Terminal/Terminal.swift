@@ -11,7 +11,7 @@ final class Terminal {
     case signal(Int32)
   }
 
-  /// What happens at the terminal, until it goes away.
+  /// The events at the terminal, until it goes away.
   let events: AsyncStream<Event>
 
   private let signals: [any DispatchSourceSignal]
