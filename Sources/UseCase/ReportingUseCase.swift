@@ -88,14 +88,12 @@ extension ReportingUseCase where Request == Void {
   }
 }
 
-/// The use case that an operation with updates runs.
+/// The use case that an operation with updates runs, which has its queue already.
 private struct Reporting<Base: ReportingUseCase>: UseCase {
   let base: Base
   let onUpdate: @isolated(any) @Sendable (Base.Update) -> Void
   let operation: UseCaseOperation<Base.Request, Base.Response>
 
-  var queue: UseCaseQueue { base.queue }
-  func queue(for request: Base.Request) -> UseCaseQueue { base.queue(for: request) }
   var timeout: Duration { base.timeout }
 
   func main(_ request: Base.Request) async throws -> Base.Response {

@@ -209,17 +209,15 @@ extension UseCaseOperation: Untyped {
   fileprivate var isDeadlock: Bool { core.isDeadlock }
 }
 
-/// The use case of a run. It resumes the queue of the riders, and runs the base.
+/// The use case of a run, which has its queue already. It resumes the queue of the riders, and runs
+/// the base.
 private struct RunBody<Base: UseCase>: UseCase, DescribedUseCase {
   let base: Base
   let riders: UseCaseQueue
 
-  var queue: UseCaseQueue { base.queue }
   var timeout: Duration { base.timeout }
   var baseType: any Any.Type { (base as? any DescribedUseCase)?.baseType ?? Base.self }
   var innermost: any DescribedUseCase { (base as? any DescribedUseCase)?.innermost ?? self }
-
-  func queue(for request: Base.Request) -> UseCaseQueue { base.queue(for: request) }
 
   func title(for request: Any) -> String? {
     (base as? any DescribedUseCase)?.title(for: request)

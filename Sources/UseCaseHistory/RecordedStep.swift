@@ -77,8 +77,9 @@ final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
     return isOfSameUseCase(as: later) ? merging.map { $0 } : .separate
   }
 
-  func discard(_ reason: HistoryDiscardReason) {
+  func discard(_ reason: HistoryDiscardReason) -> Bool {
     useCase.discard(request, response, reason)
+    return true
   }
 
   private func isOfSameUseCase(as other: RecordedStep) -> Bool {

@@ -60,7 +60,7 @@ extension Few {
   }
 }
 
-extension Few: RandomAccessCollection, MutableCollection {
+extension Few: RandomAccessCollection {
   @inlinable package var startIndex: Int { 0 }
 
   @inlinable package var endIndex: Int {
@@ -73,23 +73,10 @@ extension Few: RandomAccessCollection, MutableCollection {
 
   @inlinable
   package subscript(index: Int) -> Element {
-    get {
-      switch self {
-      case .one(let element) where index == 0: return element
-      case .several(let elements): return elements[index]
-      case .none, .one: preconditionFailure("The index \(index) is out of range.")
-      }
-    }
-    set {
-      switch self {
-      case .one where index == 0:
-        self = .one(newValue)
-      case .several(var elements):
-        self = .none
-        elements[index] = newValue
-        self = .several(elements)
-      case .none, .one: preconditionFailure("The index \(index) is out of range.")
-      }
+    switch self {
+    case .one(let element) where index == 0: return element
+    case .several(let elements): return elements[index]
+    case .none, .one: preconditionFailure("The index \(index) is out of range.")
     }
   }
 }

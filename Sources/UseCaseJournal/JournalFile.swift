@@ -24,7 +24,8 @@ struct JournalFile: Sendable {
         descriptor = try Self.descriptor(of: path, O_RDWR | O_CREAT)
       }
       guard fchmod(descriptor, 0o600) == 0 else { throw error(.cannotWrite) }
-      try checkHeader()
+      // A file of another format is refused at once.
+      _ = try content(of: bytes(upTo: JournalFormat.header.count))
     } catch {
       release()
       throw error
@@ -71,26 +72,23 @@ struct JournalFile: Sendable {
 // MARK: - Reading
 
 extension JournalFile {
-  private func checkHeader() throws {
-    let start = try bytes(upTo: JournalFormat.header.count)
-    switch JournalFormat.content(of: start) {
-    case .records, .nothing: break
-    case .damaged(let offset): throw HistoryJournalError(.damaged(offset: offset), journal: path)
-    case .foreign: throw HistoryJournalError(.foreign, journal: path)
-    }
-  }
-
   /// Returns the records, and cuts off a torn one at the end.
   mutating func read() throws -> [[UInt8]] {
     let file = try bytes(upTo: .max)
-    switch JournalFormat.content(of: file) {
-    case .records(let records, let end):
-      if end < file.count { try cut(to: end) }
-      self.end = end
-      return records.map { Array(file[$0]) }
-    case .nothing:
+    guard let (records, end) = try content(of: file) else {
       try begin()
       return []
+    }
+    if end < file.count { try cut(to: end) }
+    self.end = end
+    return records.map { Array(file[$0]) }
+  }
+
+  /// Returns the records and where they end, nil if nothing was ever appended.
+  private func content(of file: [UInt8]) throws -> (records: [Range<Int>], end: Int)? {
+    switch JournalFormat.content(of: file) {
+    case .records(let records, let end): return (records, end)
+    case .nothing: return nil
     case .damaged(let offset): throw HistoryJournalError(.damaged(offset: offset), journal: path)
     case .foreign: throw HistoryJournalError(.foreign, journal: path)
     }

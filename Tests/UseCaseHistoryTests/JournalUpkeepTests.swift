@@ -60,28 +60,14 @@ struct JournalUpkeepTests {
   @Test func `a response that cannot be encoded is an error, which later writes do not hide`()
     async throws
   {
-    struct Answer: Codable, Sendable {
-      enum CodingKeys: CodingKey { case isWhole }
-      var isWhole: Bool
-
-      func encode(to encoder: any Encoder) throws {
-        guard isWhole else { throw Failure("encode") }
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(isWhole, forKey: .isWhole)
-      }
-    }
-    struct Ask: JournaledUseCase {
-      static let journalName = "ask"
-      func main(_ isWhole: Bool) async throws -> Answer { Answer(isWhole: isWhole) }
-      func undo(_: Bool, _: Answer) async throws {}
-    }
-    let history = try await UseCaseHistory.open(disk, for: [Ask()])
+    let asking = Asking(discarded: Log())
+    let history = try await UseCaseHistory.open(disk, for: [asking])
     for isWhole in [false, true] {
-      let outcome = await history.execute(Ask(), isWhole).ended()
+      let outcome = await history.execute(asking, isWhole).ended()
       #expect(throws: Never.self) { try outcome.get() }
       #expect(history.journalError is HistoryJournalError)
     }
-    let next = try await UseCaseHistory.open(disk.next(), for: [Ask()])
+    let next = try await UseCaseHistory.open(disk.next(), for: [asking])
     #expect(next.entries.map(\.standing) == [.unreadable, .normal])
     #expect(next.journalError == nil)
   }
@@ -128,6 +114,68 @@ struct JournalUpkeepTests {
     #expect(paper.discarded == ["A1 cleared"])
     _ = try await UseCaseHistory.open(fourth.next(), paper)
     #expect(paper.discarded == ["A1 cleared"])
+  }
+
+  @Test func `what is in doubt and unreadable is discarded by the next who can read it`()
+    async throws
+  {
+    struct Count: JournaledUseCase {
+      static let journalName = Write.journalName
+      func main(_ text: String) async throws -> Int { text.count }
+      func undo(_: String, _: Int) async throws {}
+    }
+    let history = try await UseCaseHistory.open(disk, paper)
+    await history.write(paper, "A")
+    disk.fail(.crash(at: disk.writes + 2, isWritten: false))
+    await history.back(1)
+    let second = disk.next()
+    let other = try await UseCaseHistory.open(second, for: [Count()])
+    #expect(other.entries.map(\.standing) == [.inDoubt])
+    other.clear()
+    await other.idle()
+    #expect(paper.discarded == [])
+    let third = second.next()
+    _ = try await UseCaseHistory.open(third, paper)
+    #expect(paper.discarded == ["A1 cleared"])
+    _ = try await UseCaseHistory.open(third.next(), paper)
+    #expect(paper.discarded == ["A1 cleared"])
+  }
+
+  @Test func `an execution in doubt that leaves has no pair to discard`() async throws {
+    let history = try await UseCaseHistory.open(disk, paper)
+    disk.fail(.crash(at: disk.writes + 2, isWritten: false))
+    await history.write(paper, "A")
+    paper.settle(by: .unknown)
+    let second = disk.next()
+    let other = try await UseCaseHistory.open(second, paper)
+    #expect(other.entries.map(\.standing) == [.inDoubt])
+    #expect(second.names("write"))
+    other.clear()
+    await other.idle()
+    let third = second.next()
+    _ = try await UseCaseHistory.open(third, paper)
+    #expect(!third.names("write"))
+    #expect(paper.discarded == [])
+  }
+
+  @Test func `a pair whose response could not be encoded is discarded at once or never`()
+    async throws
+  {
+    let asking = Asking(discarded: Log())
+    let history = try await UseCaseHistory.open(disk, for: [asking])
+    for _ in 1...2 { await history.execute(asking, false).ended() }
+    history.forget(try #require(history.entries.last?.id))
+    await history.idle()
+    #expect(asking.discarded.elements == [false])
+    let second = disk.next()
+    let other = try await UseCaseHistory.open(second, for: [asking])
+    #expect(other.entries.map(\.standing) == [.unreadable])
+    other.clear()
+    await other.idle()
+    let third = second.next()
+    _ = try await UseCaseHistory.open(third, for: [asking])
+    #expect(!third.names("ask"))
+    #expect(asking.discarded.elements == [false])
   }
 
   // MARK: Size
@@ -193,5 +241,34 @@ struct JournalUpkeepTests {
         try await UseCaseHistory.open(Disk(Array(cut)), paper)
       }
     }
+  }
+}
+
+private struct Asking: JournaledUseCase {
+  /// Cannot be encoded unless it is whole.
+  struct Reply: Codable, Sendable {
+    enum CodingKeys: CodingKey { case isWhole }
+    let isWhole: Bool
+
+    func encode(to encoder: any Encoder) throws {
+      guard isWhole else { throw Failure("encode") }
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(isWhole, forKey: .isWhole)
+    }
+  }
+
+  static let journalName = "ask"
+  let discarded: Log<Bool>
+
+  func main(_ isWhole: Bool) async throws -> Reply { Reply(isWhole: isWhole) }
+  func undo(_: Bool, _: Reply) async throws {}
+
+  func discard(_ isWhole: Bool, _: Reply, _: HistoryDiscardReason) { discarded.append(isWhole) }
+}
+
+extension Disk {
+  /// Whether an execution of this use case is in it.
+  fileprivate func names(_ useCase: String) -> Bool {
+    records.contains { String(decoding: $0, as: UTF8.self).contains(useCase) }
   }
 }

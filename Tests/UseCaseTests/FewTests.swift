@@ -13,14 +13,6 @@ struct FewTests {
   }
 
   @Test(arguments: 1...4)
-  func `an element is replaced in its place`(count: Int) {
-    var few = Few<Int>.none
-    for number in 0..<count { few.append(number) }
-    few[count - 1] = 7
-    #expect(Array(few) == Array(0..<count - 1) + [7])
-  }
-
-  @Test(arguments: 1...4)
   func `an element is exchanged for another`(count: Int) {
     var few = Few<Int>.none
     for number in 0..<count { few.append(number) }

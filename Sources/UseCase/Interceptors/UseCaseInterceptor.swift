@@ -67,16 +67,6 @@ public struct UseCaseExecution: Sendable {
   /// The clock of the queue.
   let clock: any Clock<Duration>
 
-  init(
-    id: UseCaseOperationID, parent: UseCaseOperationID?, type: any Any.Type,
-    clock: any Clock<Duration>
-  ) {
-    self.id = id
-    self.parent = parent
-    self.type = type
-    self.clock = clock
-  }
-
   func run<Request: Sendable, Response: Sendable>(
     _ request: Request, through interceptors: ArraySlice<any UseCaseInterceptor>,
     body: UseCaseNext<Request, Response>

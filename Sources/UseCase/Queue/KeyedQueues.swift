@@ -3,8 +3,6 @@
 struct KeyedQueues<Key: Hashable & Sendable>: Sendable {
   @usableFromInline let store = LaneStore()
 
-  init() {}
-
   /// Returns the queue of the key, nil if there is none, or if another key has the same hash.
   @inlinable @inline(__always)
   subscript(key: Key) -> UseCaseQueue? {

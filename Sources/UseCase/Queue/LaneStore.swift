@@ -5,8 +5,6 @@ import UseCaseInternals
 final class LaneStore: Sendable {
   private let table = Lock(LaneTable<WeakQueue, ObjectIdentifier>())
 
-  init() {}
-
   var count: Int { table.withLock { $0.count } }
 
   /// The number of buckets.

@@ -38,7 +38,12 @@ package struct Stopwatch: Sendable {
 
   package init(_ clock: some Clock<Duration>) {
     let start = clock.now
-    elapsed = { start.duration(to: clock.now) }
+    // Most clocks are this one, which is read without the protocol.
+    if clock is ContinuousClock, let start = start as? ContinuousClock.Instant {
+      elapsed = { start.duration(to: .now) }
+    } else {
+      elapsed = { start.duration(to: clock.now) }
+    }
     sleep = { try await clock.sleep(until: start.advanced(by: $0), taking: $1) }
   }
 }

@@ -9,10 +9,6 @@ struct HistoryPlace: Hashable, Sendable {
   /// Where all histories begin.
   static let beginning = Self()
 
-  init(sum: UInt64 = 0) {
-    self.sum = sum
-  }
-
   /// The number of an entry as it has been recorded.
   static func of(_ entry: HistoryEntry.ID) -> Self { Self(sum: mixed(entry.number)) }
 
@@ -20,7 +16,6 @@ struct HistoryPlace: Hashable, Sendable {
   /// of its own.
   static func unknown(_ number: UInt64) -> Self { Self(sum: mixed(mixed(~number))) }
 
-  static func + (lhs: Self, rhs: Self) -> Self { Self(sum: lhs.sum &+ rhs.sum) }
   static func - (lhs: Self, rhs: Self) -> Self { Self(sum: lhs.sum &- rhs.sum) }
   static func += (lhs: inout Self, rhs: Self) { lhs.sum &+= rhs.sum }
   static func -= (lhs: inout Self, rhs: Self) { lhs.sum &-= rhs.sum }

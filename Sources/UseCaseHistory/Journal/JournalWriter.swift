@@ -91,8 +91,7 @@ extension JournalWriter {
       var (drops, ids) = (drops, [ID]())
       for index in drops.indices {
         drops[index].removeAll { step, reason in
-          step.discard(reason)
-          if let id = step.journaled, step.standing != .unreadable { ids.append(id) }
+          if step.discard(reason) { ids.append(step.stored.id) }
         }
       }
       return ids

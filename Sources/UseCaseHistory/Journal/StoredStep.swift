@@ -63,8 +63,6 @@ final class StoredStep: HistoryStep {
     return isInDoubt && readableTitle != nil ? .inDoubt : .unreadable
   }
 
-  var journaled: HistoryEntry.ID? { id }
-
   var title: String {
     if let step = try? step { return step.title }
     return readableTitle ?? bytes.name
@@ -118,9 +116,12 @@ final class StoredStep: HistoryStep {
     }
   }
 
-  func discard(_ reason: HistoryDiscardReason) {
-    guard let step = try? step else { return writer.owe(id, pair, reason) }
-    step.discard(reason)
+  func discard(_ reason: HistoryDiscardReason) -> Bool {
+    if let step = try? step { return step.discard(reason) }
+    // No version of the app can make a step without a response.
+    if bytes.response == nil { return true }
+    writer.owe(id, pair, reason)
+    return false
   }
 }
 

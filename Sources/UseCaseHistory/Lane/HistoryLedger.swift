@@ -24,7 +24,7 @@ final class HistoryLedger: Sendable {
   init(limit: Int?, mergeWindow: Duration, clock: any Clock<Duration>, journal: JournalWriter?) {
     self.journal = journal
     machine = Lock(Machine(limit: limit, mergeWindow: mergeWindow))
-    elapsed = clock.stopwatch()
+    elapsed = Stopwatch(clock).elapsed
   }
 
   func read<Value: Sendable>(_ body: (borrowing Machine) -> Value) -> Value {
@@ -222,18 +222,5 @@ extension HistoryLedger {
     // The last reference to a step is not to go under the lock.
     withExtendedLifetime(earlier) {}
     discard(drops, in: frame)
-  }
-}
-
-extension Clock where Duration == Swift.Duration {
-  /// Returns how long it is since now.
-  fileprivate func stopwatch() -> @Sendable () -> Duration {
-    // Most histories have this clock, which is read without the protocol.
-    if self is ContinuousClock {
-      let start = ContinuousClock.now
-      return { start.duration(to: .now) }
-    }
-    let start = now
-    return { start.duration(to: self.now) }
   }
 }

@@ -10,7 +10,7 @@ struct Move<Answer: MoveAnswer>: UseCase {
   @inline(__always)
   func main(_: HistoryMove) async throws -> Answer {
     var plan = HistoryPlan<any HistoryStep>(isRedo: false, .none)
-    guard let (first, frame) = try core.ledger.begin(&plan) else { return .nothing }
+    guard let (first, frame) = try core.ledger.begin(&plan) else { return Answer(&plan) }
     var failure: (any Error)?
     do {
       try await HistoryFrame.local.withValue(.inside(frame)) {

@@ -126,7 +126,7 @@ struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
     let place = lost > 0 ? losses.last?.place : nil
     guard let record = records[moved].replacing(leaves, place: place.map { .of($0) })
     else { return false }
-    records[moved] = record
+    _ = records.exchange(record, at: moved)
     return true
   }
 

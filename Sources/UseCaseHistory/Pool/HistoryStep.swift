@@ -7,13 +7,13 @@ protocol HistoryStep: AnyObject, Sendable {
   var title: String { get }
   /// Whether it can be undone and redone as it is.
   var standing: HistoryEntry.Standing { get }
-  /// Its id in a journal.
-  var journaled: HistoryEntry.ID? { get }
   var footprint: HistoryFootprint { get }
   func undo() async throws
   func redo() async throws -> any HistoryStep
   func merging(_ later: any HistoryStep) -> HistoryMerging<any HistoryStep>
-  func discard(_ reason: HistoryDiscardReason)
+  /// Tells the use case. Returns false if that is left to a version of the app that can read it.
+  @discardableResult
+  func discard(_ reason: HistoryDiscardReason) -> Bool
   /// Its undo or redo has thrown `HistoryObsolete`. The rest of its group is another `place`.
   func wasObsolete(_ place: HistoryEntry.ID)
 }
@@ -27,7 +27,6 @@ extension HistoryRecord<any HistoryStep> {
 
 extension HistoryStep {
   var standing: HistoryEntry.Standing { .normal }
-  var journaled: HistoryEntry.ID? { nil }
   func wasObsolete(_ place: HistoryEntry.ID) {}
 }
 
