@@ -18,6 +18,27 @@ struct TutorialTests {
     }
   }
 
+  @MainActor @Observable
+  final class SearchModel {
+    private let search: any UseCase<String, [String]>
+    private(set) var titles: [String] = []
+    private(set) var message = ""
+    private(set) var isSearching = false
+
+    init(search: any UseCase<String, [String]>) {
+      self.search = search
+    }
+
+    @discardableResult
+    func type(_ text: String) -> UseCaseOperation<String, [String]> {
+      defer { isSearching = search.queue.isBusy }
+      return search.execute(text)
+        .then { titles in self.titles = titles }
+        .catch { error in self.message = "\(error)" }
+        .finally { self.isSearching = self.search.queue.isBusy }
+    }
+  }
+
   actor ReadingList {
     private(set) var titles: [String] = []
 
@@ -46,26 +67,13 @@ struct TutorialTests {
   }
 
   @MainActor @Observable
-  final class SearchModel {
-    private let search: any UseCase<String, [String]>
+  final class ReadingListModel {
     private let addBook: RecordedUseCase<AddBook>
     private let history = UseCaseHistory()
-    private(set) var titles: [String] = []
     private(set) var message = ""
-    private(set) var isSearching = false
 
-    init(search: any UseCase<String, [String]>, list: ReadingList = ReadingList()) {
-      self.search = search
+    init(list: ReadingList) {
       addBook = AddBook(list: list).recorded(in: history)
-    }
-
-    @discardableResult
-    func type(_ text: String) -> UseCaseOperation<String, [String]> {
-      defer { isSearching = search.queue.isBusy }
-      return search.execute(text)
-        .then { titles in self.titles = titles }
-        .catch { error in self.message = "\(error)" }
-        .finally { self.isSearching = self.search.queue.isBusy }
     }
 
     @discardableResult
@@ -88,6 +96,14 @@ struct TutorialTests {
   struct SearchModelTests {
     let search = ControlledUseCase<String, [String]>(queue: UseCaseQueue(.cancelPrevious))
 
+    @Test func `a failure is shown in a sentence`() async {
+      let model = SearchModel(search: search)
+      let operation = model.type("e")
+      await search.next().fail(UseCaseTimeout(duration: .seconds(5)))
+      await operation.ended()
+      #expect(model.message == "It took longer than 5 seconds.")
+    }
+
     @Test func `only the newest search is shown`() async {
       let model = SearchModel(search: search)
       let stale = model.type("e")
@@ -103,21 +119,13 @@ struct TutorialTests {
       #expect(model.titles == ["Emma"])
       #expect(!model.isSearching)
     }
-
-    @Test func `a failure is shown in a sentence`() async {
-      let model = SearchModel(search: search)
-      let operation = model.type("e")
-      await search.next().fail(UseCaseTimeout(duration: .seconds(5)))
-      await operation.ended()
-      #expect(model.message == "It took longer than 5 seconds.")
-    }
   }
 
   @MainActor
   struct UndoTests {
     @Test func `undo removes the newest book`() async {
       let list = ReadingList()
-      let model = SearchModel(search: Search { text in [text] }, list: list)
+      let model = ReadingListModel(list: list)
       model.add("Emma")
       model.add("Evelina")
       await model.undo().ended()

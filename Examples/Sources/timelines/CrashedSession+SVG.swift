@@ -11,28 +11,51 @@ extension CrashedSession {
   /// The picture of it: the records below each other, beside each what it leaves, and at the end
   /// the fate of all that was done.
   func svg(in language: Language) -> String {
-    let crash = Self.top + Double(rows.count) * Self.rowHeight + 16
+    let bottom = Self.top + Double(rows.count) * Self.rowHeight
     var svg = SVG(title: "\(Self.title). \(Self.sentence[language])")
     svg.text(Self.title, Self.margin, 26, "heading code")
     svg.text(Self.sentence[language], Self.margin, 48)
-    svg.text(Self.records[language], Self.margin, 80, "faint")
-    svg.text(Self.openings[language], Self.left, 80, "faint")
+    draw(rows[...], in: &svg, from: Self.top, language)
+    svg.line(Self.margin, bottom + 6, SVG.width - Self.margin, bottom + 6, "exclamation")
+    svg.mark(.failed, 20, bottom + 24)
+    svg.text(Self.crash[language], 36, bottom + 29)
+    svg.line(Self.margin, bottom + 42, SVG.width - Self.margin, bottom + 42, "rule")
+    let end = drawLegend(in: &svg, bottom + 34, language)
+    return svg.source(height: end + 26)
+  }
+
+  /// The first rows, as many as a card holds.
+  var card: String {
+    var svg = SVG(title: Self.title)
+    draw(rows.prefix(6), in: &svg, from: 46, .english)
+    return svg.source(height: SVG.cardHeight)
+  }
+
+  private func draw(
+    _ rows: ArraySlice<Row>, in svg: inout SVG, from top: Double, _ language: Language
+  ) {
+    svg.text(Self.records[language], Self.margin, top - 12, "faint")
+    svg.text(Self.openings[language], Self.left, top - 12, "faint")
     for (index, row) in rows.enumerated() {
-      let y = Self.top + (Double(index) + 0.5) * Self.rowHeight
-      draw(row.record, isTorn: index == rows.count - 1, in: &svg, y, language)
-      draw(row, in: &svg, y, language)
+      let y = top + (Double(index) + 0.5) * Self.rowHeight
+      draw(row.record, isTorn: index == self.rows.count - 1, in: &svg, y, language)
+      draw(row, in: &svg, y)
     }
-    svg.mark(.failed, 20, crash)
-    svg.text(Self.crash[language], 36, crash + 5)
-    svg.line(46 + Self.crash[language].width, crash, SVG.width - Self.margin, crash, "exclamation")
-    var y = crash
+  }
+
+  /// Returns where the last line of it is.
+  private func drawLegend(in svg: inout SVG, _ top: Double, _ language: Language) -> Double {
+    var y = top
     for (title, fate) in fates {
       y += 30
       var x = Self.margin
       draw(title, fate, in: &svg, &x, y)
-      svg.text(fate.text[language], 50, y + 5)
+      svg.text(fate.text[language], 50, y + 5, "faint")
     }
-    return svg.source(height: y + 26)
+    y += 34
+    svg.cursor(Self.margin + Self.entryWidth / 2, y)
+    svg.text(UndoPool.cursor[language], 50, y + 5, "faint")
+    return y
   }
 
   private func draw(
@@ -48,7 +71,7 @@ extension CrashedSession {
     svg.text(record.text[language], x + 10, y + 5)
   }
 
-  private func draw(_ row: Row, in svg: inout SVG, _ y: Double, _ language: Language) {
+  private func draw(_ row: Row, in svg: inout SVG, _ y: Double) {
     var x = Self.left
     for entry in row.entries where entry.isApplied {
       draw(entry.title, entry.fate, in: &svg, &x, y)
@@ -58,7 +81,7 @@ extension CrashedSession {
     for entry in row.entries where !entry.isApplied {
       draw(entry.title, entry.fate, in: &svg, &x, y)
     }
-    svg.text(row.note[language], x + 4, y + 5, "faint")
+    for title in row.takenBack { draw(title, .takenBack, in: &svg, &x, y) }
   }
 
   private func draw(
@@ -67,7 +90,7 @@ extension CrashedSession {
     let text = fate == .inDoubt ? title + "?" : title
     if let style = fate.style { svg.box(x, y - 11, Self.entryWidth, 22, style) }
     svg.text(text, x + Self.entryWidth / 2, y + 5, "centred")
-    if fate == .takenBack { svg.line(x + 4, y, x + Self.entryWidth - 4, y, "rule") }
+    if fate == .takenBack { svg.line(x + 5, y, x + Self.entryWidth - 5, y, "cursor") }
     x += Self.entryWidth + 8
   }
 }

@@ -16,8 +16,8 @@ struct Drawing: Equatable, Sendable {
 
   private static let pages = "Sources/UseCase/UseCase.docc/Articles/"
   private static let historyPages = "Sources/UseCaseHistory/UseCaseHistory.docc/Articles/"
-  private static let journalPages = "Sources/UseCaseJournal/UseCaseJournal.docc/"
-  private static let testingPages = "Sources/UseCaseTesting/UseCaseTesting.docc/"
+  private static let journalPages = "Sources/UseCaseJournal/UseCaseJournal.docc/Articles/"
+  private static let testingPages = "Sources/UseCaseTesting/UseCaseTesting.docc/Articles/"
 
   static func all() async throws -> [Drawing] {
     var drawings: [Drawing] = []
@@ -64,26 +64,27 @@ struct Drawing: Equatable, Sendable {
     } svg: {
       session.svg(in: $0)
     }
-    let debounce = await Scenario.debounce.run()
+    let controlled = await ControlledSearch.run()
+    let tutorial = TutorialCard(search: await Scenario.superseded.run(), pool: pool)
+    let busy = await Scenario.busyQueue.run().svg(in: .english, showsBusy: true)
     return drawings + [
-      card("card-use-case", in: pages, cut(search.svg(in: .english), from: 82)),
-      card("card-history", in: historyPages, cut(pool.svg(in: .english), from: 54)),
-      card("card-journal", in: journalPages, cut(session.svg(in: .english), from: 54)),
-      card("card-testing", in: testingPages, cut(debounce.svg(in: .english), from: 82)),
+      english("card-use-case", in: pages, search.card),
+      english("card-history", in: historyPages, pool.card),
+      english("card-journal", in: journalPages, session.card),
+      english("card-testing", in: testingPages, controlled.card),
+      english(TutorialCard.name, in: pages, tutorial.svg),
+      english(Scenario.busyQueue.name, in: pages, busy),
+      english(ControlledSearch.name, in: testingPages, controlled.svg()),
+      // A page shows only the pictures of its own module.
+      english(ControlledSearch.name, in: pages, controlled.svg()),
+      english(UndoPool.name, in: pages, pool.svg(in: .english)),
+      english(CrashedSession.name, in: journalPages, session.svg(in: .english)),
     ]
   }
 
-  private static func card(_ name: String, in folder: String, _ svg: String) -> Drawing {
+  /// A picture for pages that are in English only.
+  private static func english(_ name: String, in folder: String, _ svg: String) -> Drawing {
     Drawing(path: "\(folder)\(name).svg", language: .english, svg: svg, text: "")
-  }
-
-  /// The part of a picture that fits into a card, which cuts a little off its sides.
-  private static func cut(_ svg: String, from top: Int) -> String {
-    let size = /width="(\d+)" height="[\d.]+" viewBox="[^"]*"/
-    return svg.replacing(size, maxReplacements: 1) { match in
-      let (width, height) = (match.1, 268)
-      return "width=\"\(width)\" height=\"\(height)\" viewBox=\"0 \(top) \(width) \(height)\""
-    }
   }
 
   private var url: URL { Self.root.appending(path: path) }

@@ -15,16 +15,20 @@ struct Lanes {
   var pitch = 32.0
   var barHeight = 20.0
 
+  /// Whether words say what has become of the operations that have not succeeded.
+  var hasNotes = true
+
   var bottom: Double { top + Double(timeline.lanes.count) * pitch }
 
   func x(_ tick: Int) -> Double { left + Double(tick) * unit }
   func y(_ lane: Int) -> Double { top + (Double(lane) + 0.5) * pitch }
 
-  /// Draws the acts of the user, each at its time.
+  /// Draws the acts of the user, each at its time: the letter that is typed, whose call has the whole
+  /// text.
   func drawKeys(in svg: inout SVG, _ baseline: Double) {
     for lane in timeline.lanes {
       svg.moment = lane.executed
-      svg.text(lane.text, x(lane.executed), baseline, "label")
+      svg.text(String(lane.text.suffix(1)), x(lane.executed), baseline, "label")
     }
     svg.moment = nil
   }
@@ -110,9 +114,9 @@ struct Lanes {
       svg.mark(mark, x(tick), y)
     case .cancelled(.superseded), .cancelled(.requested), .cancelled(.scopeEnded),
       .cancelled(.thrown):
-      svg.mark(mark, x(tick) + 10, y)
+      svg.mark(mark, x(tick) + (lane.unwinding.isEmpty ? 13 : 10), y)
     }
-    if let note = lane.note(in: language) {
+    if hasNotes, let note = lane.note(in: language) {
       svg.moment = note.tick
       svg.text(note.text, x(note.tick) + note.offset, y + 5, "faint")
     }
@@ -120,21 +124,8 @@ struct Lanes {
 
   /// The last row: what the screen shows.
   func drawShown(in svg: inout SVG, _ top: Double, width: Double) {
-    let words = Words.shown[language]
-    svg.box(left, top, width, 28, "shown")
-    svg.text(words, left + 10, top + 19)
-    drawResponses(in: &svg, left + 10 + words.width + 8, top + 19)
-  }
-
-  /// The last one stays on the screen.
-  private func drawResponses(in svg: inout SVG, _ x: Double, _ baseline: Double) {
-    guard let last = timeline.shown.last else { return }
-    let others = timeline.shown.dropLast().map { $0 + ", " }.joined()
-    if !others.isEmpty { svg.text(others, x, baseline, "code") }
-    svg.moment = timeline.lanes.last { $0.text == last }?.outcome.tick
-    svg.box(x + others.width, baseline - 14, last.width + 12, 19, "last")
-    svg.text(last, x + others.width + 6, baseline, "inBar")
-    svg.moment = nil
+    let last = timeline.lanes.last { $0.text == timeline.shown.last }?.outcome.tick
+    svg.shown(timeline.shown, in: language, left, top, width: width, last: last)
   }
 
   /// A line with a mark every half second, up to the end of what is drawn.

@@ -20,7 +20,7 @@ extension Timeline.Lane {
     case .cancelled(.superseded), .cancelled(.requested), .cancelled(.scopeEnded),
       .cancelled(.thrown):
       guard unwinding.isEmpty else { return Note(text: word, tick: ended, offset: 6) }
-      return Note(text: word, tick: outcome.tick, offset: 22)
+      return Note(text: word, tick: outcome.tick, offset: 25)
     }
   }
 }

@@ -33,6 +33,25 @@ extension SVG {
   mutating func pause(_ x: Double, _ y: Double, _ width: Double) {
     line(x + 2, y, x + width - 2, y, "pausing")
   }
+
+  /// A row of what the screen shows. The last response, which comes at a time, stays there.
+  mutating func shown(
+    _ responses: [String], in language: Language, _ left: Double, _ top: Double, width: Double,
+    last moment: Int? = nil
+  ) {
+    let words = Words.shown[language]
+    box(left, top, width, 28, "shown")
+    text(words, left + 10, top + 19)
+    guard let last = responses.last else { return }
+    let others = responses.dropLast().map { $0 + ", " }.joined()
+    let (x, baseline) = (left + 10 + words.width + 8, top + 19)
+    if !others.isEmpty { text(others, x, baseline, "code") }
+    self.moment = moment
+    box(x + others.width, baseline - 14, last.width + 12, 19, "last")
+    text(last, x + others.width + 6, baseline, "inBar")
+    self.moment = nil
+  }
+
   /// The place between what is applied and what is undone.
   mutating func cursor(_ x: Double, _ y: Double) {
     line(x, y - 14, x, y + 14, "cursor")

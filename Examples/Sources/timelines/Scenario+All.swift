@@ -121,15 +121,34 @@ extension Scenario {
       gist: Phrase("nothing starts", "no empieza ninguna"),
       calls: Phrase("uploads on .limit(2)", "subidas en .limit(2)")),
     policy: .limit(2),
-    steps: zip(0..., ["a.jpg", "b.jpg", "c.jpg", "d.jpg", "e.jpg"]).map { index, name in
-      Step(tick: 8 * index, action: .execute(Call(text: name, fails: name == "c.jpg")))
+    steps: zip(0..., ["a", "b", "c", "d", "e"]).map { index, name in
+      Step(tick: 8 * index, action: .execute(Call(text: name, fails: name == "c")))
     } + [
-      Step(tick: 15, action: .suspend), Step(tick: 33, action: .cancel(3)),
+      Step(tick: 12, action: .suspend), Step(tick: 33, action: .cancel(3)),
       Step(tick: 52, action: .resume),
     ])
 }
 
 extension Scenario {
+  /// Two searches at once, and later a third.
+  static let busyQueue = Scenario(
+    name: "busy-queue",
+    caption: Caption(
+      code: "search.queue.isBusy",
+      sentence: Phrase(
+        "The queue is busy until the last body has returned.",
+        "La cola está ocupada hasta que acaba el último cuerpo."),
+      gist: cancelPrevious.caption.gist),
+    policy: .cancelPrevious,
+    steps: zip([0, 8, 40], ["e", "em", "emm"]).map { tick, text in
+      Step(tick: tick, action: .execute(Call(text: text)))
+    })
+
+  /// The first two of them.
+  static let superseded = Scenario(
+    name: busyQueue.name, caption: busyQueue.caption, policy: .cancelPrevious,
+    steps: Array(busyQueue.steps.prefix(2)))
+
   /// The policy that a search field asks for, as the first picture that a reader sees.
   static let searchAsYouType = Scenario(
     name: "search-as-you-type",

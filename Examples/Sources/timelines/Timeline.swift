@@ -17,6 +17,17 @@ struct Timeline: Equatable, Sendable {
 
   static func tick(at offset: Duration) -> Int { Int(offset / tickLength) }
 
+  /// When the queue is busy: from a call until all bodies have returned.
+  var busy: [Range<Int>] {
+    lanes.reduce(into: []) { spans, lane in
+      if let last = spans.last, lane.executed <= last.upperBound {
+        spans[spans.count - 1] = last.lowerBound..<max(last.upperBound, lane.ended)
+      } else {
+        spans.append(lane.executed..<lane.ended)
+      }
+    }
+  }
+
   /// When the last operation has ended.
   var end: Int { lanes.map(\.ended).max() ?? 0 }
 

@@ -14,33 +14,57 @@ extension UndoPool {
     var svg = SVG(title: "\(Self.title). \(Self.sentence[language])")
     svg.text(Self.title, Self.margin, 26, "heading code")
     svg.text(Self.sentence[language], Self.margin, 48)
-    for (index, row) in rows.enumerated() {
-      draw(row, in: &svg, Self.top + (Double(index) + 0.5) * Self.rowHeight, language)
-    }
+    draw(rows, in: &svg, from: Self.top, language)
     svg.line(Self.margin, bottom + 6, SVG.width - Self.margin, bottom + 6, "rule")
     drawLegend(in: &svg, bottom + 26, language)
     return svg.source(height: bottom + 84)
   }
 
+  /// The first rows, as many as a card holds.
+  var card: String {
+    var svg = SVG(title: Self.title)
+    draw(rows.prefix(6), in: &svg, from: (SVG.cardHeight - 6 * Self.rowHeight) / 2, .english)
+    return svg.source(height: SVG.cardHeight)
+  }
+
+  private func draw(
+    _ rows: some Sequence<Row>, in svg: inout SVG, from top: Double, _ language: Language
+  ) {
+    for (index, row) in rows.enumerated() {
+      draw(row, in: &svg, top + (Double(index) + 0.5) * Self.rowHeight, language)
+    }
+  }
+
   private func draw(_ row: Row, in svg: inout SVG, _ y: Double, _ language: Language) {
     svg.mark(row.hasFailed ? .failed : .succeeded, 20, y)
     svg.text(row.asked[language], 36, y + 5)
-    var x = Self.left
-    for entry in row.entries where entry.isApplied { draw(entry, in: &svg, &x, y) }
-    svg.cursor(x, y)
-    x += 10
-    for entry in row.entries where !entry.isApplied { draw(entry, in: &svg, &x, y) }
-    svg.text(row.note[language], x + 4, y + 5, "faint")
+    let end = Self.draw(row.entries, in: &svg, Self.left, y)
+    svg.text(row.note[language], end + 4, y + 5, "faint")
   }
 
-  private func draw(_ entry: HistoryEntry, in svg: inout SVG, _ x: inout Double, _ y: Double) {
+  /// Draws the cursor between the applied entries and the undone ones, and returns where it ends.
+  @discardableResult
+  static func draw(
+    _ entries: [HistoryEntry], in svg: inout SVG, _ left: Double, _ y: Double
+  ) -> Double {
+    var x = left
+    for entry in entries where entry.isApplied { draw(entry, in: &svg, &x, y) }
+    svg.cursor(x, y)
+    x += 10
+    for entry in entries where !entry.isApplied { draw(entry, in: &svg, &x, y) }
+    return x
+  }
+
+  private static func draw(
+    _ entry: HistoryEntry, in svg: inout SVG, _ x: inout Double, _ y: Double
+  ) {
     let style = entry.isApplied ? "applied" : "undone"
     if entry.children.isEmpty {
-      svg.box(x, y - 11, Self.entryWidth, 22, style)
-      svg.text(entry.title, x + Self.entryWidth / 2, y + 5, "centred")
-      x += Self.entryWidth + 8
+      svg.box(x, y - 11, entryWidth, 22, style)
+      svg.text(entry.title, x + entryWidth / 2, y + 5, "centred")
+      x += entryWidth + 8
     } else {
-      let width = Double(entry.children.count) * (Self.entryWidth + 8) + 6
+      let width = Double(entry.children.count) * (entryWidth + 8) + 6
       svg.box(x, y - 15, width, 30, style)
       var inner = x + 7
       for part in entry.children { draw(part, in: &svg, &inner, y) }

@@ -67,9 +67,49 @@ struct PictureTests {
     for scenario in Scenario.compared {
       let picture = Picture(await scenario.run().svg(in: .english))
       let keys = picture.all("label").prefix(5)
-      #expect(keys.map(\.content) == ["s", "sw", "swi", "swif", "swift"])
+      #expect(keys.map(\.content) == ["s", "w", "i", "f", "t"])
       #expect(Set(keys.map { $0.number("y") }).count == 1)
-      #expect(keys.map { $0.number("x") } == keys.map { $0.number("x") }.sorted())
+      for (key, next) in zip(keys, keys.dropFirst()) {
+        #expect(key.extent.upperBound + 8 < next.extent.lowerBound, "\(scenario.name)")
+      }
+    }
+  }
+
+  @Test func `the two lines of a suspension say what they are`() async {
+    let picture = Picture(await Scenario.suspension.run().svg(in: .spanish))
+    let lines = picture.all("cursor").map { $0.path[0] }
+    let words = ["suspend()", "resume()"].map { word in
+      picture.texts.first { $0.content == word }?.extent.lowerBound
+    }
+    #expect(words == lines.map { $0 + 6 })
+  }
+
+  @Test func `a bar shows when the queue is busy`() async {
+    let timeline = await Scenario.busyQueue.run()
+    let picture = Picture(timeline.svg(in: .english, showsBusy: true))
+    // The very last one is the last response.
+    let bars = picture.all("last").dropLast()
+    #expect(timeline.busy.count == 2)
+    #expect(picture.texts.count { $0.content == "isBusy" } == 2)
+    #expect(bars.map { $0.number("x") }.first == picture.all("running").first?.number("x"))
+    let end = picture.all("running").map { $0.number("x") + $0.number("width") }.dropLast().last
+    #expect(bars.map { $0.number("x") + $0.number("width") }.last == end)
+  }
+
+  @Test func `the picture of a journal explains the signs of its rows, and no others`() async throws
+  {
+    let session = try await CrashedSession.run()
+    for language in Language.allCases {
+      let picture = Picture(session.svg(in: language))
+      let rule = try #require(picture.all("rule").first).path[1]
+      for (title, fate) in session.fates {
+        let sign = fate == .inDoubt ? title + "?" : title
+        let signs = picture.texts.filter { $0.content == sign }.map { $0.number("y") }
+        #expect(signs.contains { $0 < rule } && signs.last.map { $0 > rule } == true, "\(sign)")
+      }
+      // One in each row, and one in the legend, whose rows also strike letters through.
+      let cursors = picture.elements.filter { $0.has("ink") && $0.name == "path" }
+      #expect(cursors.count == session.rows.count + 1)
     }
   }
 

@@ -119,11 +119,30 @@ struct TimelinesTests {
   @Test func `a suspended queue starts nothing until it resumes`() async {
     #expect(
       await drawn(.suspension).dropFirst(3) == [
-        "c.jpg                 >....................................=================# failed",
-        "d.jpg                         >.........! cancelled",
-        "e.jpg                                 >....................=================+ succeeded",
-        "then shows: a.jpg b.jpg e.jpg",
+        "c                     >....................................=================# failed",
+        "d                             >.........! cancelled",
+        "e                                     >....................=================+ succeeded",
+        "then shows: a b e",
       ])
+  }
+
+  @Test func `a queue is busy from a call until all bodies have returned`() async {
+    #expect(await Scenario.busyQueue.run().busy == [0..<25, 40..<57])
+    #expect(await Scenario.unlimited.run().busy == [0..<51])
+  }
+
+  @Test func `a test receives each call, and answers the newest`() async {
+    let search = await ControlledSearch.run()
+    #expect(
+      search.calls == [
+        .init(request: "e", mark: .cancelled(.superseded)), .init(request: "em", mark: .succeeded),
+      ])
+    #expect(search.shown == ["Emma"])
+    let said = Picture(search.svg()).texts.map(\.content)
+    for words in ["execute(\"e\")", "execute(\"em\")", "succeed([\"Emma\"])", "superseded", "Emma"]
+    {
+      #expect(said.contains(words))
+    }
   }
 
   @Test func `what then received is what succeeded, in the order of the outcomes`() async {

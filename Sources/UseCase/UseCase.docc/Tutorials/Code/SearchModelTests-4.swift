@@ -8,6 +8,14 @@ import UseCaseTesting
 struct SearchModelTests {
   let search = ControlledUseCase<String, [String]>(queue: UseCaseQueue(.cancelPrevious))
 
+  @Test func `a failure is shown in a sentence`() async {
+    let model = SearchModel(search: search)
+    let operation = model.type("e")
+    await search.next().fail(UseCaseTimeout(duration: .seconds(5)))
+    await operation.ended()
+    #expect(model.message == "It took longer than 5 seconds.")
+  }
+
   @Test func `only the newest search is shown`() async {
     let model = SearchModel(search: search)
     let stale = model.type("e")
@@ -22,13 +30,5 @@ struct SearchModelTests {
     await newest.ended()
     #expect(model.titles == ["Emma"])
     #expect(!model.isSearching)
-  }
-
-  @Test func `a failure is shown in a sentence`() async {
-    let model = SearchModel(search: search)
-    let operation = model.type("e")
-    await search.next().fail(UseCaseTimeout(duration: .seconds(5)))
-    await operation.ended()
-    #expect(model.message == "It took longer than 5 seconds.")
   }
 }

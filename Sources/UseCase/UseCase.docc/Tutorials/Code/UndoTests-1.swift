@@ -7,7 +7,7 @@ import UseCase
 struct UndoTests {
   @Test func `undo removes the newest book`() async {
     let list = ReadingList()
-    let model = SearchModel(search: Search { text in [text] }, list: list)
+    let model = ReadingListModel(list: list)
     model.add("Emma")
     model.add("Evelina")
     await model.undo().ended()

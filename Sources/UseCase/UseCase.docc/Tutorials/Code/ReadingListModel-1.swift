@@ -1,0 +1,20 @@
+import Observation
+import UseCase
+import UseCaseHistory
+
+@MainActor @Observable
+final class ReadingListModel {
+  private let addBook: RecordedUseCase<AddBook>
+  private let history = UseCaseHistory()
+  private(set) var message = ""
+
+  init(list: ReadingList) {
+    addBook = AddBook(list: list).recorded(in: history)
+  }
+
+  @discardableResult
+  func add(_ title: String) -> UseCaseOperation<String, Int> {
+    addBook.execute(title)
+      .catch { error in self.message = "\(error)" }
+  }
+}
