@@ -34,7 +34,7 @@ struct PagesTests {
     let files = Dictionary(
       steps.matches(of: /@Code\(name: "(.+\.swift)", file: "(.+)"\)/).map { ($0.1, $0.2) },
       uniquingKeysWith: { $1 })
-    #expect(files.count == 7)
+    #expect(files.count == 8)
     let code = try lines("Tests/DocumentationTests/TutorialTests.swift").joined(separator: "\n")
     for (name, file) in files where name != "Package.swift" {
       let text = try lines("\(folder)/Code/\(file)").joined(separator: "\n")

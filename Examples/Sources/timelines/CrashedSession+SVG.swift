@@ -90,7 +90,7 @@ extension CrashedSession {
     let text = fate == .inDoubt ? title + "?" : title
     if let style = fate.style { svg.box(x, y - 11, Self.entryWidth, 22, style) }
     svg.text(text, x + Self.entryWidth / 2, y + 5, "centred")
-    if fate == .takenBack { svg.line(x + 5, y, x + Self.entryWidth - 5, y, "cursor") }
+    if fate == .takenBack { svg.line(x + 7, y + 9, x + Self.entryWidth - 7, y - 9, "cursor") }
     x += Self.entryWidth + 8
   }
 }

@@ -3,8 +3,8 @@ struct SVG {
   /// Wide enough for a page, and narrow enough for a phone to show words of 14 pixels.
   static let width = 480.0
 
-  /// With the width about as 16 to 9, which is the form of a card.
-  static let cardHeight = 268.0
+  /// With the width as 16 to 9, which is the form of a card.
+  static let cardHeight = 270.0
 
   /// The size of every word that is no heading.
   static let wordSize = 14

@@ -19,6 +19,6 @@ struct TutorialCard {
     if let undone = pool.rows.first(where: { $0.entries.contains { !$0.isApplied } }) {
       UndoPool.draw(undone.entries, in: &svg, Self.margin, 90)
     }
-    return svg.source(height: 112)
+    return svg.source(height: 112.5)
   }
 }
