@@ -219,7 +219,7 @@ private struct RenameNote: JournaledUseCase {
 }
 
 private struct Server: Sendable {
-  let device: String  // Other devices have entries with the same ids.
+  let device: String  // Entry ids are unique only on one device.
   let send:
     @Sendable (
       _ title: String, _ note: Int, _ headers: [String: String]

@@ -54,7 +54,7 @@ struct UndoArticleTests {
       _ = try await rename("Draft 2")
     }
     .catch(HistoryGroupError.self) { error in
-      list.show(error)  // the parts that stay can be undone later
+      list.show(error)  // A part couldn't be undone. Try it again later.
     }
     .ended()
     #expect(list.shown.count == 1 && list.shown[0].hasSuffix("Undo the rest later."))
