@@ -26,7 +26,8 @@ public struct SharedUseCase<Base: UseCase>: UseCase where Base.Request: Hashable
   /// ``UseCase/queue(for:)`` of the base returns. That method is called once for each run.
   ///
   /// - Parameter request: The input of the execution.
-  /// - Returns: The queue of the riders. They wait until the body of the run begins.
+  /// - Returns: A queue for the riders of one run. They wait there until the body of the run
+  ///   begins.
   public func queue(for request: Base.Request) -> UseCaseQueue {
     while true {
       let riders =

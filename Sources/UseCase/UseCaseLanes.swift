@@ -1,5 +1,5 @@
-/// A queue, or *lane*, for each key: saves of one note run one at a time, and different notes are
-/// saved side by side.
+/// A queue, or *lane*, for each key. For example, if each note has a lane, two saves of one note
+/// never overlap, and different notes are saved at the same time.
 ///
 /// ```swift
 /// struct SaveNote: UseCase {

@@ -3,10 +3,11 @@ extension HistoryEntry.ID {
   ///
   /// The identity doesn't change as long as the entry exists. Derive an idempotency key from it, so
   /// that a server can tell a repeated attempt from a new request. An entry can be undone and
-  /// redone several times, so append the action and a number, the *round*, to the key, such as
-  /// "undo 1". Keep the round in the response, and return the next one from `redo`. A repeated
-  /// attempt then has the same round, and so the same key. Append a name of the device, too,
-  /// because entries on another device can have the same identities.
+  /// redone several times, so append the action and a *round* to the key, such as "undo 1". The
+  /// round is a number that grows with each redo: let `main` return round 1 in its response, and
+  /// let `redo` return a response with the next round. A repeated attempt then has the same round,
+  /// and so the same key. Append a name of the device, too, because entries on another device can
+  /// have the same identities.
   ///
   /// A part of a group has its own identity. An execution has its own identity until it is merged
   /// into another entry.

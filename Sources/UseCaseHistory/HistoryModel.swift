@@ -39,8 +39,7 @@ public final class HistoryModel {
   /// Whether ``undo()`` called now would have an entry to undo.
   public var canUndo: Bool { state.canUndo }
 
-  /// Whether ``redo()`` called now would have an entry to redo, `false` while an execution or a
-  /// group waits or runs: see ``HistoryState/canRedo`` of the state.
+  /// Whether to enable a button for redo: see ``HistoryState/canRedo``.
   public var canRedo: Bool { state.canRedo }
 
   /// The title of the entry that `undo()` would undo, `nil` if there is none.

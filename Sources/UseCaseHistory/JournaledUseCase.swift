@@ -28,8 +28,8 @@ where Request: Codable, Response: Codable {
   /// with another name can't read the entries.
   static var journalName: String { get }
 
-  /// Tells whether an execution, undo or redo that the end of the process interrupted had taken
-  /// effect. The default returns ``HistorySettlement/unknown``.
+  /// Returns whether an execution, undo or redo took effect that was interrupted by the end of the
+  /// process. The default returns ``HistorySettlement/unknown``.
   ///
   /// `open` calls `settle` once for each interrupted execution, undo or redo, in the isolation of
   /// the type, and waits for the answer. Look at the document, or ask the server, with an

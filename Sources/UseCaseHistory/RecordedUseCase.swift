@@ -5,7 +5,7 @@ public import UseCase
 ///
 /// ```swift
 /// let rename = Rename(document: document).recorded(in: history)
-/// let button = RenameButton(rename: AnyUseCase(rename))  // knows no history
+/// let button = RenameButton(rename: AnyUseCase(rename))  // doesn't know the history
 /// ```
 ///
 /// The operations of a recorded use case run on the lane of the history, the serial queue on which

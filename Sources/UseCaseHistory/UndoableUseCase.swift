@@ -73,8 +73,8 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   ///
   /// Only executions of the same use case merge. Two use cases are the same if they are equal
   /// values of an `Equatable` type, or the same object. Executions through copies of one
-  /// ``RecordedUseCase`` also count as executions of the same use case. Executions on different
-  /// documents stay separate. Make the type `Equatable`, or keep the recorded use case:
+  /// ``RecordedUseCase`` also count as executions of the same use case. So two `Rename` values with
+  /// different documents never merge. Make the type `Equatable`, or keep the recorded use case:
   /// ``UseCaseHistory/execute(_:_:)`` creates a new recorded use case each time.
   ///
   /// The idea is that of `QUndoCommand::mergeWith` in Qt.

@@ -96,7 +96,7 @@ extension UseCaseHistory {
   /// The effect of the entry stays as it is, and can no longer be undone or redone. An entry that
   /// is being undone or redone leaves when the undo or redo has ended.
   ///
-  /// A clean history stays clean. A history with unsaved changes becomes clean by undo and redo
+  /// A clean history stays clean. If the history has unsaved changes, undo and redo make it clean
   /// only if they can still restore the saved state. Otherwise, it becomes clean at the next save.
   ///
   /// - Parameter entry: The entry. An unknown entry is ignored.

@@ -10,11 +10,11 @@ extension UseCaseHistory {
   ///   journal, for: [Rename(document: document)])
   /// ```
   ///
-  /// From then on, the history writes each recorded execution, undo and redo to the journal twice:
-  /// the intent before the body begins, and the end before the handlers run, except `onStart`. If
-  /// the intent can't be written, the execution, undo or redo doesn't begin, and the operation
-  /// fails with a ``HistoryJournalError``. An execution of a use case that is not in `useCases`
-  /// fails with this error, too.
+  /// From then on, the history writes each recorded execution, undo and redo to the journal twice.
+  /// It writes the intent before the body begins, and the end before any handler other than
+  /// `onStart` runs. If the intent can't be written, the execution, undo or redo doesn't begin, and
+  /// the operation fails with a ``HistoryJournalError``. An execution of a use case that is not in
+  /// `useCases` fails with this error, too.
   ///
   /// Opening a history calls neither `main` nor `redo` of your use cases. It calls these methods:
   ///
@@ -64,8 +64,8 @@ extension UseCaseHistory {
   /// After an error of writing, the journal is behind the history, and the next write that succeeds
   /// catches up.
   ///
-  /// An error of encoding a response stays longer: until the history rewrites the journal without
-  /// the entries that have left. At the next launch, the entry with that response is
-  /// ``HistoryEntry/Standing/unreadable``.
+  /// If a response can't be encoded, the error stays longer: until the history has compacted the
+  /// journal, that is, rewritten it without the records that it no longer needs. At the next
+  /// launch, the entry with that response is ``HistoryEntry/Standing/unreadable``.
   public var journalError: (any Error)? { core.ledger.journal?.error }
 }

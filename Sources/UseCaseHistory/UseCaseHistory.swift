@@ -86,8 +86,9 @@ extension UseCaseHistory {
   /// Redoes the next undone entry. If operations wait or run, `redo()` targets the entry that will
   /// be next once they have succeeded.
   ///
-  /// An execution or a group discards the undone entries when it is recorded. If one waits or runs,
-  /// and its success would leave nothing to redo, `redo()` assumes that it fails.
+  /// An execution or a group discards the undone entries when it is recorded. If one of them waits
+  /// or runs, and its success would leave nothing to redo, `redo()` targets the entry that will be
+  /// next if the execution or group fails.
   ///
   /// - Returns: An operation whose response is the redone entry, `nil` if there was nothing to
   ///   redo. It fails with:

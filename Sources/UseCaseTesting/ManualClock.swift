@@ -73,7 +73,7 @@ public final class ManualClock: Clock, SteppingClock, Sendable {
 
   /// The number of tasks that sleep now.
   ///
-  /// A task whose deadline an advance has reached, or that was cancelled, isn't counted.
+  /// A task isn't counted if it was cancelled, or if the clock has reached its deadline.
   public var sleepers: Int { machine.withLock { $0.asleep.count } }
 
   /// Waits until at least `count` tasks sleep on the clock. The cancellation of the awaiting task
@@ -96,16 +96,16 @@ public final class ManualClock: Clock, SteppingClock, Sendable {
   /// their sleep. Wait for them, for example with `operation.ended()`.
   ///
   /// The clock shows the new time before any task is resumed. A resumed task that sleeps again
-  /// counts from the new time. If the next deadline is not in the future, the task isn't suspended.
-  /// A later deadline needs another advance. To follow a task that sleeps repeatedly, advance by
-  /// one sleep at a time:
+  /// counts from the new time. If its new deadline is not in the future, the task isn't suspended.
+  /// Otherwise, it sleeps until another advance. To follow a task that sleeps repeatedly, advance
+  /// by one sleep at a time:
   ///
   /// ```swift
   /// let clock = ManualClock()
   /// let ticking = Task {
   ///   for tick in 1...3 {
   ///     try await clock.sleep(for: .seconds(1))
-  ///     print(tick, clock.now.offset)  // 1 1.0 seconds, then 2 2.0 seconds, then 3 3.0 seconds
+  ///     print("tick \(tick) at \(clock.now.offset)")  // tick 1 at 1.0 seconds
   ///   }
   /// }
   /// for _ in 1...3 {

@@ -237,7 +237,7 @@ struct SymbolCodeTests {
 
   private func recordedButton(_ document: Document, _ history: UseCaseHistory) -> RenameButton {
     let rename = Rename(document: document).recorded(in: history)
-    let button = RenameButton(rename: AnyUseCase(rename))  // knows no history
+    let button = RenameButton(rename: AnyUseCase(rename))  // doesn't know the history
     return button
   }
 

@@ -85,7 +85,7 @@ struct UseCaseTestingPageTests {
     let ticking = Task {
       for tick in 1...3 {
         try await clock.sleep(for: .seconds(1))
-        print(tick, clock.now.offset)  // 1 1.0 seconds, then 2 2.0 seconds, then 3 3.0 seconds
+        print("tick \(tick) at \(clock.now.offset)")  // tick 1 at 1.0 seconds
       }
     }
     for _ in 1...3 {

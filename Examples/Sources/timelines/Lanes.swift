@@ -23,12 +23,11 @@ struct Lanes {
   func x(_ tick: Int) -> Double { left + Double(tick) * unit }
   func y(_ lane: Int) -> Double { top + (Double(lane) + 0.5) * pitch }
 
-  /// Draws the acts of the user, each at its time: the letter that is typed, whose call has the whole
-  /// text.
+  /// Draws the acts of the user, each at its time.
   func drawKeys(in svg: inout SVG, _ baseline: Double) {
     for lane in timeline.lanes {
       svg.moment = lane.executed
-      svg.text(String(lane.text.suffix(1)), x(lane.executed), baseline, "label")
+      svg.text(lane.text, x(lane.executed), baseline, "label")
     }
     svg.moment = nil
   }

@@ -93,7 +93,7 @@ extension RetryInterceptor {
     ///     is a programmer error and traps. Below 1, the delays become shorter.
     ///   - cap: The longest delay.
     /// - Returns: The delay.
-    /// - Complexity: O(*n*) for the *n*th retry, until the delay has reached `cap`.
+    /// - Complexity: O(*n*) for the *n*th retry.
     public static func exponential(
       _ first: Duration, factor: Double = 2, cap: Duration
     ) -> Delay {

@@ -58,8 +58,8 @@ public struct UseCaseExecution: Sendable {
   /// The name of the type of the use case. The string is created at each access.
   public var useCase: String { String(describing: type) }
 
-  /// The operation whose body started this one, by `execute` or as in `try await useCase(request)`.
-  /// It is `nil` if the operation wasn't started in a body.
+  /// The operation whose body started this one, with `execute` or with the call form,
+  /// `try await useCase(request)`. It is `nil` if the operation wasn't started in a body.
   public let parent: UseCaseOperationID?
 
   let type: any Any.Type

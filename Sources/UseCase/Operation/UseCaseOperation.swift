@@ -67,9 +67,9 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   /// awaits the value stops waiting, and the operation goes on.
   ///
   /// - Throws: The failure of the operation; `CancellationError` if the operation or the awaiting
-  ///   task was cancelled; ``UseCaseDeadlock`` if the body that awaits the value holds the only
-  ///   slot of the operation's queue, or if the operation is part of a shared run that can't end
-  ///   before that body returns.
+  ///   task was cancelled; ``UseCaseDeadlock`` if a body awaits the value of an operation that
+  ///   waits for this body: the body holds the only slot of the operation's queue, or the operation
+  ///   shares a run that can't end before the body returns.
   @inlinable nonisolated(nonsending) public var value: Response {
     @inline(__always) get async throws { try await value(isCall: false) }
   }
@@ -111,9 +111,9 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   /// A waiting operation never starts. The task of a running operation is cancelled, and its late
   /// response or error is ignored.
   ///
-  /// After `cancel()` has returned, no `then`, `catch` or `common` begins in the isolation of the
-  /// caller, even if the operation already had an outcome. In that case, `onCancel` and `finally`
-  /// run instead and receive a cancellation. The ``outcome`` property keeps its value.
+  /// After `cancel()` has returned, no `then`, `catch` or `common` that runs in the caller's
+  /// isolation begins, even if the operation already had an outcome. In that case, `onCancel` and
+  /// `finally` run instead and receive a cancellation. The ``outcome`` property keeps its value.
   ///
   /// Cancelling an operation again has no effect. `cancel()` also has no effect once the operation
   /// has run all its handlers, or has begun the last `then`, `catch` or `common` for its outcome.

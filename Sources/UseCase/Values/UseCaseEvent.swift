@@ -18,8 +18,8 @@ public struct UseCaseEvent: Sendable {
   /// What happened to the operation.
   public let kind: Kind
 
-  /// The operation whose body started this one, by `execute` or as in `try await useCase(request)`.
-  /// It is `nil` if the operation wasn't started in a body.
+  /// The operation whose body started this one, with `execute` or with the call form,
+  /// `try await useCase(request)`. It is `nil` if the operation wasn't started in a body.
   public let parent: UseCaseOperationID?
 
   /// The error if ``kind`` is ``Kind/failed``, otherwise `nil`.

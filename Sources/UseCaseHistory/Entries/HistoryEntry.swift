@@ -50,8 +50,8 @@ public struct HistoryEntry: Identifiable, Hashable, Sendable {
     /// The number of the entry, such as `#7`.
     public var description: String { "#\(number)" }
 
-    /// Returns whether the execution or group of the first entry was called before that of the
-    /// second.
+    /// Returns whether the first entry is older than the second: its execution or group was called
+    /// earlier.
     ///
     /// - Parameters:
     ///   - lhs: The identity of an entry.

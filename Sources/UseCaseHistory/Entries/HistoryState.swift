@@ -10,8 +10,7 @@ public struct HistoryState: Hashable, Sendable {
   /// Whether ``UseCaseHistory/undo()`` called now would have an entry to undo.
   public var canUndo: Bool
 
-  /// Whether ``UseCaseHistory/redo()`` called now would have an entry to redo, `false` while an
-  /// execution or a group waits or runs.
+  /// Whether there is an entry to redo, and no execution or group waits or runs.
   ///
   /// An execution or a group discards the undone entries when it is recorded. While it waits or
   /// runs, `canRedo` is `false`, but a call of `redo()` may still find an entry to redo.

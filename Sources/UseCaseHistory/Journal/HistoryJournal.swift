@@ -26,8 +26,8 @@ public protocol HistoryJournal: Sendable {
   /// before its handlers run, except `onStart`.
   ///
   /// - Parameter record: The bytes.
-  /// - Throws: The reason why the record couldn't be written. An error does no harm if the record
-  ///   was written all the same.
+  /// - Throws: The reason why the record couldn't be written. You may throw even if the record was
+  ///   written: the history copes with that.
   /// - Complexity: Expected to be O(*n*) in the number of bytes of the record.
   func append(_ record: [UInt8]) async throws
 
