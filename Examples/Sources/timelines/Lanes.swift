@@ -27,7 +27,7 @@ struct Lanes {
   func drawKeys(in svg: inout SVG, _ baseline: Double) {
     for lane in timeline.lanes {
       svg.moment = lane.executed
-      svg.text(lane.text, x(lane.executed), baseline, "label")
+      svg.text(lane.text, x(lane.executed), baseline, "label key")
     }
     svg.moment = nil
   }
