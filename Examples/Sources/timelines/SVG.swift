@@ -111,7 +111,7 @@ struct SVG {
     text { font: \(wordSize)px system-ui, -apple-system, "Segoe UI", sans-serif; fill: var(--ink); }
     .code, .label, .inBar { font-family: ui-monospace, Menlo, Consolas, monospace; }
     .label, .inBar, .heading { font-weight: 600; }
-    .key { letter-spacing: -0.6px; }
+    .key { letter-spacing: -0.04em; }
     .heading { font-size: 16px; }
     .faint { fill: var(--faint); }
     .inBar { fill: var(--page); }
