@@ -233,11 +233,12 @@ extension OperationWorld {
       let isReceived = try receive(updates)
       return isReceived && updates.count > 1 ? [.receive(Array(updates.dropFirst()))] : [.deliver]
     case .begin(let branch):
-      var rest = handlers
-      let begins = machine.handlerBegins(branch) { rest.putBack(.isolated(branch)) }
-      handlers = rest
-      guard begins else {
+      guard machine.handlerBegins(handlers.isCancelled ? .cancellation : branch) else {
         try demand(isSilenced, "only a cancel keeps a handler back")
+        if branch == .always {
+          handlers.putBack(.isolated(branch))
+          machine.putBack()
+        }
         return [.deliver]
       }
       return try begin(branch)

@@ -84,7 +84,7 @@ struct Delivery<Update: Sendable, Listener: Sendable>: Sendable {
       if handler != .none { remaining -= 1 }
       switch handler {
       case .free(let branch):
-        _ = handlerBegins(branch, putBack: { false })
+        _ = handlerBegins(branch)
         return .handler(kind, isIsolated: false, isLast: remaining == 0)
       case .isolated: return .handler(kind, isIsolated: true, isLast: remaining == 0)
       case .none: break
@@ -145,22 +145,19 @@ struct Delivery<Update: Sendable, Listener: Sendable>: Sendable {
   }
 
   /// A handler is about to begin on its isolation. Returns whether it may.
-  ///
-  /// A `finally` that was silenced on its way goes back to its place in the list, because an
-  /// `onCancel` that was passed over may be before it. `putBack` returns false if the handler was
-  /// taken for a cancellation, and otherwise puts it back.
-  mutating func handlerBegins(_ branch: HandlerBranch, putBack: () -> Bool) -> Bool {
+  mutating func handlerBegins(_ branch: HandlerBranch) -> Bool {
     switch branch {
     case .success, .failure, .common:
       begun += 1
       return silence == nil
-    case .always:
-      guard silence != nil, putBack() else { return true }
-      remaining += 1
-      return false
+    case .always: return silence == nil
     case .cancellation: return true
     }
   }
+
+  /// A `finally` that was silenced on its way goes back to its place in the list, because an
+  /// `onCancel` that was passed over may be before it.
+  mutating func putBack() { remaining += 1 }
 
   /// The operation is cancelled though it has a verdict: silences the handlers that have not begun,
   /// unless all of them have.

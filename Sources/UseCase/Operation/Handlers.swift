@@ -151,14 +151,10 @@ struct Handlers<Response: Sendable>: Sendable {
     return .none
   }
 
-  /// Puts the handler that was taken last back in its place, unless it was taken for a cancellation.
-  /// Returns whether it did.
-  @inlinable
-  mutating func putBack(_ handler: Handler<Response>) -> Bool {
-    if isCancelled { return false }
+  /// Puts the handler that was taken last back in its place.
+  mutating func putBack(_ handler: Handler<Response>) {
     position -= 1
     if position == 0 { first = handler } else { others[Int(position) - 1] = handler }
-    return true
   }
 
   /// Forgets the handlers that were passed over, and returns them to be let go.

@@ -247,8 +247,15 @@ struct OperationCore: ~Copyable, Sendable {
   func endIfDone() -> Bool { withMachine { $0.endIfDone() } }
 
   @usableFromInline
-  func handlerBegins(_ branch: HandlerBranch, putBack: () -> Bool) -> Bool {
-    withMachine { $0.handlerBegins(branch, putBack: putBack) }
+  func handlerBegins(_ branch: HandlerBranch) -> Bool {
+    withMachine { $0.handlerBegins(branch) }
+  }
+
+  func putBack(_ body: () -> Void) {
+    withMachine {
+      body()
+      $0.putBack()
+    }
   }
 
   var mayReceive: Bool { withMachine { $0.mayReceive } }

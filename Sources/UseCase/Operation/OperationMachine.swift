@@ -256,9 +256,10 @@ extension OperationMachine {
   }
 
   /// A handler is about to begin on its isolation. Returns whether it may.
-  mutating func handlerBegins(_ branch: HandlerBranch, putBack: () -> Bool) -> Bool {
-    delivery.handlerBegins(branch, putBack: putBack)
-  }
+  mutating func handlerBegins(_ branch: HandlerBranch) -> Bool { delivery.handlerBegins(branch) }
+
+  /// A `finally` that was silenced on its way goes back to its place in the list.
+  mutating func putBack() { delivery.putBack() }
 
   /// Whether an update that is about to be received may be.
   @inline(__always) var mayReceive: Bool {

@@ -91,9 +91,18 @@ extension UseCaseOperation {
     _ handler: Handler<Response>, _ branch: HandlerBranch,
     with outcome: UseCaseOutcome<Response>, on isolation: isolated any Actor
   ) async {
-    guard core.handlerBegins(branch, putBack: { handlers.putBack(handler) }) else { return }
+    // A handler that was taken for a cancellation is not silenced by one.
+    let asked: HandlerBranch = if case .cancelled = outcome { .cancellation } else { branch }
+    guard core.handlerBegins(asked) else {
+      if branch == .always { putBack(handler) }
+      return
+    }
     if await handler.call(with: outcome) { core.failureIsHandled() }
   }
+
+  /// Not inlined, because its closure would take room in the frame of the task.
+  @usableFromInline @inline(never)
+  func putBack(_ handler: Handler<Response>) { core.putBack { handlers.putBack(handler) } }
 
   /// The body reports an update.
   func report(_ update: OperationUpdate) {
