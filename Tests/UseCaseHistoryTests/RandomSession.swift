@@ -294,7 +294,7 @@ final class RandomSession {
     }
   }
 
-  /// Waits until it holds. Who fails here would hang in a test by hand.
+  /// Waits until it holds. A session that fails here would hang in a test by hand.
   private func settle(_ what: String, _ condition: () -> Bool) async throws {
     let deadline = ContinuousClock.now + .seconds(60)
     while !condition() {

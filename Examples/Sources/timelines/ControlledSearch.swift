@@ -10,10 +10,10 @@ struct ControlledSearch: Equatable, Sendable {
 
   let calls: [Call]
 
-  /// What the test answered.
+  /// The answer of the test.
   let answer: [String]
 
-  /// What `then` received.
+  /// The titles that `then` received.
   let shown: [String]
 
   struct Call: Equatable, Sendable {

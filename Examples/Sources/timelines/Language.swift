@@ -24,7 +24,7 @@ enum Language: String, CaseIterable, Sendable {
   }
 }
 
-/// The same words in every language. What stands between backticks is code.
+/// The same words in every language. Words between backticks are code.
 struct Phrase: Equatable, Sendable {
   private let english: String
   private let spanish: String

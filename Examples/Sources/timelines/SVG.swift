@@ -28,7 +28,7 @@ struct SVG {
     self.animation = animation
   }
 
-  /// Writes a line. What stands between backticks is code.
+  /// Writes a line. Words between backticks are code.
   mutating func text(_ text: String, _ x: Double, _ y: Double, _ style: String = "") {
     let runs = text.split(separator: "`", omittingEmptySubsequences: false)
     let spans = runs.enumerated().map { index, run in

@@ -6,7 +6,7 @@ extension Scenario {
     dropWhileBusy, keepLatest, throttle, suspension,
   ]
 
-  /// Those that stand side by side under the same keystrokes.
+  /// The scenarios that stand side by side under the same keystrokes.
   static let compared = [
     unlimited, serial, cancelPrevious, debounce, dropWhileBusy, keepLatest,
   ]

@@ -247,9 +247,7 @@ struct OperationCore: ~Copyable, Sendable {
   func endIfDone() -> Bool { withMachine { $0.endIfDone() } }
 
   @usableFromInline
-  func handlerBegins(_ branch: HandlerBranch) -> Bool {
-    withMachine { $0.handlerBegins(branch) }
-  }
+  func handlerBegins(_ branch: HandlerBranch) -> Bool { withMachine { $0.handlerBegins(branch) } }
 
   func putBack(_ body: () -> Void) {
     withMachine {

@@ -15,7 +15,7 @@ public struct UseCaseEvent: Sendable {
   /// The name of ``type``. The string is created at each access.
   public var useCase: String { String(describing: type) }
 
-  /// What happened to the operation.
+  /// The change of the operation's state.
   public let kind: Kind
 
   /// The operation whose body started this one, with `execute` or with the call form,

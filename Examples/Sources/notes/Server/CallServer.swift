@@ -6,7 +6,7 @@ import UseCase
   import FoundationNetworking
 #endif
 
-/// Sends a request to the server over HTTP. What may help another time is tried again.
+/// Sends a request to the server over HTTP. A request that may succeed another time is tried again.
 struct CallServer: UseCase {
   let server: ServerAddress
   let credentials: Credentials

@@ -33,7 +33,7 @@ final class NotesCache: Sendable {
     }
   }
 
-  /// Writes the file, for its owner alone. Who cannot write it has no cache the next time.
+  /// Writes the file, for its owner alone. If that fails, there is no cache the next time.
   func save() {
     let notes = content.withLock { $0 }
     guard let path, let notes, let data = try? JSONEncoder().encode(notes) else { return }
