@@ -69,7 +69,8 @@ struct OperationCore: ~Copyable, Sendable {
   /// Keeps the task of the body, to be cancelled by an early outcome.
   @usableFromInline
   func keep(_ job: consuming Task<Void, any Error>) {
-    withMachine { $0.keep(job) }?.cancel()
+    var job = Optional(job)
+    if withMachine({ $0.keep(&job) }) { job?.cancel() }
   }
 
   /// Returns when there is a slot, or an outcome without one.

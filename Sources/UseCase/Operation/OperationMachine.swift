@@ -82,7 +82,7 @@ extension OperationMachine {
   mutating func grant() -> Waiter? { slot.grant() }
 
   /// The task of the body exists. Returns it if it is to be cancelled.
-  mutating func keep(_ job: Job) -> Job? { verdictLife.keep(job) }
+  mutating func keep(_ job: inout Job?) -> Bool { verdictLife.keep(&job) }
 
   /// Whether the task of the body has to wait for the slot.
   @inline(__always) var mustPark: Bool { slot.isWaiting && verdictLife.isOpen }

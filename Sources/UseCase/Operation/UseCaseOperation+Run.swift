@@ -121,7 +121,7 @@ extension UseCaseOperation {
     }
     defer { if hasKeeper { forgetUseCase() } }
     return try await Slot.local.withValue(Slot.Holder.member(self)) {
-      core.queue.isPlain && useCase.timeout >= UseCaseTimeout.never
+      core.queue.isPlain && useCase.timeout.attoseconds >= UseCaseTimeout.never.attoseconds
         ? try await useCase.main(request) : try await runIntercepted(useCase)
     }
   }

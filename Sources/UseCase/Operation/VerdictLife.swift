@@ -39,9 +39,9 @@ struct VerdictLife<Job: Sendable>: Sendable {
   }
 
   /// The job exists. Returns it if it is to be cancelled.
-  mutating func keep(_ job: Job) -> Job? {
-    if isOpen { state = .open(job: job) }
-    return isJobCancelled ? job : nil
+  mutating func keep(_ job: inout Job?) -> Bool {
+    if isOpen { state = .open(job: job.take()) }
+    return isJobCancelled
   }
 
   /// Gives the operation, which is open, its verdict. Returns the job.

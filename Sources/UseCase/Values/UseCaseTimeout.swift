@@ -8,7 +8,7 @@
 /// ```
 public struct UseCaseTimeout: Error, Hashable, CustomStringConvertible {
   /// The timeout of a use case whose bodies may take as long as they like.
-  public static let never = Duration(secondsComponent: .max, attosecondsComponent: 0)
+  @inlinable public static var never: Duration { .seconds(Int64.max) }
 
   /// The timeout that passed, on the queue's clock.
   public let duration: Duration
