@@ -5,8 +5,7 @@ import Synchronization
 struct SlotSource: ~Copyable, Sendable {
   @usableFromInline let queue: UseCaseQueue
 
-  /// The way to the operation that awaits this one in the call form.
-  @usableFromInline let caller: CallerLink?
+  @usableFromInline let dependents: Dependents?
 
   // The ticket is written once, before any other thread sees the operation.
   private let number = Atomic<UInt64>(0)
@@ -16,7 +15,7 @@ struct SlotSource: ~Copyable, Sendable {
   @inline(__always)
   init(queue: UseCaseQueue, isCall: Bool, riders: (@Sendable () -> [any QueueMember])?) {
     let caller = isCall ? Slot.holder() : nil
-    self.caller = caller == nil && riders == nil ? nil : CallerLink(caller, riders: riders)
+    dependents = caller == nil && riders == nil ? nil : Dependents(caller, riders: riders)
     isGuest = isCall && Slot.enter(ObjectIdentifier(queue))
     self.queue = queue
   }
@@ -54,7 +53,7 @@ struct SlotSource: ~Copyable, Sendable {
   @inline(__always)
   func giveBack(_ slot: FreeSlot) {
     guard isGuest else { return queue.giveBack(ticket, as: slot.kind) }
-    guard let host = Slot.holder(in: ObjectIdentifier(queue), from: caller?.holder) else {
+    guard let host = Slot.holder(in: ObjectIdentifier(queue), from: dependents?.caller) else {
       preconditionFailure("The slot of a host is occupied until its guests have exited.")
     }
     host.exit()

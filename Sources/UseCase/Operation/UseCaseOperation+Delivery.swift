@@ -5,7 +5,7 @@ extension UseCaseOperation {
   /// size. Each body would ask.
   @usableFromInline @inline(never)
   func deliverInAnotherTask() {
-    Task { Slot.isHeld ? await deliver() : await deliverHere() }
+    Task { Slot.hasHolder ? await deliver() : await deliverHere() }
   }
 
   /// Runs the handlers, outside of any slot.

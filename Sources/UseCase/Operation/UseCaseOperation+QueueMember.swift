@@ -8,7 +8,7 @@ extension UseCaseOperation: QueueMember {
 
   @usableFromInline var queueID: ObjectIdentifier { ObjectIdentifier(core.queue) }
 
-  @usableFromInline var caller: CallerLink? { core.source.caller }
+  @usableFromInline var dependents: Dependents? { core.source.dependents }
 
   @usableFromInline var isOccupied: Bool { core.isOccupied }
 

@@ -9,7 +9,7 @@ extension UseCaseOperation {
     self.useCase = useCase
     let (admission, sleep) = core.submit(self)
     if core.queue.announces { announce(priority: priority, isCall: isCall) }
-    if isCall || !Slot.isHeld {
+    if isCall || !Slot.hasHolder {
       spawn(admission, after: sleep, priority: priority)
     } else {
       spawnOutsideOfSlot(admission, after: sleep, priority: priority)
@@ -103,7 +103,7 @@ extension UseCaseOperation {
       freed = core.exit()
     }
     switch core.giveBack(freed) {
-    case .deliver where core.source.caller == nil: await deliverHere(returned)
+    case .deliver where core.source.dependents == nil: await deliverHere(returned)
     // The task of a call has inherited the slot of its caller.
     case .deliver: await deliver()
     case .deliverInAnotherTask: deliverInAnotherTask()

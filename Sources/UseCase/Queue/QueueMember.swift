@@ -9,8 +9,8 @@ protocol QueueMember: AdmittedOperation {
   /// The queue that gives out the slot.
   var queueID: ObjectIdentifier { get }
 
-  /// The way to the member that calls this one in the call form.
-  var caller: CallerLink? { get }
+  /// The members that wait for this one, if there are any.
+  var dependents: Dependents? { get }
 
   /// Whether code runs in the slot of this member.
   var isOccupied: Bool { get }
@@ -45,18 +45,19 @@ struct QueueTicket: Hashable, Sendable {
   let id: UseCaseOperationID
 }
 
-/// The way from a member to the one that calls it.
+/// The members that wait for another one: its caller, in the call form, and the riders of a shared
+/// run.
 ///
-/// A box, because few members are called by another one: the others keep only a word for it.
+/// A box, because few members have any: the others keep only a word for it.
 @usableFromInline
-final class CallerLink: Sendable {
-  private let caller: Lock<(any QueueMember)?>
+final class Dependents: Sendable {
+  private let directCaller: Lock<(any QueueMember)?>
 
-  /// Returns the members that wait for this one because they share it.
+  /// Returns the members that share this one.
   let riders: (@Sendable () -> [any QueueMember])?
 
   init(_ caller: (any QueueMember)?, riders: (@Sendable () -> [any QueueMember])? = nil) {
-    self.caller = Lock(caller)
+    directCaller = Lock(caller)
     self.riders = riders
   }
 
@@ -64,15 +65,15 @@ final class CallerLink: Sendable {
   ///
   /// No code will ever run again in the callers before it, so the link lets go of them: a chain in
   /// which each call is left behind by the next would only grow.
-  var holder: (any QueueMember)? {
-    let first = caller.withLock { $0 }
+  var caller: (any QueueMember)? {
+    let first = directCaller.withLock { $0 }
     var next = first
     while let member = next, !member.isOccupied {
-      next = member.caller?.caller.withLock { $0 }
+      next = member.dependents?.directCaller.withLock { $0 }
     }
     guard next !== first else { return first }
     // The old caller is returned, so that it is released outside of the lock.
-    _ = caller.withLock { caller in
+    _ = directCaller.withLock { caller in
       defer { caller = next }
       return caller
     }

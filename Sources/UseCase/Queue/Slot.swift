@@ -11,7 +11,7 @@ enum Slot {
   /// The operation whose body runs here. Its callers are a chain behind it.
   @usableFromInline static let local = TaskLocal(wrappedValue: Holder.nobody)
 
-  @inlinable static var isHeld: Bool {
+  @inlinable static var hasHolder: Bool {
     switch local.get() {
     case .nobody: false
     case .member: true
@@ -33,7 +33,7 @@ enum Slot {
     var next = caller
     while let member = next {
       if queue == nil || member.queueID == queue, member.isOccupied { return member }
-      next = member.caller?.holder
+      next = member.dependents?.caller
     }
     return nil
   }
@@ -45,8 +45,8 @@ enum Slot {
     while let member = next.popLast() {
       guard let member, found.insert(member.ticket.id).inserted else { continue }
       if member.ticket.id == operation { return true }
-      next.append(member.caller?.holder)
-      next += member.caller?.riders?() ?? []
+      next.append(member.dependents?.caller)
+      next += member.dependents?.riders?() ?? []
     }
     return false
   }
