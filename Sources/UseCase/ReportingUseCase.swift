@@ -67,9 +67,9 @@ extension ReportingUseCase {
     @_inheritActorContext onUpdate: @escaping @isolated(any) @Sendable (Update) -> Void
   ) -> UseCaseOperation<Request, Response> {
     let operation = UseCaseOperation<Request, Response>(
-      request, queue: checkedQueue(for: request), useCaseType: Self.self, isCall: false)
-    let reporting = Reporting(base: self, onUpdate: onUpdate, operation: operation)
-    operation.submit(reporting, priority: priority, isCall: false)
+      of: nil, request, queue: checkedQueue(for: request), useCaseType: Self.self, isCall: false)
+    operation.useCase = Reporting(base: self, onUpdate: onUpdate, operation: operation)
+    operation.submit(priority: priority, isCall: false)
     return operation
   }
 }

@@ -53,7 +53,7 @@ public struct SharedUseCase<Base: UseCase>: UseCase where Base.Request: Hashable
     guard let rider = Slot.innermost as? UseCaseOperation<Base.Request, Base.Response>,
       let shared = rider.core.queue.keeper as? SharedRun<Base>,
       let run = shared.run(of: rider.id) as? SharedRun<Base>.Operation
-    else { return try await self(request) }
+    else { return try await ride(request) }
     defer { shared.leave(rider.id) }
     do {
       return try await run.value
@@ -61,6 +61,14 @@ public struct SharedUseCase<Base: UseCase>: UseCase where Base.Request: Hashable
       if case .cancelled(let reason)? = run.verdict { Slot.noteCancellation(ofCall: reason) }
       throw error
     }
+  }
+
+  /// Executes the request on the queue of the riders, from a body that is not a rider's.
+  ///
+  /// Not inlined, because the call form would take room in the frame of every rider.
+  @inline(never)
+  private func ride(_ request: Base.Request) async throws -> Base.Response {
+    try await self(request)
   }
 }
 
@@ -155,12 +163,12 @@ private final class SharedRun<Base: UseCase>: QueueKeeper where Base.Request: Ha
     guard let base = base(of: rider) else {
       preconditionFailure("A rider executes a shared use case.")
     }
-    let body = RunBody(base: base, riders: rider.core.queue)
     let run = Operation(
-      rider.request, queue: base.queue(for: rider.request), useCaseType: Base.self, isCall: isCall
+      of: RunBody(base: base, riders: rider.core.queue), rider.request,
+      queue: base.queue(for: rider.request), useCaseType: Base.self, isCall: isCall
     ) { [weak self] in self?.machine.withLock { $0.riders } ?? [] }
     machine.withLock { $0.made(run) }
-    run.submit(body, priority: priority, isCall: isCall)
+    run.submit(priority: priority, isCall: isCall)
     if let run = machine.withLock({ $0.started() }) {
       closeDoors()
       run.cancel(.requested)

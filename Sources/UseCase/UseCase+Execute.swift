@@ -8,13 +8,13 @@ extension UseCase {
   ///   - priority: The priority of the task that runs `main`, `nil` for that of the current task.
   /// - Returns: The operation, to attach handlers to, to await or to cancel.
   /// - Complexity: O(1), and O(1) for each operation that it supersedes.
-  @inlinable @discardableResult
+  @inlinable @inline(__always) @discardableResult
   public func execute(
     _ request: Request, priority: TaskPriority? = nil
   ) -> UseCaseOperation<Request, Response> {
     let operation = UseCaseOperation<Request, Response>(
-      request, queue: checkedQueue(for: request), useCaseType: Self.self, isCall: false)
-    operation.submit(self, priority: priority, isCall: false)
+      of: self, request, queue: checkedQueue(for: request), useCaseType: Self.self, isCall: false)
+    operation.submit(priority: priority, isCall: false)
     return operation
   }
 
@@ -40,9 +40,9 @@ extension UseCase {
   nonisolated(nonsending) public func callAsFunction(_ request: Request) async throws -> Response {
     try Task.checkCancellation()
     let operation = UseCaseOperation<Request, Response>(
-      request, queue: checkedQueue(for: request), useCaseType: Self.self, isCall: true)
+      of: self, request, queue: checkedQueue(for: request), useCaseType: Self.self, isCall: true)
     operation.core.callIsAwaited()
-    operation.submit(self, isCall: true)
+    operation.submit(isCall: true)
     return try await operation.value(isCall: true)
   }
 }
@@ -66,8 +66,8 @@ extension UseCase {
   /// not wait for the response.
   package func executeInside(_ request: Request) -> UseCaseOperation<Request, Response> {
     let operation = UseCaseOperation<Request, Response>(
-      request, queue: queue(for: request), useCaseType: Self.self, isCall: true)
-    operation.submit(self, isCall: true)
+      of: self, request, queue: queue(for: request), useCaseType: Self.self, isCall: true)
+    operation.submit(isCall: true)
     return operation
   }
 }

@@ -183,6 +183,7 @@ struct Delivery<Update: Sendable, Listener: Sendable>: Sendable {
 
   /// Returns the updates that have not been delivered, and keeps none.
   mutating func takeUpdates() -> [Update] {
+    if extras.isEmpty { return [] }
     let updates = extras.compactMap { if case .update(let update) = $0 { update } else { nil } }
     if !updates.isEmpty { extras.removeAll { if case .update = $0 { true } else { false } } }
     return updates

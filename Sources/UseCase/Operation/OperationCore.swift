@@ -89,11 +89,9 @@ struct OperationCore: ~Copyable, Sendable {
     }
   }
 
-  @usableFromInline
-  func announceRunning() { change { $0.announceRunning() } }
+  @usableFromInline func announceRunning() { change { $0.announceRunning() } }
 
-  @usableFromInline
-  func start() -> BodyStart { withMachine { $0.start() } }
+  @usableFromInline func start() -> BodyStart { withMachine { $0.start() } }
 
   func enter() -> Bool { withMachine { $0.enter() } }
 
@@ -137,10 +135,11 @@ struct OperationCore: ~Copyable, Sendable {
   ///   - isFromQueue: Whether the queue cancels the operation, and so knows of the outcome already.
   func concludeEarly(_ verdict: Verdict, isFromQueue: Bool = false) {
     let tellsFailure = verdict.kind == .failure && UseCaseQueue.tellsFailures
-    let (outcome, event) = withMachine { machine in
-      let outcome = machine.concludeEarly(
+    var event: EventLine.Event?
+    let outcome = withMachine { machine in
+      defer { event = machine.beginTelling() }
+      return machine.concludeEarly(
         verdict, sleeps: queue.policy.pause != nil, tellsFailure: tellsFailure)
-      return (outcome, machine.beginTelling())
     }
     guard let outcome else { return }
     // The queue is told first, so the observer finds that the operation has left.

@@ -154,7 +154,7 @@ extension OperationMachine {
   ///     deliver.
   ///   - tellsFailure: Whether a failure is told if nobody handles it.
   /// - Returns: The consequences; nil if there was a verdict already.
-  mutating func concludeEarly(
+  @inline(__always) mutating func concludeEarly(
     _ verdict: Verdict, sleeps: Bool, tellsFailure: Bool = false
   ) -> EarlyOutcome? {
     if let earlier = verdictLife.verdict {

@@ -129,7 +129,7 @@ extension UseCaseOperation {
   func attach(_ handler: Handler<Response>) -> Self {
     guard let branch = handler.branch else { preconditionFailure("There is no handler to attach.") }
     let delivers = core.attach(branch) { handlers.append(handler) }
-    if delivers { Task { await deliver() } }
+    if delivers { deliverInAnotherTask() }
     return self
   }
 }

@@ -3,10 +3,7 @@ import UseCaseInternals
 extension UseCaseOperation {
   /// Asks the queue for a slot and makes the task of the body.
   @inlinable
-  func submit(
-    _ useCase: some UseCase<Request, Response>, priority: TaskPriority? = nil, isCall: Bool
-  ) {
-    self.useCase = useCase
+  func submit(priority: TaskPriority? = nil, isCall: Bool) {
     let (admission, sleep) = core.submit(self)
     if core.queue.announces { announce(priority: priority, isCall: isCall) }
     if isCall || !Slot.hasHolder {
@@ -32,9 +29,10 @@ extension UseCaseOperation {
   /// The use case, if it describes itself. Ask before any other thread sees the operation.
   var described: (any DescribedUseCase)? { useCase as? any DescribedUseCase }
 
-  /// Releases the use case. Takes the lock, because a keeper may be asking it for a title.
+  /// Releases the use case: under the lock if a keeper may be asking it for a title.
   @inlinable @inline(never)
   func forgetUseCase() {
+    guard core.queue.hasKeeper else { return useCase = nil }
     var old: (any UseCase<Request, Response>)?
     core.underLock { swap(&old, &useCase) }
   }
@@ -121,7 +119,7 @@ extension UseCaseOperation {
     }
     defer { if hasKeeper { forgetUseCase() } }
     return try await Slot.local.withValue(Slot.Holder.member(self)) {
-      core.queue.isPlain && useCase.timeout.attoseconds >= UseCaseTimeout.never.attoseconds
+      core.queue.isPlain && !UseCaseTimeout.limits(useCase.timeout)
         ? try await useCase.main(request) : try await runIntercepted(useCase)
     }
   }
@@ -136,7 +134,7 @@ extension UseCaseOperation {
 
   /// Returns a task that gives the operation an early outcome when its time has passed.
   private func timer(_ duration: Duration) -> Task<Void, Never>? {
-    guard duration < UseCaseTimeout.never else { return nil }
+    guard UseCaseTimeout.limits(duration) else { return nil }
     let sleep = core.queue.clock.sleeper(for: duration)
     // A task made inside the slot would hold the operation, as a task-local value.
     return Slot.local.withValue(Slot.Holder.nobody) {

@@ -26,8 +26,10 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   /// Used by the thread that executes, then only by the task of the body, which takes it. On a queue
   /// with a keeper, the task takes it under the lock of the core, because the keeper may read it
   /// there to ask for a title.
+  ///
+  /// The long form of the type has no value at first, so the initializer need not release one.
   @exclusivity(unchecked) @usableFromInline
-  nonisolated(unsafe) var useCase: (any UseCase<Request, Response>)?
+  nonisolated(unsafe) var useCase: Optional<any UseCase<Request, Response>>
 
   /// Changed only by closures that the core runs under its lock.
   @exclusivity(unchecked) @usableFromInline
@@ -41,11 +43,12 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   /// Creates an operation, which `riders` share if there are any.
   @inlinable
   init(
-    _ request: Request, queue: UseCaseQueue, useCaseType: any Any.Type, isCall: Bool,
-    riders: (@Sendable () -> [any QueueMember])? = nil
+    of useCase: (any UseCase<Request, Response>)?, _ request: Request, queue: UseCaseQueue,
+    useCaseType: any Any.Type, isCall: Bool, riders: (@Sendable () -> [any QueueMember])? = nil
   ) {
     core = OperationCore(queue: queue, useCaseType: useCaseType, isCall: isCall, riders: riders)
     self.request = request
+    self.useCase = useCase
   }
 
   /// The identity of the operation. Each later execution has a higher identity.

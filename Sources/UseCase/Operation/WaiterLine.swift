@@ -46,7 +46,7 @@ struct WaiterLine<Waiter: Sendable>: Sendable {
   }
 
   /// Calls `body` with each waiter, in the order in which they came.
-  func forEach(_ body: (Waiter) -> Void) {
+  @inline(__always) consuming func forEach(_ body: (Waiter) -> Void) {
     switch places {
     case .none: break
     case .one(let waiter, _): body(waiter)

@@ -43,6 +43,12 @@ struct SeatTable<Member: Sendable>: Sendable {
     var stage: Stage?
     /// Whether the member has no pause, or its pause is over.
     var isReady = true
+
+    @inline(__always) mutating func vacate(before next: SeatLink) {
+      member = nil
+      stage = nil
+      self.next = next
+    }
   }
 
   private(set) var waiting = Line()
@@ -110,7 +116,7 @@ struct SeatTable<Member: Sendable>: Sendable {
   /// The member leaves.
   @inline(__always) mutating func vacate(_ seat: Int, from stage: Stage) {
     remove(seat, from: stage)
-    seats[seat] = Seat(member: nil, id: 0, next: free, stage: nil)
+    seats[seat].vacate(before: free)
     free = SeatLink(seat)
   }
 

@@ -20,6 +20,13 @@ public struct UseCaseTimeout: Error, Hashable, CustomStringConvertible {
     self.duration = duration
   }
 
+  /// Whether a body has to return within this time.
+  @inlinable
+  static func limits(_ duration: Duration) -> Bool {
+    // Unlike a comparison of durations, that of their attoseconds is inlined.
+    duration.attoseconds < never.attoseconds
+  }
+
   /// A sentence for a user, such as "It took longer than 5 seconds."
   public var description: String {
     let (seconds, attoseconds) = duration.components
