@@ -67,7 +67,7 @@ public final class FileJournal: HistoryJournal {
   /// Closes the file, so that another journal can open it. The appended records stay in the file.
   public func close() {
     state.withLock { state in
-      if case .open(var file) = state { file.release() }
+      if case .open(let file) = state { file.release() }
       state = .closed
     }
   }

@@ -32,11 +32,10 @@ struct JournalFile: Sendable {
     }
   }
 
-  mutating func release() {
+  func release() {
     // A child that was forked and has not begun its program yet has the descriptor too.
     flock(descriptor, LOCK_UN)
     close(descriptor)
-    descriptor = -1
   }
 
   private static func descriptor(

@@ -28,7 +28,7 @@ struct HistoryReplay<Step: Sendable>: ~Copyable {
   private(set) var interrupted: [Record] = []
   /// Steps that have left, and for which `discard` has not returned.
   private(set) var drops: [(step: Step, reason: HistoryDiscardReason)] = []
-  private(set) var newest = ID(number: 0)
+  private(set) var newest: ID?
   /// The number of the last fact.
   private(set) var last: UInt64 = 0
 
@@ -49,7 +49,7 @@ extension HistoryReplay {
     case .began(let id, let group, let pair):
       try check(group.map { groups.isOpen($0) } ?? true)
       try executions.begin(id, in: group, pair)
-      newest = max(newest, id)
+      note(id)
     case .moving(let id): moves.insert(id)
     case .failed(let id):
       executions.remove(id)
@@ -65,7 +65,7 @@ extension HistoryReplay {
     case .opened(let id, let parent, let title):
       try check(!groups.isOpen(id) && (parent.map { groups.isOpen($0) } ?? true))
       groups.open(id, in: parent, title: try making.title(title))
-      newest = max(newest, id)
+      note(id)
     case .closed(let id, let isLost):
       guard let group = close(id) else { throw Malformed() }
       if let kept = group.rest.kept { try keep(kept, in: group.parent, isLost: isLost) }
@@ -180,9 +180,11 @@ extension HistoryReplay {
     }
   }
 
+  private mutating func note(_ id: ID) { newest = max(newest ?? id, id) }
+
   private mutating func lose(_ id: ID, _ place: ID) throws {
     _ = try takeNext(id)
-    newest = max(newest, place)
+    note(place)
     if plan != nil {
       _ = plan?.lose(HistoryObsolete(), as: place)
     } else {
@@ -215,14 +217,14 @@ extension HistoryReplay {
       (self.last, self.newest) = (last, newest)
     case .leaf(let id, let pair):
       stack.append(Record(id: id, content: making.content(id, pair)))
-      newest = max(newest, id)
+      note(id)
     case .bundle(let id, let title, let place, let count):
       try check(count <= stack.count)
       let parts = stack.suffix(count)
       guard let group = Record(group: id, try making.title(title), Array(parts), place: place)
       else { throw Malformed() }
       stack.replaceSubrange(parts.indices, with: [group])
-      newest = max(newest, id)
+      note(id)
     case .kept(let isApplied):
       guard let record = stack.popLast(), plan == nil else { throw Malformed() }
       pool.restore(record, isApplied: isApplied)
@@ -258,8 +260,7 @@ extension HistoryReplay {
     let id = doubt.id
     switch (doubt.kind, answer) {
     case (.execution, .noEffect): executions.remove(id)
-    case (.execution, .effect(let response)):
-      try executions.answer(id, response, isMarked: true)
+    case (.execution, .effect(let response)): try executions.answer(id, response, isMarked: true)
     case (.execution, .unknown):
       executions.doubt(id)
       pool.markSaved(nil)
@@ -273,11 +274,10 @@ extension HistoryReplay {
 
   /// Ends the move, the executions and the groups that were interrupted.
   mutating func finish(_ interruption: HistoryInterruption) throws {
-    for id in moves {
+    while let id = moves.popFirst() {
       if let step = next(id) { making.doubt(step, true) }
       pool.markSaved(nil)
     }
-    moves = []
     endMove()
     for execution in executions.all where execution.isAnswered {
       let end: HistoryFact.End =

@@ -118,7 +118,9 @@ extension HistoryFact {
   fileprivate var intent: ID? {
     switch self {
     case .began(let id, _, _), .moving(let id): id
-    default: nil
+    case .failed, .answered, .combined, .ended, .undone, .redone, .obsolete, .opened, .closed,
+      .moves, .undoes, .moved, .limited, .cleared, .forgot, .saved, .discarded, .piece:
+      nil
     }
   }
 
@@ -128,7 +130,9 @@ extension HistoryFact {
     case .failed(let id), .ended(let id, _), .undone(let id), .redone(let id, _, _),
       .obsolete(let id, _):
       id
-    default: nil
+    case .began, .moving, .answered, .combined, .opened, .closed, .moves, .undoes, .moved,
+      .limited, .cleared, .forgot, .saved, .discarded, .piece:
+      nil
     }
   }
 }

@@ -21,7 +21,7 @@ struct HistoryOpening {
         title: { [writer] in try writer.title($0) }))
     let records = try await records()
     try read(records, into: &replay)
-    UseCaseOperationID.raise(above: replay.newest.number)
+    if let newest = replay.newest { UseCaseOperationID.raise(above: newest.number) }
     writer.continue(after: replay.last)
     do {
       for doubt in try replay.open() { try replay.answer(doubt, await settle(doubt)) }
