@@ -7,8 +7,10 @@ extension OperationWorld {
       return try execute(admission, body, then: next)
     case .spawn(let next):
       hasJob = fate == nil
-      let job = machine.keep(1)
-      try demand((job != nil) == isJobCancelled, "a job that comes too late is cancelled")
+      var job = Optional(1)
+      let isCancelled = machine.keep(&job)
+      try demand(isCancelled == isJobCancelled, "a job that comes too late is cancelled")
+      try demand((job == nil) == (fate == nil), "a job is kept as long as there is no verdict")
       return next
     case .grant:
       let parked = machine.grant()

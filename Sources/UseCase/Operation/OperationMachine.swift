@@ -81,7 +81,8 @@ extension OperationMachine {
   /// The operation has a slot. Returns the task to resume, which has waited for it.
   mutating func grant() -> Waiter? { slot.grant() }
 
-  /// The task of the body exists. Returns it if it is to be cancelled.
+  /// The task of the body exists. Takes it as long as there is no verdict. Returns whether the
+  /// caller, who still has it otherwise, is to cancel it.
   mutating func keep(_ job: inout Job?) -> Bool { verdictLife.keep(&job) }
 
   /// Whether the task of the body has to wait for the slot.

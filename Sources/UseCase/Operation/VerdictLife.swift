@@ -38,7 +38,8 @@ struct VerdictLife<Job: Sendable>: Sendable {
     if case .concludedEarly(_, isJobCancelled: true) = state { true } else { false }
   }
 
-  /// The job exists. Returns it if it is to be cancelled.
+  /// The job exists. Takes it as long as there is no verdict. Returns whether the caller, who still
+  /// has it otherwise, is to cancel it.
   mutating func keep(_ job: inout Job?) -> Bool {
     if isOpen { state = .open(job: job.take()) }
     return isJobCancelled
