@@ -63,7 +63,7 @@ final class Dependents: Sendable {
 
   /// The nearest caller that code runs in.
   ///
-  /// No code will ever run again in the callers before it, so the link lets go of them: a chain in
+  /// No code will ever run again in the callers before it, so the box lets go of them: a chain in
   /// which each call is left behind by the next would only grow.
   var caller: (any QueueMember)? {
     let first = directCaller.withLock { $0 }
