@@ -20,8 +20,9 @@ struct JournalFile: Sendable {
     descriptor = try Self.descriptor(of: path, O_RDWR | O_CREAT)
     do {
       while try !lock() {
+        let next = try Self.descriptor(of: path, O_RDWR | O_CREAT)
         close(descriptor)
-        descriptor = try Self.descriptor(of: path, O_RDWR | O_CREAT)
+        descriptor = next
       }
       guard fchmod(descriptor, 0o600) == 0 else { throw error(.cannotWrite) }
       // A file of another format is refused at once.
