@@ -22,17 +22,14 @@ extension OperationWorld {
     case .attach(let branches, let next):
       return try attach(branches) + next
     case .start(let body):
-      return try start(body)
-    case .arrive(let body):
-      return [machine.mustPark ? .park(body) : .prepare(body)]
+      return try begin(body, machine.start())
+    case .arrive(let body), .await(let body):
+      guard let start = machine.startIfGranted() else { return [.park(body)] }
+      return try begin(body, start)
     case .park(let body):
-      guard machine.park(0) == nil else { return [.prepare(body)] }
+      guard machine.park(0) == nil else { return [.arrive(body)] }
       kept.insert(0)
       return [.await(body)]
-    case .await(let body), .prepare(let body):
-      guard isObserved else { return try start(body) }
-      machine.announceRunning()
-      return try tell(then: [.start(body)])
     case .run(let body):
       return try run(body)
     case .enter:
@@ -128,7 +125,7 @@ extension OperationWorld {
       machine.admit(as: .drop)
       return isObserved ? [.admit(then: next)] : next
     }
-    let first: Act = admission == .start ? .start(body) : sleeps ? .park(body) : .arrive(body)
+    let first: Act = admission == .start ? .start(body) : .arrive(body)
     let tasks: [Act] = [.spawn(then: next), first]
     return isObserved ? [.admit(then: tasks)] : tasks
   }
@@ -182,8 +179,7 @@ extension OperationWorld {
 
   // MARK: - The task of the body
 
-  private mutating func start(_ body: Body) throws -> [Act] {
-    let start = machine.start()
+  private mutating func begin(_ body: Body, _ start: BodyStart) throws -> [Act] {
     guard start != .skip else { return [.exit] }
     try demand(
       (start == .runAndDeliver) == (reported > 0), "the handlers of the start are delivered at once"
@@ -192,13 +188,14 @@ extension OperationWorld {
     try demand(fate == nil, "the body does not run after the end")
     try demand(machine.isOccupied, "the body runs in a slot")
     try demand(machine.state == .running, "it is running")
-    try demand(
-      !isObserved || events.last == .running && !isTelling,
-      "running is heard before the body begins")
+    try demand(!isTelling, "nobody tells of the operation when its body is about to begin")
     hasRun = true
     let delivery = try deliver(start == .runAndDeliver)
-    return [.run(body)] + delivery + (body.hasTimer ? [.end(.timeout)] : [])
-      + (body.hasGuest ? [.enter] : [])
+    let next = try tell(
+      then: [.run(body)] + delivery + (body.hasTimer ? [.end(.timeout)] : [])
+        + (body.hasGuest ? [.enter] : []))
+    try demand(!isObserved || events.last == .running, "running is heard before the body begins")
+    return next
   }
 
   private mutating func run(_ body: Body) throws -> [Act] {

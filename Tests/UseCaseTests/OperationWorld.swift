@@ -32,7 +32,7 @@ struct OperationWorld: ActedWorld {
     case spawn(then: [Act])
     case grant, resume([Int], then: [Act] = [])
     case attach([HandlerBranch], then: [Act] = [])
-    case start(Body), arrive(Body), park(Body), await(Body), prepare(Body), run(Body)
+    case start(Body), arrive(Body), park(Body), await(Body), run(Body)
     case enter, exit, giveBack
     case end(Fate, then: [Act] = [])
     case hold(Int, mayLeave: Bool = false), wake(Int), abandon(Int), listen(Int)

@@ -107,7 +107,7 @@ struct QueueWorld: ActedWorld {
       decided.insert(id)
       switch decision {
       case .start: return next + [.start(id)]
-      case .wait: return next + [endsOfPauses[id] == nil ? .park(id) : .ready(id)]
+      case .wait: return next + [endsOfPauses[id] == nil ? .start(id) : .ready(id)]
       case .drop:
         dropped += 1
         return next
@@ -117,7 +117,7 @@ struct QueueWorld: ActedWorld {
       if let end = endsOfPauses[id], let ticket = tickets[id], queue.holds(ticket) {
         now = max(now, end)
       }
-      return try release(change(id) { $0.ready($1) }, then: [.park(id)])
+      return try release(change(id) { $0.ready($1) }, then: [.start(id)])
     case .tick:
       now += .seconds(1)
       return []
@@ -184,7 +184,8 @@ struct QueueWorld: ActedWorld {
   }
 
   private mutating func start(_ id: Int) throws -> [Act] {
-    guard try with(id, { $0.start() }) != .skip else { return [.exit(id)] }
+    guard let start = try with(id, { $0.startIfGranted() }) else { return [.park(id)] }
+    guard start != .skip else { return [.exit(id)] }
     let isNew = bodies.insert(id).inserted && !started.contains(id)
     try demand(isNew, "a body runs once")
     started.append(id)

@@ -73,15 +73,21 @@ struct OperationCore: ~Copyable, Sendable {
     if withMachine({ $0.keep(&job) }) { job?.cancel() }
   }
 
-  /// Returns when there is a slot, or an outcome without one.
+  /// The body begins, unless there is an outcome already.
+  @usableFromInline func start() -> BodyStart { withMachine { $0.start() } }
+
+  /// Starts an operation that waits, as soon as there is a slot, or an outcome without one.
   @inlinable
-  nonisolated(nonsending) func awaitSlot() async {
-    if mustPark { await park() }
-    if isObserved { announceRunning() }
+  nonisolated(nonsending) func startInTurn() async -> BodyStart {
+    while true {
+      if let start = startIfGranted() { return start }
+      await park()
+    }
   }
 
-  @usableFromInline var mustPark: Bool { withMachine { $0.mustPark } }
+  @usableFromInline func startIfGranted() -> BodyStart? { change { $0.startIfGranted() } }
 
+  /// Returns when there is a slot, or an outcome without one.
   @usableFromInline
   nonisolated(nonsending) func park() async {
     _ = await withUnsafeContinuation { waiter in
@@ -89,16 +95,11 @@ struct OperationCore: ~Copyable, Sendable {
     }
   }
 
-  @usableFromInline func announceRunning() { change { $0.announceRunning() } }
-
-  @usableFromInline func start() -> BodyStart { withMachine { $0.start() } }
-
   func enter() -> Bool { withMachine { $0.enter() } }
 
   /// A body exits the slot: a guest has returned, or the own body will never begin. Returns the
   /// slot if it is free.
-  @usableFromInline
-  func exit() -> FreeSlot? { withMachine { $0.exit() } }
+  @usableFromInline func exit() -> FreeSlot? { withMachine { $0.exit() } }
 
   /// Gives the slot back if it is free. Returns what the caller does next.
   @usableFromInline
@@ -243,8 +244,7 @@ struct OperationCore: ~Copyable, Sendable {
   }
 
   /// The last handler has run. Returns whether that was all.
-  @usableFromInline
-  func endIfDone() -> Bool { withMachine { $0.endIfDone() } }
+  @usableFromInline func endIfDone() -> Bool { withMachine { $0.endIfDone() } }
 
   @usableFromInline
   func handlerBegins(_ branch: HandlerBranch) -> Bool { withMachine { $0.handlerBegins(branch) } }

@@ -65,7 +65,7 @@ extension OperationMachine {
   /// The queue has decided. Another operation may have superseded this one already.
   mutating func admit(as admission: Admission) {
     switch admission {
-    case .start: announceRunning()
+    case .start: if verdictLife.isOpen { events.announce(.running) }
     case .wait:
       slot.wait()
       events.announce(.waiting)
@@ -85,17 +85,9 @@ extension OperationMachine {
   /// caller, who still has it otherwise, is to cancel it.
   mutating func keep(_ job: inout Job?) -> Bool { verdictLife.keep(&job) }
 
-  /// Whether the task of the body has to wait for the slot.
-  @inline(__always) var mustPark: Bool { slot.isWaiting && verdictLife.isOpen }
-
   /// The task of the body waits for the slot. Returns it if it need not wait any longer.
   mutating func park(_ waiter: Waiter) -> Waiter? {
     verdictLife.isOpen ? slot.park(waiter) : waiter
-  }
-
-  /// The body is about to begin.
-  mutating func announceRunning() {
-    if verdictLife.isOpen { events.announce(.running) }
   }
 
   /// The body begins, unless there is an outcome already.
@@ -103,6 +95,16 @@ extension OperationMachine {
     guard verdictLife.isOpen else { return .skip }
     slot.start()
     return delivery.hasUpdates && delivery.claim() ? .runAndDeliver : .run
+  }
+
+  /// The body of an operation that waits begins. Returns nil if there is neither a slot nor an
+  /// outcome yet.
+  mutating func startIfGranted() -> BodyStart? {
+    if verdictLife.isOpen {
+      if slot.isWaiting { return nil }
+      events.announce(.running)
+    }
+    return start()
   }
 
   /// A guest enters the slot. Returns false if no body runs in it any more.

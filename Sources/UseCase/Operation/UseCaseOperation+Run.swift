@@ -55,14 +55,10 @@ extension UseCaseOperation {
   ) {
     switch admission {
     case .start:
-      core.keep(Task<Void, any Error>(priority: priority) { await run() })
+      core.keep(Task<Void, any Error>(priority: priority) { await run(core.start()) })
     case .wait:
       if let sleep { return spawn(after: sleep, priority: priority) }
-      core.keep(
-        Task<Void, any Error>(priority: priority) {
-          await core.awaitSlot()
-          await run()
-        })
+      core.keep(Task<Void, any Error>(priority: priority) { await run(core.startInTurn()) })
     case .drop:
       useCase = nil
     }
@@ -75,17 +71,15 @@ extension UseCaseOperation {
     core.keep(
       Task<Void, any Error>(priority: priority) {
         await sleep()
-        await core.awaitSlot()
-        await run()
+        await run(core.startInTurn())
       })
   }
 
   @concurrent @inlinable @inline(__always)
-  func run() async {
+  func run(_ start: BodyStart) async {
     // The remains of the body are released before the end can be seen.
     let freed: FreeSlot?
     var returned: Response?
-    let start = core.start()
     if start != .skip {
       if start == .runAndDeliver { deliverInAnotherTask() }
       do {
