@@ -46,6 +46,18 @@ struct LateCancelTests {
         + ["finally requested", "onCancel", "finally"])
   }
 
+  @Test func `a cancel right after the end keeps no later handler back`() async {
+    held.open(1)
+    for _ in 0..<1000 {
+      let operation = held.execute(1)
+      await operation.ended()
+      operation.cancel()
+      operation.then { [log] _ in log.append("then") }
+      await operation.ended()
+    }
+    #expect(log.count == 1000)
+  }
+
   /// Lets the body return, and cancels when the first job waits for the actor.
   private func cancel(
     _ operation: Operation, whileOnItsWayTo screen: Screen, after attach: () -> Void = {}

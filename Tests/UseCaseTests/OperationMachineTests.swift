@@ -283,6 +283,14 @@ struct OperationMachineTests {
       in: World(isObserved: true))
   }
 
+  /// Those who wait for the end hear of it while the delivery is not over.
+  @Test(arguments: admissions)
+  func `a cancel after the end keeps no later handler back`(admission: Admission) throws {
+    try explore(
+      .execute(admission, Body(), then: [.listen(1)]), Self.cancel,
+      .attach([.success, .cancellation]), .attach([.always]), in: World(isObserved: false))
+  }
+
   @Test func `to begin a body twice is a trap`() async {
     await #expect(processExitsWith: .failure) {
       var machine = OperationMachine<Int, Int, Int, Int>(isObserved: false)

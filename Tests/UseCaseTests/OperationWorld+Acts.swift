@@ -50,7 +50,7 @@ extension OperationWorld {
       try resume(waiters.all)
       if next == .nothing, !isDelivering {
         try demand(!mustTell, "a failure that nobody handles is told")
-        hasEnded = true
+        (hasEnded, isOver) = (true, true)
         try demand(attached.isEmpty && listeners.isEmpty && !isObserved, "nothing is left to tell")
         try demandEnd()
       }
@@ -121,7 +121,7 @@ extension OperationWorld {
       mustWait = true
       machine.admit(as: .wait)
     case .drop:
-      (hasReturned, hasEnded) = (true, true)
+      (hasReturned, hasEnded, isOver) = (true, true, true)
       machine.admit(as: .drop)
       return isObserved ? [.admit(then: next)] : next
     }
@@ -135,6 +135,7 @@ extension OperationWorld {
     for branch in branches {
       handlers.append(isIsolated ? .isolated(branch) : .free(branch))
       attached[branch] += 1
+      isOver = false
       acts += try deliver(machine.attach(branch))
     }
     return acts
@@ -272,13 +273,13 @@ extension OperationWorld {
       guard let branch else { throw Broken(description: "a handler was taken") }
       return isIsolated ? [.begin(branch)] : try begin(branch)
     case .forget:
-      hasEnded = true
+      (hasEnded, isOver) = (true, true)
       return [.forget]
     case .unhandledFailure:
       try demand(tellsFailures && hasFailed, "a failure is told, if somebody wants to know")
       return try follow(.done, nil) + [.tellFailure]
     case .listeners(let told):
-      hasEnded = true
+      (hasEnded, isOver) = (true, true)
       try demandEnd()
       try demand(told == listeners, "each listener is told once")
       listeners = []
@@ -286,7 +287,7 @@ extension OperationWorld {
     case .done:
       isDelivering = false
       guard hasReturned else { return [] }
-      hasEnded = true
+      (hasEnded, isOver) = (true, true)
       try demandEnd()
       try demand(listeners.isEmpty, "every listener is told")
       return []

@@ -61,6 +61,8 @@ struct OperationWorld: ActedWorld {
   var hasRun = false
   var hasReturned = false
   var hasEnded = false
+  /// Whether no handler was attached since the end.
+  var isOver = false
   var holders = 0
   var hasJob = false
   var kept: Set<Int> = []
@@ -192,7 +194,7 @@ extension OperationWorld {
   /// From a cancel on no handler of the verdict begins, unless all of them have. An operation that
   /// is superseded after its verdict was done in time.
   mutating func silence(_ reason: UseCaseCancellation) {
-    let isDone = begun[fate] == attached[fate] && (begun[fate] > 0 || hasEnded && !isDelivering)
+    let isDone = begun[fate] == attached[fate] && (begun[fate] > 0 || isOver)
     guard !isDone, !isCancelled, !isSilenced, reason != .superseded else { return }
     silence = reason
     isSilencedLate = hasEnded

@@ -1,16 +1,17 @@
 /// The delivery of all that one operation has to tell: its updates, its handlers and its end. One
 /// task at a time delivers.
 ///
-///     idle ⇄ delivering
-///       ↓        ↓
-///     ended ⇄ deliveringAfterEnd
+///     idle ⇄ delivering ⇄ telling → ended
+///
+/// The end is when every handler attached so far has run. The task that delivers then tells those
+/// who wait for it. A handler that is attached later begins another delivery.
 ///
 /// The handlers of the outcome stand in a list of their own, because they know the type of the
 /// response. This machine counts them. A `cancel()` that comes when the operation has a verdict
 /// *silences* the handlers that have not begun: they are treated as those of a cancelled operation.
 struct Delivery<Update: Sendable, Listener: Sendable>: Sendable {
   private enum Phase {
-    case idle, delivering, ended, deliveringAfterEnd
+    case idle, delivering, telling, ended
   }
 
   /// An update, a handler of the start, which is kept as an update, or a listener. Few operations
@@ -37,25 +38,23 @@ struct Delivery<Update: Sendable, Listener: Sendable>: Sendable {
 
   private var isDelivering: Bool {
     switch phase {
-    case .delivering, .deliveringAfterEnd: true
+    case .delivering, .telling: true
     case .idle, .ended: false
     }
   }
 
+  /// Whether every handler attached so far has run.
   private var hasEnded: Bool {
     switch phase {
-    case .ended, .deliveringAfterEnd: true
+    case .telling, .ended: true
     case .idle, .delivering: false
     }
   }
 
   /// Returns whether the caller is the one to deliver from now on.
   @inline(__always) mutating func claim() -> Bool {
-    switch phase {
-    case .idle: phase = .delivering
-    case .ended: phase = .deliveringAfterEnd
-    case .delivering, .deliveringAfterEnd: return false
-    }
+    guard !isDelivering else { return false }
+    phase = .delivering
     return true
   }
 
@@ -111,20 +110,19 @@ struct Delivery<Update: Sendable, Listener: Sendable>: Sendable {
     return true
   }
 
-  /// Every handler attached so far has run, or there never was one to run. If a task delivers, the
-  /// end is when that task pauses: it still tells the listeners.
+  /// Every handler attached so far has run, or there never was one to run.
   mutating func markEnded() {
     switch phase {
     case .idle: phase = .ended
-    case .delivering: phase = .deliveringAfterEnd
-    case .ended, .deliveringAfterEnd: break
+    case .delivering: phase = .telling
+    case .telling, .ended: break
     }
   }
 
   private mutating func pause() {
     switch phase {
     case .delivering: phase = .idle
-    case .deliveringAfterEnd: phase = .ended
+    case .telling: phase = .ended
     case .idle, .ended: preconditionFailure("Only a delivery that has begun can pause.")
     }
   }
@@ -133,6 +131,7 @@ struct Delivery<Update: Sendable, Listener: Sendable>: Sendable {
 
   /// A handler was added to the list.
   mutating func attach(_ branch: HandlerBranch) {
+    if case .telling = phase { phase = .delivering }
     remaining += 1
     switch branch {
     case .success: outcomeHandlers.success += 1
@@ -169,8 +168,7 @@ struct Delivery<Update: Sendable, Listener: Sendable>: Sendable {
     case .cancelled: return
     }
     let lastHasBegun = expected > 0 && begun == expected
-    let nothingIsLeft = begun == expected && hasEnded && !isDelivering
-    guard silence == nil, !lastHasBegun, !nothingIsLeft else { return }
+    guard silence == nil, !lastHasBegun, !hasEnded else { return }
     silence = reason
   }
 
@@ -191,7 +189,7 @@ struct Delivery<Update: Sendable, Listener: Sendable>: Sendable {
 
   /// Something waits for the end. Returns it if there is nothing to wait for.
   mutating func listen(_ listener: Listener) -> Listener? {
-    guard !hasEnded || isDelivering else { return listener }
+    if case .ended = phase { return listener }
     extras.append(.listener(listener))
     return nil
   }
