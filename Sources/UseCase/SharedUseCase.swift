@@ -51,9 +51,13 @@ public struct SharedUseCase<Base: UseCase>: UseCase where Base.Request: Hashable
   /// - Complexity: That of the base.
   public func main(_ request: Base.Request) async throws -> Base.Response {
     guard let rider = Slot.innermost as? UseCaseOperation<Base.Request, Base.Response>,
-      let shared = rider.core.queue.keeper as? SharedRun<Base>,
-      let run = shared.run(of: rider.id) as? SharedRun<Base>.Operation
+      let shared = rider.core.queue.keeper as? SharedRun<Base>
     else { return try await ride(request) }
+    guard let run = shared.run(of: rider.id) as? SharedRun<Base>.Operation else {
+      // A rider that was cancelled just now has left, and starts no other run.
+      if rider.verdict != nil { throw CancellationError() }
+      return try await ride(request)
+    }
     defer { shared.leave(rider.id) }
     do {
       return try await run.value
@@ -173,21 +177,25 @@ private final class SharedRun<Base: UseCase>: QueueKeeper where Base.Request: Ha
       closeDoors()
       run.cancel(.requested)
     }
+    let riders = rider.core.queue
     switch run.state {
-    case .running: rider.core.queue.resume()
-    case .finished: tellRiders(of: run)
+    case .running: riders.resume()
+    case .finished: runIsOver(run, riders)
     case .waiting:
       Task {
         await run.core.awaitValue()
-        self.tellRiders(of: run)
+        self.runIsOver(run, riders)
       }
     }
   }
 
-  /// Cancels the riders if the run was cancelled before it began.
-  private func tellRiders(of run: any Untyped) {
-    guard case .cancelled(let reason)? = run.verdict else { return }
-    for rider in machine.withLock({ $0.riders }) { rider.cancel(reason) }
+  /// The run may be over before its body begins: it was cancelled, which cancels the riders, or an
+  /// interceptor answered in place of the body. The riders that are left ask for the outcome.
+  private func runIsOver(_ run: any Untyped, _ riders: UseCaseQueue) {
+    if case .cancelled(let reason)? = run.verdict {
+      for rider in machine.withLock({ $0.riders }) { rider.cancel(reason) }
+    }
+    riders.resume()
   }
 
   func concludedEarly(_ rider: UseCaseOperationID) { leave(rider) }

@@ -158,6 +158,18 @@ struct Counting: ReportingUseCase {
   }
 }
 
+/// Answers in place of the body.
+struct Answering: UseCaseInterceptor {
+  let answer: @Sendable () throws -> Int
+
+  func intercept<Request: Sendable, Response: Sendable>(
+    _ request: Request, of execution: UseCaseExecution, next: UseCaseNext<Request, Response>
+  ) async throws -> Response {
+    if let answer = try answer() as? Response { return answer }
+    return try await next(request)
+  }
+}
+
 /// Notes each execution, then lets it go on as it is.
 struct Noting: UseCaseInterceptor {
   let note: @Sendable (UseCaseOperationID, String) -> Void

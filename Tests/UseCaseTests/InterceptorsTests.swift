@@ -38,16 +38,7 @@ struct InterceptorsTests {
   }
 
   @Test func `an interceptor may answer without the body`() async throws {
-    struct Answering: UseCaseInterceptor {
-      func intercept<Request: Sendable, Response: Sendable>(
-        _ request: Request, of execution: UseCaseExecution,
-        next: UseCaseNext<Request, Response>
-      ) async throws -> Response {
-        if let answer = 7 as? Response { return answer }
-        return try await next(request)
-      }
-    }
-    let operation = double([Answering(), Wrapping(name: "inner", log: log)]).execute(1)
+    let operation = double([Answering { 7 }, Wrapping(name: "inner", log: log)]).execute(1)
     #expect(try await operation.value == 7)
     #expect(log.elements.isEmpty)
   }

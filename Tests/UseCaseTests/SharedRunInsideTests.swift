@@ -156,6 +156,58 @@ struct SharedRunInsideTests {
     #expect(fates([cancelled, superseded, last]) == "CS+")
   }
 
+  /// A run that does not wait may be over before `execute` looks at it.
+  @Test(arguments: [false, true], [false, true])
+  func `riders get what an interceptor answers in place of the body`(waits: Bool, fails: Bool)
+    async
+  {
+    for _ in 0..<500 {
+      let queue = UseCaseQueue(interceptors: [Answering { if fails { throw Refused() } else { 7 } }])
+      if waits { queue.suspend() }
+      let shared = Held(on: queue).shared()
+      let operations = [shared.execute(1), shared.execute(1)]
+      queue.resume()
+      await allEnded(operations)
+      #expect(fates(operations) == (fails ? "FF" : "++"))
+    }
+  }
+
+  @Test func `a rider inside the slot of another leaves when it is cancelled before its body`()
+    async
+  {
+    struct Wrapper: UseCase {
+      let shared: SharedUseCase<Held>
+      func queue(for request: Int) -> UseCaseQueue { shared.queue(for: request) }
+      func main(_ request: Int) async {
+        let inside = shared.executeInside(request)
+        inside.cancel()
+        await inside.ended()
+      }
+    }
+    for _ in 0..<500 {
+      let held = Held()
+      held.open(1)
+      let operation = Wrapper(shared: held.shared()).execute(1)
+      await operation.ended()
+      await held.queue.idle()
+      #expect(held.queue.activity.cancelled == 1)
+    }
+  }
+
+  /// A rider leaves before its task is cancelled, so its body may still begin.
+  @Test func `a cancelled rider whose body begins starts no other run`() async {
+    let held = Held()
+    let shared = held.shared()
+    let rider = shared.execute(1)
+    rider.cancel()
+    await Slot.local.withValue(Slot.Holder.member(rider)) {
+      await #expect(throws: CancellationError.self) { try await shared.main(1) }
+    }
+    #expect(held.queue.activity.executed == 1)
+    held.open(1)
+    await allEnded([rider])
+  }
+
   @Test func `nothing is left of a run when its riders have ended, whatever its outcome`() async {
     let lifetime = Lifetime()
     struct Key: Hashable {

@@ -45,9 +45,10 @@ struct SlotSource: ~Copyable, Sendable {
       ? isWaiting() && queue.isHeldHere : queue.keeper?.waitsForCodeHere(ticket.id) ?? false
   }
 
-  /// The operation has an early outcome. The queue counts no guests.
+  /// The operation has an early outcome. The queue counts no guests, but its keeper may follow them.
   func concludedEarly(as kind: Verdict.Kind) {
-    if !isGuest { queue.concludedEarly(ticket, as: kind) }
+    guard isGuest else { return queue.concludedEarly(ticket, as: kind) }
+    queue.keeper?.concludedEarly(ticket.id)
   }
 
   @inline(__always)
