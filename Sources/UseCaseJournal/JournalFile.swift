@@ -24,9 +24,9 @@ struct JournalFile: Sendable {
         close(descriptor)
         descriptor = next
       }
-      guard fchmod(descriptor, 0o600) == 0 else { throw error(.cannotWrite) }
-      // A file of another format is refused at once.
+      // A file of another format is refused at once, as it is.
       _ = try content(of: bytes(upTo: JournalFormat.header.count))
+      guard fchmod(descriptor, 0o600) == 0 else { throw error(.cannotWrite) }
     } catch {
       release()
       throw error

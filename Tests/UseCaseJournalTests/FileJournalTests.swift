@@ -116,8 +116,10 @@ struct FileJournalTests {
     newer += bytes(of: crc32c(newer))
     for file in [Array("a letter to somebody".utf8), [0x41], newer, newer + [1, 2, 3]] {
       try folder.write(file)
+      try setPermissions(0o644, of: folder.file)
       #expect(await reason { try FileJournal(at: folder.file) } == .foreign)
       #expect(try folder.bytes == file)
+      #expect(try permissions(of: folder.file) == 0o644)
     }
   }
 
