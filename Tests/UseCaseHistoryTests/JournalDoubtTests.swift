@@ -178,6 +178,16 @@ struct JournalDoubtTests {
     #expect(paper.discarded == ["A2 truncated", "B3 truncated", "C4 truncated"])
   }
 
+  @Test func `a cancelled open returns when the interrupted group is undone`() async throws {
+    let after = try await interruptGroup()
+    paper.script("undo A2") { for _ in 1...100 { await Task.yield() } }
+    let opening = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return try await open(after)
+    }
+    #expect(try await opening.value.layout == "[Z |]*")
+  }
+
   @Test func `an interrupted group is kept if the app likes`() async throws {
     let next = try await open(try await interruptGroup(), .keep)
     #expect(next.layout == "[Z G(A H(B C)) |]")

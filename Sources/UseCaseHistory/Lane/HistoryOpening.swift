@@ -95,7 +95,7 @@ struct HistoryOpening {
       throw Interruption()
     }
     .execute(content.title)
-    // The rest, which could not be undone, is an entry.
-    _ = try? await operation.value
+    // The rest, which could not be undone, is an entry. A cancellation of the caller changes nothing.
+    await operation.ended()
   }
 }
