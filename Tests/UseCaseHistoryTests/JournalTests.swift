@@ -134,6 +134,43 @@ struct JournalTests {
       paper.discarded.sorted() == ["B3 obsolete", "D5 forgotten", "E6 obsolete"])
   }
 
+  @Test func `what a roll-back has left is clean at the same places after a launch`() async throws {
+    let history = try await open(disk)
+    let write = Write(paper: paper).recorded(in: history)
+    let tag = Tag(paper: paper).recorded(in: history)
+    for action in ["undo A1", "undo B2"] { paper.fail(action) }
+    await history.group("G") {
+      _ = try await write("A")
+      _ = try await tag("B")
+      throw Failure("G")
+    }.ended()
+    history.save()
+    await history.idle()
+    let next = try await open(disk.next())
+    paper.repair("undo A1")
+    for history in [history, next] {
+      #expect(history.layout == "[G(A) |]*")
+      await history.back(1)
+      await history.forth(1)
+      #expect(history.layout == "[G(A) |]")
+    }
+  }
+
+  @Test func `an intent and the task that waits for it are in one batch`() throws {
+    var queue = JournalQueue<Int, Int>()
+    queue.put([.saved(nil)])
+    queue.put([.moving(.next())], 1)
+    let isWriting = queue.begin()
+    let first = queue.next()
+    let batch = try #require(first)
+    #expect(isWriting && batch.facts.count == 2 && batch.waiters == [1])
+    _ = queue.failed(batch, HistoryJournalError(.cannotWrite))
+    // The intent is withdrawn, the other fact is written before the next intent.
+    queue.put([.moving(.next())], 2)
+    let next = queue.next()
+    #expect(next?.facts.map(\.number) == [1, 3] && next?.waiters == [2])
+  }
+
   @Test func `what is asked for all at once is written in its order`() async throws {
     var random = SeededGenerator(seed: 11)
     for round in 0..<60 {

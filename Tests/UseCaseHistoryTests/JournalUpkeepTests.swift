@@ -32,6 +32,25 @@ struct JournalUpkeepTests {
     #expect(try await UseCaseHistory.open(second.next(), paper).layout == "[| b]")
   }
 
+  @Test(arguments: [true, false])
+  func `an interrupted execution that nobody knows leaves for good`(clears: Bool) async throws {
+    let history = try await UseCaseHistory.open(disk, paper)
+    disk.fail(.crash(at: disk.writes + 2, isWritten: false))
+    await history.write(paper, "A")
+    let others = [Letters(paper: paper)]
+    let second = disk.next()
+    let other = try await UseCaseHistory.open(second, for: others)
+    #expect(other.layout == "[write |]")
+    other.save()
+    await other.idle()
+    let third = second.next()
+    let saved = try await UseCaseHistory.open(third, for: others)
+    #expect(saved.layout == "[write |]*")
+    if clears { saved.clear() } else { saved.forget(try #require(saved.id("write"))) }
+    await saved.idle()
+    #expect(try await UseCaseHistory.open(third.next(), for: others).layout == "[|]*")
+  }
+
   @Test func `a request of another shape is unreadable, byte for byte`() async throws {
     struct Count: JournaledUseCase {
       static let journalName = Write.journalName

@@ -162,7 +162,8 @@ struct SharedRunInsideTests {
     async
   {
     for _ in 0..<500 {
-      let queue = UseCaseQueue(interceptors: [Answering { if fails { throw Refused() } else { 7 } }])
+      let queue = UseCaseQueue(interceptors: [Answering { if fails { throw Refused() } else { 7 } }]
+      )
       if waits { queue.suspend() }
       let shared = Held(on: queue).shared()
       let operations = [shared.execute(1), shared.execute(1)]

@@ -48,7 +48,8 @@ extension HistoryReplay {
     switch fact {
     case .began(let id, let group, let pair):
       try check(group.map { groups.isOpen($0) } ?? true)
-      try executions.begin(id, in: group, pair)
+      // A journal that is written anew has no numbers, and no executions that run.
+      try executions.begin(id, in: group, pair, isUnread: number == nil)
       note(id)
     case .moving(let id): moves.insert(id)
     case .failed(let id):
@@ -67,8 +68,9 @@ extension HistoryReplay {
       groups.open(id, in: parent, title: try making.title(title))
       note(id)
     case .closed(let id, let isLost):
-      guard let group = close(id) else { throw Malformed() }
+      guard let group = groups.close(id) else { throw Malformed() }
       if let kept = group.rest.kept { try keep(kept, in: group.parent, isLost: isLost) }
+      drop(group.rest)
     case .moves(let isRedo, let count):
       let most = isRedo ? pool.stacks.redoable : pool.stacks.applied.count
       try check(plan == nil && count > 0 && count <= most)
@@ -87,7 +89,7 @@ extension HistoryReplay {
       groups.lose()
       change { $0.clear(into: &$1) }
     case .forgot(let id):
-      executions.forget(id)
+      executions.remove(id)
       change { $0.forget(id, into: &$1) }
     case .saved(let place): pool.markSaved(place)
     case .discarded(let ids):
@@ -150,12 +152,10 @@ extension HistoryReplay {
     }
   }
 
-  /// Ends the group, and drops the parts that have left it.
-  private mutating func close(_ id: ID) -> ReplayedGroups<Step>.Closed? {
-    guard let group = groups.close(id) else { return nil }
-    if let undone = group.rest.undone { change { $1 = [HistoryDrop(undone, .truncated)] } }
-    for part in group.rest.obsolete { change { $0.lose(part, .obsolete, into: &$1) } }
-    return group
+  /// Drops the parts that have left a group, which has ended.
+  private mutating func drop(_ rest: HistoryResidue<Step>) {
+    if let undone = rest.undone { change { $1 = [HistoryDrop(undone, .truncated)] } }
+    for part in rest.obsolete { change { $0.lose(part, .obsolete, into: &$1) } }
   }
 
   private mutating func endMove() {
@@ -264,7 +264,7 @@ extension HistoryReplay {
     case (.execution, .unknown):
       executions.doubt(id)
       pool.markSaved(nil)
-    case (.execution, .unreadable): pool.markSaved(nil)
+    case (.execution, .unreadable): if !executions.isUnread(id) { pool.markSaved(nil) }
     case (_, .noEffect): moves.remove(id)
     case (_, .effect(let response)):
       try move(id, isRedo: doubt.kind == .redo, response, isMarked: true)
@@ -286,12 +286,15 @@ extension HistoryReplay {
     }
     // Nested groups first: they have begun later.
     for id in groups.ids.reversed() {
-      guard let group = close(id), let kept = group.rest.kept else { continue }
-      if group.parent == nil, interruption == .compensate {
-        interrupted.insert(kept, at: 0)
-      } else {
-        try keep(kept, in: group.parent, isLost: group.isLost)
+      guard let group = groups.close(id) else { continue }
+      if let kept = group.rest.kept {
+        if group.parent == nil, interruption == .compensate {
+          interrupted.insert(kept, at: 0)
+        } else {
+          try keep(kept, in: group.parent, isLost: group.isLost)
+        }
       }
+      drop(group.rest)
     }
   }
 

@@ -25,8 +25,6 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   private var chores: [Chore] = []
   /// Whether the last attempt has failed and no other has been asked for.
   private var isStuck = false
-  /// The last fact of an attempt that has failed.
-  private var lost: UInt64 = 0
   private var intents: Set<HistoryEntry.ID> = []
   private var last: UInt64 = 0
   /// Why the last attempt has failed.
@@ -36,16 +34,16 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
 
   mutating func `continue`(after last: UInt64) { self.last = last }
 
-  /// Returns the number of the last fact.
-  @discardableResult
-  mutating func put(_ new: some Sequence<HistoryFact>) -> UInt64 {
+  /// Adds facts, and who waits until they are written. An intent and its waiter come together, so
+  /// they are in one batch: if it fails, the waiter hears of it.
+  mutating func put(_ new: some Sequence<HistoryFact>, _ waiter: Waiter? = nil) {
     for fact in new {
       last += 1
       facts.append((last, fact))
       if let id = fact.intent { intents.insert(id) }
       if let id = fact.end { intents.remove(id) }
     }
-    return last
+    if let waiter { waiters.append(waiter) }
   }
 
   mutating func put(_ chore: Chore) { chores.append(chore) }
@@ -63,13 +61,6 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   mutating func omit(_ omission: HistoryJournalError?) -> HistoryJournalError? {
     defer { self.omission = omission }
     return self.omission
-  }
-
-  /// Returns the waiter if its intent was withdrawn before it came.
-  mutating func wait(_ waiter: Waiter, for intent: UInt64?) -> Waiter? {
-    if let intent, intent <= lost { return waiter }
-    waiters.append(waiter)
-    return nil
   }
 
   /// Returns whether the caller has to write now.
@@ -103,7 +94,6 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
     _ batch: Batch, _ error: HistoryJournalError
   ) -> HistoryJournalError? {
     isStuck = true
-    lost = max(lost, batch.facts.last?.number ?? 0)
     facts = batch.facts.filter { $0.fact.intent == nil } + facts
     chores = batch.chores + chores
     return note(error)

@@ -51,14 +51,13 @@ extension JournalWriter {
   ///
   /// - Throws: A ``HistoryJournalError`` if it is not.
   nonisolated(nonsending) func begin(_ intent: HistoryFact) async throws {
-    let number = queue.withLock { $0.put(CollectionOfOne(intent)) }
-    if let error = await written(number) { throw error }
+    if let error = await written(CollectionOfOne(intent)) { throw error }
   }
 
   func put(_ fact: HistoryFact) { put(CollectionOfOne(fact)) }
 
   func put(_ facts: some Collection<HistoryFact> & Sendable) {
-    queue.withLock { _ = $0.put(facts) }
+    queue.withLock { $0.put(facts) }
   }
 
   /// Does the chore when all earlier facts are written.
@@ -71,16 +70,14 @@ extension JournalWriter {
   ///
   /// Not inlined, because its variables would take room in the frame of each move.
   @inline(never)
-  nonisolated(nonsending) func flush() async { _ = await written(nil) }
+  nonisolated(nonsending) func flush() async { _ = await written(EmptyCollection()) }
 
-  private nonisolated(nonsending) func written(_ intent: UInt64?) async -> HistoryJournalError? {
+  private nonisolated(nonsending) func written(
+    _ facts: some Collection<HistoryFact> & Sendable
+  ) async -> HistoryJournalError? {
     await withUnsafeContinuation { waiter in
-      let (rejected, error) = queue.withLock { ($0.wait(waiter, for: intent), $0.error) }
-      if let rejected {
-        rejected.resume(returning: error ?? HistoryJournalError(.cannotWrite))
-      } else {
-        start()
-      }
+      queue.withLock { $0.put(facts, waiter) }
+      start()
     }
   }
 

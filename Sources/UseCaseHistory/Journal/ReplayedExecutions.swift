@@ -6,6 +6,8 @@ struct ReplayedExecutions {
     let id: ID
     let group: ID?
     var pair: HistoryPair
+    /// Whether an earlier launch has found it interrupted, and could not read it.
+    let isUnread: Bool
     /// Whether it has an effect.
     var isAnswered = false
     /// The entry that it may merge into, should it.
@@ -16,9 +18,11 @@ struct ReplayedExecutions {
 
   private var executions: [ID: Execution] = [:]
 
-  mutating func begin(_ id: ID, in group: ID?, _ pair: HistoryPair) throws {
+  mutating func begin(
+    _ id: ID, in group: ID?, _ pair: HistoryPair, isUnread: Bool
+  ) throws {
     guard executions[id] == nil else { throw HistoryFact.Malformed() }
-    executions[id] = Execution(id: id, group: group, pair: pair)
+    executions[id] = Execution(id: id, group: group, pair: pair, isUnread: isUnread)
   }
 
   mutating func answer(_ id: ID, _ response: [UInt8]?, isMarked: Bool) throws {
@@ -29,9 +33,11 @@ struct ReplayedExecutions {
 
   mutating func combine(_ id: ID, _ pair: HistoryPair) { executions[id]?.combined = pair }
 
+  func isUnread(_ id: ID) -> Bool { executions[id]?.isUnread ?? false }
+
   mutating func doubt(_ id: ID) { executions[id]?.pair.isInDoubt = true }
 
-  /// The execution had no effect.
+  /// The execution had no effect, or is forgotten.
   mutating func remove(_ id: ID) { executions[id] = nil }
 
   /// Returns an execution that has an effect, and ends.
@@ -41,13 +47,9 @@ struct ReplayedExecutions {
     return execution
   }
 
-  mutating func forget(_ id: ID) {
-    if executions[id]?.pair.isInDoubt == true { executions[id] = nil }
-  }
-
   /// The history is cleared.
   mutating func lose() {
-    executions = executions.filter { !$0.value.pair.isInDoubt }
+    executions = executions.filter { !$0.value.pair.isInDoubt && !$0.value.isUnread }
     for id in executions.keys { executions[id]?.isLost = true }
   }
 
