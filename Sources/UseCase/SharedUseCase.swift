@@ -27,7 +27,7 @@ public struct SharedUseCase<Base: UseCase>: UseCase where Base.Request: Hashable
   ///
   /// - Parameter request: The input of the execution.
   /// - Returns: A queue for the riders of one run. They wait there until the body of the run
-  ///   begins.
+  ///   begins, or the run is over.
   public func queue(for request: Base.Request) -> UseCaseQueue {
     while true {
       let riders =

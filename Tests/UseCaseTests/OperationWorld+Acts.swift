@@ -24,7 +24,7 @@ extension OperationWorld {
     case .start(let body):
       return try begin(body, machine.start())
     case .arrive(let body), .await(let body):
-      guard let start = machine.startIfGranted() else { return [.park(body)] }
+      guard let start = machine.startUnlessWaiting() else { return [.park(body)] }
       return try begin(body, start)
     case .park(let body):
       guard machine.park(0) == nil else { return [.arrive(body)] }

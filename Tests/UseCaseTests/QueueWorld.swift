@@ -184,7 +184,7 @@ struct QueueWorld: ActedWorld {
   }
 
   private mutating func start(_ id: Int) throws -> [Act] {
-    guard let start = try with(id, { $0.startIfGranted() }) else { return [.park(id)] }
+    guard let start = try with(id, { $0.startUnlessWaiting() }) else { return [.park(id)] }
     guard start != .skip else { return [.exit(id)] }
     let isNew = bodies.insert(id).inserted && !started.contains(id)
     try demand(isNew, "a body runs once")

@@ -80,12 +80,12 @@ struct OperationCore: ~Copyable, Sendable {
   @inlinable
   nonisolated(nonsending) func startInTurn() async -> BodyStart {
     while true {
-      if let start = startIfGranted() { return start }
+      if let start = startUnlessWaiting() { return start }
       await park()
     }
   }
 
-  @usableFromInline func startIfGranted() -> BodyStart? { change { $0.startIfGranted() } }
+  @usableFromInline func startUnlessWaiting() -> BodyStart? { change { $0.startUnlessWaiting() } }
 
   /// Returns when there is a slot, or an outcome without one.
   @usableFromInline
@@ -143,7 +143,7 @@ struct OperationCore: ~Copyable, Sendable {
         verdict, sleeps: queue.policy.pause != nil, tellsFailure: tellsFailure)
     }
     guard let outcome else { return }
-    // The queue is told first, so the observer finds that the operation has left.
+    // The queue hears of it first, so an observer that is told here finds that it has left.
     if !isFromQueue { source.concludedEarly(as: verdict.kind) }
     if let event { tell(event) }
     if outcome.isJobCancelled { outcome.job?.cancel() }

@@ -97,9 +97,9 @@ extension OperationMachine {
     return delivery.hasUpdates && delivery.claim() ? .runAndDeliver : .run
   }
 
-  /// The body of an operation that waits begins. Returns nil if there is neither a slot nor an
-  /// outcome yet.
-  mutating func startIfGranted() -> BodyStart? {
+  /// The body of an operation that has waited begins, unless there is an outcome already. Returns
+  /// nil if it still waits for its slot.
+  mutating func startUnlessWaiting() -> BodyStart? {
     if verdictLife.isOpen {
       if slot.isWaiting { return nil }
       events.announce(.running)

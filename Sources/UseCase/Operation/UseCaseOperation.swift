@@ -24,8 +24,8 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   // three look-ups of metadata at the end of every operation. So each part has a rule instead.
 
   /// Used by the thread that executes, then only by the task of the body, which takes it. On a queue
-  /// with a keeper, the task takes it under the lock of the core, because the keeper may read it
-  /// there to ask for a title.
+  /// with a keeper, the task leaves it in place until the body has returned, and removes it under the
+  /// lock of the core, where the keeper may read it to ask for a title.
   ///
   /// The long form of the type has no value at first, so the initializer need not release one.
   @exclusivity(unchecked) @usableFromInline
