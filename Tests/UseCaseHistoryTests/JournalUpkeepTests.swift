@@ -215,6 +215,25 @@ struct JournalUpkeepTests {
     #expect(disk.bytes < 6_000)
   }
 
+  @Test func `a journal that cannot be written is released with its history`() async throws {
+    weak var released: Disk?
+    do {
+      let (disk, paper) = (Disk(), Paper())
+      released = disk
+      let history = try await UseCaseHistory.open(disk, paper)
+      paper.live(with: Disk())
+      await history.write(paper, "A")
+      disk.fail(.full(from: disk.writes + 1, count: .max / 2, isWritten: false))
+      history.clear()
+      await history.idle()
+      #expect(history.journalError != nil)
+    }
+    while released != nil {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
+  }
+
   @Test func `a journal that cannot be written anew goes on`() async throws {
     let history = try await UseCaseHistory.open(disk, paper, limit: 2)
     disk.watch { [disk] number in

@@ -25,6 +25,8 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   private var chores: [Chore] = []
   /// Whether the last attempt has failed and no other has been asked for.
   private var isStuck = false
+  /// Whether nobody will ask for another attempt: the history is gone.
+  private var isLast = false
   private var intents: Set<HistoryEntry.ID> = []
   private var last: UInt64 = 0
   /// Why the last attempt has failed.
@@ -97,6 +99,16 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
     facts = batch.facts.filter { $0.fact.intent == nil } + facts
     chores = batch.chores + chores
     return note(error)
+  }
+
+  /// Nobody will ask for another attempt.
+  mutating func end() { isLast = true }
+
+  /// Returns the chores that will never be done, to be let go.
+  mutating func abandon() -> [Chore] {
+    guard isLast, case .idle = state else { return [] }
+    defer { chores = [] }
+    return chores
   }
 
   /// The number of the last fact, if nothing waits to be written and no body runs.

@@ -143,7 +143,17 @@ extension JournalWriter {
     Task.detached(priority: Task.currentPriority) { await self.drain() }
   }
 
+  /// The history is gone. A step that is still to be discarded has this writer, and would keep it
+  /// for ever if the journal cannot be written.
+  func end() {
+    queue.withLock { $0.end() }
+    abandon()
+  }
+
+  private func abandon() { _ = queue.withLock { $0.abandon() } }
+
   private func drain() async {
+    defer { abandon() }
     while let batch = queue.withLock({ $0.next() }) {
       var failure: HistoryJournalError?
       do {

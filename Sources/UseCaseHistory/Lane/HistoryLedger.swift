@@ -27,6 +27,8 @@ final class HistoryLedger: Sendable {
     elapsed = Stopwatch(clock).elapsed
   }
 
+  deinit { journal?.end() }
+
   func read<Value: Sendable>(_ body: (borrowing Machine) -> Value) -> Value {
     machine.withLock { body($0) }
   }
