@@ -56,6 +56,8 @@ public struct SharedUseCase<Base: UseCase>: UseCase where Base.Request: Hashable
     guard let run = shared.run(of: rider.id) as? SharedRun<Base>.Operation else {
       // A rider that was cancelled just now has left, and starts no other run.
       if rider.verdict != nil { throw CancellationError() }
+      // The run of this one is not made yet, or this is the body of a client's wrapper.
+      shared.leave(rider.id)
       return try await ride(request)
     }
     defer { shared.leave(rider.id) }
@@ -182,9 +184,20 @@ private final class SharedRun<Base: UseCase>: QueueKeeper where Base.Request: Ha
     case .running: riders.resume()
     case .finished: runIsOver(run, riders)
     case .waiting:
+      failDeadlocks(with: run)
       Task {
         await run.core.awaitValue()
         self.runIsOver(run, riders)
+      }
+    }
+  }
+
+  /// Fails the calls that boarded before it was known that the run waits for the slot of a caller.
+  private func failDeadlocks(with run: any Untyped) {
+    guard run.isSerial else { return }
+    for rider in machine.withLock({ $0.riders }) {
+      if let caller = rider.dependents?.caller, Slot.holder(in: run.queueID, from: caller) != nil {
+        rider.failAsDeadlock()
       }
     }
   }
@@ -219,11 +232,15 @@ private final class SharedRun<Base: UseCase>: QueueKeeper where Base.Request: Ha
 private protocol Untyped: QueueMember {
   var verdict: Verdict? { get }
   var isDeadlock: Bool { get }
+  var isSerial: Bool { get }
+  func failAsDeadlock()
 }
 
 extension UseCaseOperation: Untyped {
   fileprivate var verdict: Verdict? { core.verdict }
   fileprivate var isDeadlock: Bool { core.isDeadlock }
+  fileprivate var isSerial: Bool { core.queue.policy.isSerial }
+  fileprivate func failAsDeadlock() { core.concludeEarly(.failure(UseCaseDeadlock())) }
 }
 
 /// The use case of a run, which has its queue already. It resumes the queue of the riders, and runs

@@ -46,6 +46,18 @@ struct LateCancelTests {
         + ["finally requested", "onCancel", "finally"])
   }
 
+  @Test func `a cancel in the last finally runs no onCancel`() async {
+    held.open(1)
+    let operation = held.execute(1)
+    operation.onCancel { [log] _ in log.append("onCancel") }
+      .finally { [log] in
+        log.append("finally")
+        operation.cancel()
+      }
+    await operation.ended()
+    #expect(log.elements == ["finally"])
+  }
+
   @Test func `a cancel right after the end keeps no later handler back`() async {
     held.open(1)
     for _ in 0..<1000 {

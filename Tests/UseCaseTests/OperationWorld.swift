@@ -194,7 +194,7 @@ extension OperationWorld {
   /// From a cancel on no handler of the verdict begins, unless all of them have. An operation that
   /// is superseded after its verdict was done in time.
   mutating func silence(_ reason: UseCaseCancellation) {
-    let isDone = begun[fate] == attached[fate] && (begun[fate] > 0 || isOver)
+    let isDone = begun[fate] == attached[fate] && (begun[fate] + begun[.always] > 0 || isOver)
     guard !isDone, !isCancelled, !isSilenced, reason != .superseded else { return }
     silence = reason
     isSilencedLate = hasEnded

@@ -120,6 +120,47 @@ struct SharedRunInsideTests {
     try await #expect(rider.value == 1)
   }
 
+  /// The body calls while another thread makes the run, which then waits for the slot of the body.
+  @Test func `a call that boards before the run is made is a deadlock, too`() async throws {
+    struct Slow: UseCase {
+      let queue = UseCaseQueue(.serial)
+      let isAsked = Watched(false)
+      let mayAnswer = Watched(false)
+
+      func queue(for request: Int) -> UseCaseQueue {
+        isAsked.update { $0 = true }
+        holdThread { mayAnswer.value }
+        return queue
+      }
+
+      func main(_ request: Int) async -> Int { request }
+    }
+    let slow = Slow()
+    let shared = slow.shared()
+    let rider = Watched<Operation?>(nil)
+    let outer = AnyUseCase<Int, Int>(queue: slow.queue) { number in
+      onThread {
+        let first = shared.execute(number)
+        rider.update { $0 = first }
+      }
+      while !slow.isAsked.value { await Task.yield() }
+      return try await shared(number)
+    }
+    let operation = outer.execute(1)
+    while !slow.isAsked.value || shared.queue(for: 1).activity.waiting < 2 {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
+    for _ in 1...100 { await Task.yield() }
+    slow.mayAnswer.update { $0 = true }
+    await #expect(throws: UseCaseDeadlock.self) { try await operation.value }
+    while rider.value == nil {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
+    try await #expect(rider.value?.value == 1)
+  }
+
   @Test func `a call that fails while it waits counts as failed`() async throws {
     let queue = UseCaseQueue(.serial)
     let held = Held(on: queue)

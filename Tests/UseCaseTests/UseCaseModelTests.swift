@@ -31,6 +31,15 @@ struct UseCaseModelTests {
     #expect(!model.isRunning && model.value == 1 && model.error == nil)
   }
 
+  @Test func `a model does not run what its queue drops`() async {
+    let held = Held(.dropWhileBusy)
+    let (running, dropped) = (UseCaseModel(held), UseCaseModel(held))
+    let operations = [running.execute(1), dropped.execute(2)]
+    #expect(running.isRunning && !dropped.isRunning)
+    held.open(1)
+    await allEnded(operations)
+  }
+
   @Test func `an older operation that ends late overwrites nothing`() async {
     let model = UseCaseModel(search)
     let operations = [model.execute(1), model.execute(-2), model.execute(3)]

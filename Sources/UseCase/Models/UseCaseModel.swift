@@ -70,7 +70,8 @@ public final class UseCaseModel<Base: UseCase> {
     _ operation: UseCaseOperation<Base.Request, Base.Response>
   ) -> UseCaseOperation<Base.Request, Base.Response> {
     let id = operation.id
-    running[id] = operation
+    // A dropped operation never runs.
+    if case .cancelled? = operation.outcome {} else { running[id] = operation }
     return
       operation
       .then { [weak self] value in self?.succeed(id, with: value) }

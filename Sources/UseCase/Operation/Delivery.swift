@@ -29,6 +29,8 @@ struct Delivery<Update: Sendable, Listener: Sendable>: Sendable {
   private var outcomeHandlers: (success: Int32, failure: Int32) = (0, 0)
   /// How many of those for the verdict have begun.
   private var begun: Int32 = 0
+  /// Whether a `finally` has begun that is not silenced.
+  private var finallyHasBegun = false
   private var phase = Phase.idle
   /// Why the handlers that have not begun are treated as those of a cancelled operation.
   private(set) var silence: UseCaseCancellation?
@@ -149,7 +151,9 @@ struct Delivery<Update: Sendable, Listener: Sendable>: Sendable {
     case .success, .failure, .common:
       begun += 1
       return silence == nil
-    case .always: return silence == nil
+    case .always:
+      finallyHasBegun = silence == nil
+      return finallyHasBegun
     case .cancellation: return true
     }
   }
@@ -167,7 +171,7 @@ struct Delivery<Update: Sendable, Listener: Sendable>: Sendable {
     case .failure: expected = outcomeHandlers.failure
     case .cancelled: return
     }
-    let lastHasBegun = expected > 0 && begun == expected
+    let lastHasBegun = begun == expected && (expected > 0 || finallyHasBegun)
     guard silence == nil, !lastHasBegun, !hasEnded else { return }
     silence = reason
   }

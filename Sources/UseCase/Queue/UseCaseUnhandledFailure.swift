@@ -42,9 +42,9 @@ extension UseCaseQueue {
       // The old closure is returned, so that it is released outside of the lock.
       _ = failureHook.withLock { hook in
         defer { hook = newValue }
+        hasFailureHook.store(newValue != nil, ordering: .relaxed)
         return hook
       }
-      hasFailureHook.store(newValue != nil, ordering: .relaxed)
     }
   }
 }
