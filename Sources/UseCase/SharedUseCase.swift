@@ -57,7 +57,7 @@ public struct SharedUseCase<Base: UseCase>: UseCase where Base.Request: Hashable
       // A rider that was cancelled just now has left, and starts no other run.
       if rider.verdict != nil { throw CancellationError() }
       // The run of this one is not made yet, or this is the body of a client's wrapper.
-      shared.leave(rider.id)
+      defer { shared.leave(rider.id) }
       return try await ride(request)
     }
     defer { shared.leave(rider.id) }

@@ -119,7 +119,8 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   /// `finally` run instead and receive a cancellation. The ``outcome`` property keeps its value.
   ///
   /// Cancelling an operation again has no effect. `cancel()` also has no effect once the operation
-  /// has run all its handlers, or has begun the last `then`, `catch` or `common` for its outcome.
+  /// has run all its handlers, or has begun the last `then`, `catch` or `common` for its outcome, or
+  /// has none of these and has begun a `finally`.
   public func cancel() { core.concludeEarly(.cancelled(.requested)) }
 
   @inlinable @inline(__always)

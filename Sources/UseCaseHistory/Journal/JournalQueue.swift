@@ -25,8 +25,8 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   private var chores: [Chore] = []
   /// Whether the last attempt has failed and no other has been asked for.
   private var isStuck = false
-  /// Whether nobody will ask for another attempt: the history is gone.
-  private var isLast = false
+  /// Whether the history is gone, and nobody will ask for another attempt.
+  private var hasEnded = false
   private var intents: Set<HistoryEntry.ID> = []
   private var last: UInt64 = 0
   /// Why the last attempt has failed.
@@ -101,12 +101,12 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
     return note(error)
   }
 
-  /// Nobody will ask for another attempt.
-  mutating func end() { isLast = true }
+  /// The history is gone.
+  mutating func end() { hasEnded = true }
 
   /// Returns the chores that will never be done, to be let go.
   mutating func abandon() -> [Chore] {
-    guard isLast, case .idle = state else { return [] }
+    guard hasEnded, case .idle = state else { return [] }
     defer { chores = [] }
     return chores
   }
