@@ -223,7 +223,8 @@ private final class SharedRun<Base: UseCase>: QueueKeeper where Base.Request: Ha
 
   func waitsForCodeHere(_ rider: UseCaseOperationID) -> Bool {
     guard let run = run(of: rider) else { return false }
-    return Slot.isAwaited(by: run.ticket.id) || run.isDeadlock
+    let id = run.ticket.id
+    return Slot.isAwaited(by: id) || Slot.isNeeded(by: id) || run.isDeadlock
   }
 }
 

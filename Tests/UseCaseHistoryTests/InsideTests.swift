@@ -70,6 +70,47 @@ struct InsideTests {
     #expect(history.layout == layouts[action])
   }
 
+  @Test(arguments: [
+    ("do D", "[A B C x D |]"), ("undo C3", "[A B | C]"), ("redo C3", "[A B C |]"),
+    ("group", "[A B C x G(c) |]"),
+  ])
+  func `a shared run that others began may record in the turn of a body that joins it`(
+    action: String, layout: String
+  ) async throws {
+    await history.run(page, "A", "B", "C")
+    if action == "redo C3" { await history.back(1) }
+    let mayRecord = Gate()
+    let shared = AnyUseCase<Int, Int> { [edit = desk.edit] number in
+      try await mayRecord.pass()
+      _ = try await edit("x")
+      return number
+    }.shared()
+    let rider = shared.execute(1)
+    let join: @Sendable () async throws -> Void = {
+      async let joined = shared(1)
+      while shared.queue(for: 1).activity.running < 2 {
+        try Task.checkCancellation()
+        await Task.yield()
+      }
+      mayRecord.open()
+      _ = try await joined
+    }
+    page.script(action, join)
+    switch action {
+    case "do D": await history.run(page, "D")
+    case "undo C3": await history.back(1)
+    case "redo C3": await history.forth(1)
+    default:
+      await history.group("G") { [edit = desk.edit] in
+        try await join()
+        _ = try await edit("c")
+      }.ended()
+    }
+    try await #expect(rider.value == 1)
+    #expect(page.actions.contains("do x"))
+    #expect(history.layout == layout)
+  }
+
   @Test func `inside of a group nothing can be undone, redone or moved, and the body goes on`()
     async
   {

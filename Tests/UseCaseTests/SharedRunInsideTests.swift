@@ -161,6 +161,84 @@ struct SharedRunInsideTests {
     try await #expect(rider.value?.value == 1)
   }
 
+  @Test(arguments: [false, true])
+  func `a run works beside a caller that has left it, and no longer in its slot`(awaitsValue: Bool)
+    async throws
+  {
+    let queue = UseCaseQueue(.serial)
+    let (begun, joined, left, mayGoOn, mayEnd) = (Gate(), Gate(), Gate(), Gate(), Gate())
+    let inner = AnyUseCase<Int, Bool>(queue: queue) { _ in mayEnd.isOpen }
+    let shared = AnyUseCase<Int, Bool> { number in
+      begun.open()
+      await mayGoOn.passIgnoringCancellation()
+      return awaitsValue ? try await inner.execute(number).value : try await inner(number)
+    }.shared()
+    let caller = AnyUseCase<Int, Void>(queue: queue) { number in
+      let call = Task { try await shared(number) }
+      try await joined.pass()
+      call.cancel()
+      _ = await call.result
+      left.open()
+      try await mayEnd.pass()
+    }
+    let operation = caller.execute(1)
+    try await begun.pass()
+    let rider = shared.execute(1)
+    joined.open()
+    try await left.pass()
+    mayGoOn.open()
+    while queue.activity.waiting == 0 {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
+    mayEnd.open()
+    try await #expect(rider.value)
+    await operation.ended()
+  }
+
+  @Test func `a run works in the slot of each caller that rides it`() async throws {
+    let queue = UseCaseQueue(.serial)
+    let mayGoOn = Gate()
+    let inner = AnyUseCase<Int, Int>(queue: queue) { $0 }
+    let shared = AnyUseCase<Int, Int> { number in
+      try await mayGoOn.pass()
+      return try await inner(number)
+    }.shared()
+    let rider = shared.execute(1)
+    let operation = AnyUseCase<Int, Int>(queue: queue) { try await shared($0) }.execute(1)
+    while shared.queue(for: 1).activity.running < 2 {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
+    mayGoOn.open()
+    try await #expect(operation.value == 1)
+    try await #expect(rider.value == 1)
+    #expect(queue.activity.executed == 1)
+  }
+
+  @Test(arguments: [false, true])
+  func `a run whose call waits for the slot of the body that joins it is a deadlock`(isCall: Bool)
+    async throws
+  {
+    let queue = UseCaseQueue(.serial)
+    let inner = AnyUseCase<Int, Int>(queue: queue) { $0 }
+    let middle = AnyUseCase<Int, Int> { try await inner($0) }
+    let shared = AnyUseCase<Int, Int> { try await middle($0) }.shared()
+    let mayJoin = Gate()
+    let operation = AnyUseCase<Int, Int>(queue: queue) { number in
+      try await mayJoin.pass()
+      return isCall ? try await shared(number) : try await shared.execute(number).value
+    }.execute(1)
+    let rider = shared.execute(1)
+    while queue.activity.waiting == 0 {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
+    mayJoin.open()
+    await #expect(throws: UseCaseDeadlock.self) { try await operation.value }
+    try await #expect(rider.value == 1)
+  }
+
   @Test func `a call that fails while it waits counts as failed`() async throws {
     let queue = UseCaseQueue(.serial)
     let held = Held(on: queue)

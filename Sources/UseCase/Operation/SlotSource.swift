@@ -10,15 +10,19 @@ struct SlotSource: ~Copyable, Sendable {
   // The ticket is written once, before any other thread sees the operation.
   private let number = Atomic<UInt64>(0)
   private let seat = Atomic<Int32>(0)
-  private let isGuest: Bool
 
   @inline(__always)
   init(queue: UseCaseQueue, isCall: Bool, riders: (@Sendable () -> [any QueueMember])?) {
-    let caller = isCall ? Slot.holder() : nil
-    dependents = caller == nil && riders == nil ? nil : Dependents(caller, riders: riders)
-    isGuest = isCall && Slot.enter(ObjectIdentifier(queue))
+    // A run is awaited by its riders alone: who made it may leave before the others.
+    let caller = isCall && riders == nil ? Slot.holder() : nil
+    let host = isCall ? Slot.enter(queue) : nil
+    dependents =
+      caller == nil && host == nil && riders == nil
+      ? nil : Dependents(caller, host: host, riders: riders)
     self.queue = queue
   }
+
+  private var isGuest: Bool { dependents?.host != nil }
 
   var ticket: QueueTicket {
     get {
@@ -53,10 +57,7 @@ struct SlotSource: ~Copyable, Sendable {
 
   @inline(__always)
   func giveBack(_ slot: FreeSlot) {
-    guard isGuest else { return queue.giveBack(ticket, as: slot.kind) }
-    guard let host = Slot.holder(in: ObjectIdentifier(queue), from: dependents?.caller) else {
-      preconditionFailure("The slot of a host is occupied until its guests have exited.")
-    }
+    guard let host = dependents?.host else { return queue.giveBack(ticket, as: slot.kind) }
     host.exit()
   }
 }

@@ -10,6 +10,10 @@ extension UseCaseOperation: QueueMember {
 
   @usableFromInline var dependents: Dependents? { core.source.dependents }
 
+  @usableFromInline var nextInLine: [any QueueMember] {
+    core.queue.policy.isSerial ? core.queue.waiting : []
+  }
+
   @usableFromInline var isOccupied: Bool { core.isOccupied }
 
   @usableFromInline

@@ -12,6 +12,9 @@ protocol QueueMember: AdmittedOperation {
   /// The members that wait for this one, if there are any.
   var dependents: Dependents? { get }
 
+  /// The members that wait for a slot of the same queue, if that is serial.
+  var nextInLine: [any QueueMember] { get }
+
   /// Whether code runs in the slot of this member.
   var isOccupied: Bool { get }
 
@@ -53,11 +56,18 @@ struct QueueTicket: Hashable, Sendable {
 final class Dependents: Sendable {
   private let directCaller: Lock<(any QueueMember)?>
 
+  /// The member in whose slot this one is a guest.
+  let host: (any QueueMember)?
+
   /// Returns the members that share this one.
   let riders: (@Sendable () -> [any QueueMember])?
 
-  init(_ caller: (any QueueMember)?, riders: (@Sendable () -> [any QueueMember])? = nil) {
+  init(
+    _ caller: (any QueueMember)?, host: (any QueueMember)?,
+    riders: (@Sendable () -> [any QueueMember])?
+  ) {
     directCaller = Lock(caller)
+    self.host = host
     self.riders = riders
   }
 

@@ -25,30 +25,49 @@ enum Slot {
     }
   }
 
-  /// Returns the nearest member, from `caller` on, whose slot is occupied: one of this queue if a
+  /// Returns the nearest member, from `member` on, whose slot is occupied: one of this queue if a
   /// queue is given.
   static func holder(
-    in queue: ObjectIdentifier? = nil, from caller: (any QueueMember)? = innermost
+    in queue: ObjectIdentifier? = nil, from member: (any QueueMember)? = innermost
   ) -> (any QueueMember)? {
-    var next = caller
-    while let member = next {
-      if queue == nil || member.queueID == queue, member.isOccupied { return member }
-      next = member.dependents?.caller
-    }
-    return nil
+    nearest(from: member) { (queue == nil || $0.queueID == queue) && $0.isOccupied }
   }
 
   /// Whether the operation waits for the running code, which is its own body, a call from that, or
   /// a run that these share.
   static func isAwaited(by operation: UseCaseOperationID) -> Bool {
-    var (found, next) = (Set<UseCaseOperationID>(), [innermost])
-    while let member = next.popLast() {
-      guard let member, found.insert(member.ticket.id).inserted else { continue }
-      if member.ticket.id == operation { return true }
-      next.append(member.dependents?.caller)
-      next += member.dependents?.riders?() ?? []
+    isAwaited(innermost, by: operation)
+  }
+
+  private static func isAwaited(
+    _ member: (any QueueMember)?, by operation: UseCaseOperationID
+  ) -> Bool {
+    nearest(from: member) { $0.ticket.id == operation } != nil
+  }
+
+  /// Whether a call that the operation awaits waits itself, for a slot that the running code holds.
+  static func isNeeded(by operation: UseCaseOperationID) -> Bool {
+    nearest {
+      $0.isOccupied
+        && $0.nextInLine.contains { isAwaited($0.dependents?.caller, by: operation) }
+    } != nil
+  }
+
+  /// Returns the nearest member that `isWanted`: `member`, or one that waits for it, as its caller,
+  /// as a rider of this run, or as one that waits for these.
+  private static func nearest(
+    from member: (any QueueMember)? = innermost, where isWanted: (any QueueMember) -> Bool
+  ) -> (any QueueMember)? {
+    var (next, riders, runs) = (member, [any QueueMember](), Set<UseCaseOperationID>())
+    while let member = next ?? riders.popLast() {
+      if isWanted(member) { return member }
+      next = member.dependents?.caller
+      // A body that awaits its own run rides it until this is found.
+      if let more = member.dependents?.riders, runs.insert(member.ticket.id).inserted {
+        riders += more().reversed()
+      }
     }
-    return false
+    return nil
   }
 
   /// A call that the running code awaits was cancelled. If its body ends with `CancellationError`, it
@@ -60,12 +79,12 @@ enum Slot {
 
   /// Enters the slot of this queue that the running code holds, as a guest.
   ///
-  /// - Returns: False if the running code holds none.
-  static func enter(_ queue: ObjectIdentifier) -> Bool {
+  /// - Returns: The host, which has this slot. Nil if the running code holds none.
+  static func enter(_ queue: UseCaseQueue) -> (any QueueMember)? {
     // A host whose last body exits at this moment is not found again.
-    while let host = holder(in: queue) {
-      if host.enter() { return true }
+    while let host = holder(in: ObjectIdentifier(queue)) {
+      if host.enter() { return host }
     }
-    return false
+    return nil
   }
 }

@@ -174,6 +174,9 @@ public final class UseCaseQueue: Sendable {
 // MARK: - Members
 
 extension UseCaseQueue {
+  /// The members that wait for a slot.
+  var waiting: [any QueueMember] { machine.withLock { $0.waiting } }
+
   /// Admits the member, gives it its ticket, and supersedes the members that give way to it.
   ///
   /// - Returns: Whether it starts, waits, or is dropped, and a sleep if there is a pause.

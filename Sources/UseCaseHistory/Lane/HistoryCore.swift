@@ -46,7 +46,7 @@ final class HistoryCore: Sendable {
     case recording(HistoryFrame)
   }
 
-  /// A recorded use case begins: its `main` is called. There are six cases.
+  /// A recorded use case begins: its `main` is called. There are seven cases.
   ///
   /// 1. The code does not run on the lane: a wrapper on another queue calls `main`. It is executed.
   ///
@@ -73,6 +73,11 @@ final class HistoryCore: Sendable {
   ///    executed, in the slot of the latter.
   ///
   ///        lane:  use case of a client { other queue:  wrapper { main ← we are here } }
+  ///
+  /// 7. It is called in a shared run that others began, and that an undo, a redo or a move rides. It
+  ///    only runs: nothing is recorded while entries move.
+  ///
+  ///        lane:  undo { rider of  other queue:  run { main ← we are here } }
   func enter() -> Beginning {
     let (here, place) = (HistoryFrame.innermost, lane.placeHere)
     guard place.isHeld else { return .elsewhere }
@@ -89,11 +94,14 @@ final class HistoryCore: Sendable {
     }
     guard place.isOwn, let operation = place.operation, here?.operation != operation
     else { return .elsewhere }
-    let entrance = ledger.change { machine in
-      machine.enter(in: ID(operation), leftIn: here?.entrance.holder, spare: .next())
+    let id = ID(operation)
+    let (entrance, runsMove) = ledger.change { machine in
+      (machine.enter(in: id, leftIn: here?.entrance.holder, spare: .next()), machine.runsMove)
     }
-    guard let entrance else { return .elsewhere }
-    return .recording(frame(.body, entrance, in: place, inside: here))
+    if let entrance { return .recording(frame(.body, entrance, in: place, inside: here)) }
+    guard runsMove else { return .elsewhere }
+    let unrecorded = HistoryLane.Entrance(holder: id, entry: id)
+    return .answered(frame(.body, unrecorded, in: place, inside: here))
   }
 
   private func frame(

@@ -162,10 +162,13 @@ struct HistoryLane: Sendable {
 
   // MARK: Running
 
-  /// A recorded body begins in `operation`: see `HistoryTurn.enter`.
+  /// A recorded body begins in `operation`: see `HistoryTurn.enter`. Nil also if a move holds the
+  /// lane.
   mutating func enter(in operation: ID, leftIn left: ID?, spare: ID) -> Entrance? {
     let wasRunning = turn.isRunning
-    guard let entrance = turn.enter(in: operation, leftIn: left, spare: spare) else { return nil }
+    guard !runsMove,
+      let entrance = turn.enter(in: operation, leftIn: left, spare: spare)
+    else { return nil }
     if !wasRunning {
       pending = HistoryStack([Pending(id: entrance.holder, ask: .recording)] + pending.elements)
       recordings += 1

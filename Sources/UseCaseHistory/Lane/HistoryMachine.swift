@@ -48,7 +48,10 @@ extension HistoryMachine {
 
   mutating func leave(_ id: ID) { lane.leave(id) }
 
-  /// A recorded body begins. Nil if the lane has gone on meanwhile.
+  /// Whether an undo, a redo or a move holds the lane.
+  var runsMove: Bool { lane.runsMove }
+
+  /// A recorded body begins. Nil while entries move, or if the lane has gone on meanwhile.
   mutating func enter(in operation: ID, leftIn left: ID?, spare: ID) -> HistoryLane.Entrance? {
     lane.enter(in: operation, leftIn: left, spare: spare)
   }
