@@ -178,6 +178,7 @@ extension JournalFile {
       offset += chunk.count
       chunk.removeAll(keepingCapacity: true)
     }
+    chunk += JournalFormat.seal
     try write(chunk, at: offset)
     (end, hasRest) = (offset + chunk.count, false)
   }

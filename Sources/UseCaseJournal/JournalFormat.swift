@@ -5,10 +5,17 @@
 ///     …
 ///
 /// Numbers have four bytes, the lowest first. The length has a checksum of its own, so that a wrong
-/// one is not mistaken for a record that was cut off.
+/// one is not mistaken for a record that was cut off. A file that was written anew has a seal behind
+/// its records: they were synced before anybody could read them, so that none can be torn.
 enum JournalFormat {
   static let header: [UInt8] = {
     let start = magic + bytes(of: 1)
+    return start + bytes(of: Checksum.of(start[...]))
+  }()
+
+  /// A frame without a record, with a checksum that no record without bytes has.
+  static let seal: [UInt8] = {
+    let start = bytes(of: 0) + bytes(of: .max)
     return start + bytes(of: Checksum.of(start[...]))
   }()
 
@@ -50,6 +57,10 @@ enum JournalFormat {
   private static func records(from start: Int, in file: [UInt8]) -> Content {
     var (records, offset) = ([Range<Int>](), start)
     while offset < file.count {
+      if file[offset...].starts(with: seal) {
+        offset += seal.count
+        continue
+      }
       guard let record = record(at: offset, in: file), record.upperBound <= file.count,
         number(at: offset + 4, in: file) == Checksum.of(file[record])
       else {

@@ -76,6 +76,47 @@ struct FileJournalTests {
     }
   }
 
+  @Test func `every flipped byte of the records of a file that was written anew is an error`()
+    async throws
+  {
+    let journal = try FileJournal(at: folder.file)
+    try await journal.replace(with: Self.records)
+    journal.close()
+    let bytes = try folder.bytes
+    let seal = bytes.count - 12
+    for index in bytes.indices {
+      var flipped = bytes
+      flipped[index] ^= 1
+      try folder.write(flipped)
+      if index < seal {
+        #expect(await reason { try await folder.read() } != nil, "byte \(index)")
+        #expect(try folder.bytes == flipped)
+      } else {
+        #expect(try await folder.read() == Self.records, "byte \(index)")
+      }
+    }
+  }
+
+  @Test func `every prefix of a file that was written anew is a shorter journal, which goes on`()
+    async throws
+  {
+    let journal = try FileJournal(at: folder.file)
+    try await journal.replace(with: Self.records)
+    try await journal.append([6])
+    journal.close()
+    let bytes = try folder.bytes
+    let records = Self.records + [[6]]
+    for length in bytes.indices {
+      try folder.write(Array(bytes[..<length]))
+      let whole = try await folder.read()
+      #expect(whole == Array(records.prefix(whole.count)) && whole.count < records.count)
+      let journal = try FileJournal(at: folder.file)
+      try await journal.append([7])
+      journal.close()
+      #expect(try await folder.read() == whole + [[7]], "\(length) bytes")
+    }
+  }
+
   @Test func `zeros behind the last record are a torn tail`() async throws {
     _ = try await folder.fill(Self.records)
     try folder.write(try folder.bytes + Array(repeating: 0, count: 5000))
