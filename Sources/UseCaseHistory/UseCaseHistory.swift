@@ -207,6 +207,8 @@ extension UseCaseHistory {
   public func idle() async {
     await core.lane.idle()
     await core.ledger.journal?.flush()
+    // A discard that was waited for is written then.
+    await core.ledger.journal?.flush()
   }
 }
 

@@ -47,6 +47,21 @@ struct CleanPointTests {
     #expect(await isClean(after: undo, save, redo, undo) == [false, true, false, true])
   }
 
+  /// Positions change when more than half of them are holes.
+  @Test(arguments: [30, 36])
+  func `however many entries are forgotten, those above are undone and redone to the same place`(
+    forgotten: Int
+  ) async {
+    for number in 1...70 { await history.run(page, "A@\(number)") }
+    let ids = history.entries.map(\.id)
+    history.save()
+    for id in ids[20..<20 + forgotten] { history.forget(id) }
+    #expect(await isClean(after: undo, redo) == [false, true])
+    await history.move(to: ids[10]).ended()
+    await history.move(to: ids[69]).ended()
+    #expect(!history.state.isClean)
+  }
+
   @Test func `a saved place that was evicted is never clean again`() async {
     let desk = Desk(limit: 2)
     await desk.history.run(desk.page, "A")

@@ -74,6 +74,24 @@ struct CostTests {
     #expect(many < few * 20, "\(many) and \(few)")
   }
 
+  /// An entry that touches something begins an index, of which those below know nothing.
+  @Test func `to evict ten thousand costs no more because another one touches something`() async {
+    func time(touching: Bool) async -> Duration {
+      let (history, count) = (UseCaseHistory(), Count())
+      var last: UseCaseOperation<Int, Int>?
+      for number in 1...Self.many { last = history.execute(count, number) }
+      await last?.ended()
+      if touching { await history.execute(Touch(), 0).ended() }
+      for number in 1...Self.many { last = history.execute(count, number) }
+      await last?.ended()
+      let begin = ContinuousClock.now
+      for limit in (Self.many + 10..<2 * Self.many).reversed() { history.limit = limit }
+      return .now - begin
+    }
+    let (without, with) = (await time(touching: false), await time(touching: true))
+    #expect(with < without * 10, "\(with) and \(without)")
+  }
+
   @Test func `a history goes away with all its entries`() async {
     let lifetime = Lifetime()
     struct Keep: UndoableUseCase {

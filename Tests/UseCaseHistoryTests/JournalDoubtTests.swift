@@ -88,6 +88,49 @@ struct JournalDoubtTests {
     #expect(next.entries == [])
   }
 
+  @Test func `a cancelled open settles what it would have settled`() async throws {
+    struct Asking: JournaledUseCase {
+      static let journalName = "write"
+      func main(_ text: String) async throws -> StoredAnswer { StoredAnswer(1) }
+      func undo(_ text: String, _: StoredAnswer) async throws {}
+      func title(for text: String) -> String { text }
+      func settle(
+        _ doubt: HistoryDoubt<String, StoredAnswer>
+      ) async throws -> HistorySettlement<StoredAnswer> {
+        try Task.checkCancellation()
+        return .hadEffect(StoredAnswer(1))
+      }
+    }
+    let history = try await open(disk)
+    disk.fail(.crash(at: disk.writes + 2, isWritten: false))
+    await history.write(paper, "A")
+    let opening = Task { [next = disk.next()] in
+      withUnsafeCurrentTask { $0?.cancel() }
+      return try await UseCaseHistory.open(next, for: [Asking()])
+    }
+    #expect(try await opening.value.entries.map(\.standing) == [.normal])
+  }
+
+  @Test func `an execution that can be read later is below those that were recorded meanwhile`()
+    async throws
+  {
+    let history = try await open(disk)
+    await history.write(paper, "A")
+    disk.fail(.crash(at: disk.writes + 2, isWritten: false))
+    await history.execute(Letters(paper: paper), "b").ended()
+    let second = disk.next()
+    paper.live(with: second)
+    let without = try await UseCaseHistory.open(second, for: [Write(paper: paper)])
+    await without.write(paper, "C", "D", "E")
+    await without.back(2)
+    let next = try await open(second.next())
+    #expect(next.layout == "[A b C | D E]")
+    #expect(!paper.discarded.contains { $0.hasPrefix("D") })
+    await next.forth(2)
+    await next.back(5)
+    #expect(paper.lines.value == [] && paper.violations.elements == [])
+  }
+
   // MARK: Undo and redo
 
   @Test(arguments: [true, false])

@@ -98,6 +98,16 @@ struct JournalTests {
     await third.idle()
   }
 
+  @Test func `the greatest limit survives`() async throws {
+    let history = try await UseCaseHistory.open(disk, paper, limit: .max)
+    await history.write(paper, "A")
+    let second = disk.next()
+    let next = try await UseCaseHistory.open(second, paper)
+    next.limit = .max
+    await next.write(paper, "B")
+    #expect(try await UseCaseHistory.open(second.next(), paper).layout == "[A B |]")
+  }
+
   @Test func `an undo of one entry survives, and what entries touch`() async throws {
     let history = try await open(disk)
     for text in ["A", "B", "C", "D"] { await history.execute(Tag(paper: paper), text).ended() }
@@ -169,6 +179,15 @@ struct JournalTests {
     queue.put([.moving(.next())], 2)
     let next = queue.next()
     #expect(next?.facts.map(\.number) == [1, 3] && next?.waiters == [2])
+  }
+
+  @Test func `what is discarded meanwhile does not put off that a journal is written anew`() {
+    var queue = JournalQueue<Int, Int>()
+    queue.put([.saved(nil)])
+    #expect(queue.lastIfQuiet == nil)
+    _ = queue.next()
+    queue.put([.discarded([.next()])])
+    #expect(queue.lastIfQuiet == 2)
   }
 
   @Test func `what is asked for all at once is written in its order`() async throws {

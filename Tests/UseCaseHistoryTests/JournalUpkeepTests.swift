@@ -234,6 +234,16 @@ struct JournalUpkeepTests {
     }
   }
 
+  @Test func `a history is idle when the journal knows what is discarded`() async throws {
+    let history = try await UseCaseHistory.open(disk, paper)
+    await history.write(paper, "A", "B")
+    disk.watch { _ in for _ in 1...100 { await Task.yield() } }
+    history.clear()
+    await history.idle()
+    _ = try await UseCaseHistory.open(disk.next(), paper)
+    #expect(paper.discarded.count == 2)
+  }
+
   @Test func `a journal that cannot be written anew goes on`() async throws {
     let history = try await UseCaseHistory.open(disk, paper, limit: 2)
     disk.watch { [disk] number in

@@ -15,7 +15,7 @@ struct SlotSource: ~Copyable, Sendable {
   init(queue: UseCaseQueue, isCall: Bool, riders: (@Sendable () -> [any QueueMember])?) {
     // A run is awaited by its riders alone: who made it may leave before the others.
     let caller = isCall && riders == nil ? Slot.holder() : nil
-    let host = isCall ? Slot.enter(queue) : nil
+    let host = isCall ? Slot.enter(ObjectIdentifier(queue)) : nil
     dependents =
       caller == nil && host == nil && riders == nil
       ? nil : Dependents(caller, host: host, riders: riders)

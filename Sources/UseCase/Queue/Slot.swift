@@ -80,9 +80,9 @@ enum Slot {
   /// Enters the slot of this queue that the running code holds, as a guest.
   ///
   /// - Returns: The host, which has this slot. Nil if the running code holds none.
-  static func enter(_ queue: UseCaseQueue) -> (any QueueMember)? {
+  static func enter(_ queue: ObjectIdentifier) -> (any QueueMember)? {
     // A host whose last body exits at this moment is not found again.
-    while let host = holder(in: ObjectIdentifier(queue)) {
+    while let host = holder(in: queue) {
       if host.enter() { return host }
     }
     return nil

@@ -64,22 +64,25 @@ struct FactReader {
     }
   }
 
-  /// Numbers have fewer than 63 bits: nothing is ever counted beyond.
+  /// Numbers have 63 bits: each fits into an `Int`.
   mutating func number() throws -> UInt64 {
     var number: UInt64 = 0
     for shift in stride(from: 0, to: 63, by: 7) {
       let byte = try byte()
       number |= UInt64(byte & 0x7f) << UInt64(shift)
-      if byte < 0x80 {
-        guard number < 1 << 62 else { throw Malformed() }
-        return number
-      }
+      if byte < 0x80 { return number }
     }
     throw Malformed()
   }
 
   mutating func count() throws -> Int { Int(try number()) }
-  mutating func id() throws -> HistoryEntry.ID { HistoryEntry.ID(number: try number()) }
+
+  /// The ids that come after have room.
+  mutating func id() throws -> HistoryEntry.ID {
+    let number = try number()
+    guard number < 1 << 62 else { throw Malformed() }
+    return HistoryEntry.ID(number: number)
+  }
 
   mutating func blob() throws -> [UInt8] {
     let count = try count()

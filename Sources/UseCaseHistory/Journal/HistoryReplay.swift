@@ -280,6 +280,11 @@ extension HistoryReplay {
     }
     endMove()
     for execution in executions.all where execution.isAnswered {
+      if execution.isUnread, execution.group == nil {
+        // What was recorded after it is in the history already.
+        pool.insert(record(of: try executions.end(execution.id)))
+        continue
+      }
       let end: HistoryFact.End =
         execution.group != nil ? .part : execution.isLost ? .lost : .recorded
       try self.end(try executions.end(execution.id), end)

@@ -111,11 +111,16 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
     return chores
   }
 
-  /// The number of the last fact, if nothing waits to be written and no body runs.
-  var lastIfQuiet: UInt64? { facts.isEmpty && chores.isEmpty && intents.isEmpty ? last : nil }
+  /// The number of the last fact, if no body runs, and nothing waits to be written but what a
+  /// journal that is written anew has no need of.
+  var lastIfQuiet: UInt64? {
+    facts.allSatisfy { $0.fact.isDiscard } && chores.isEmpty && intents.isEmpty ? last : nil
+  }
 }
 
 extension HistoryFact {
+  fileprivate var isDiscard: Bool { if case .discarded = self { true } else { false } }
+
   /// The entry whose body begins.
   fileprivate var intent: ID? {
     switch self {

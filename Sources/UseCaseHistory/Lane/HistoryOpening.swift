@@ -65,9 +65,10 @@ struct HistoryOpening {
       .body, HistoryLane.Entrance(holder: doubt.id, entry: doubt.id), of: core.ledger.history,
       in: nil, inside: .innermost)
     defer { frame.end() }
+    // A cancellation of the caller changes nothing: an answer that fails is never asked for again.
     return await HistoryFrame.local.withValue(.inside(frame)) {
-      await kind.settle(doubt, writer.journal.coder)
-    }
+      Task { [coder = writer.journal.coder] in await kind.settle(doubt, coder) }
+    }.value
   }
 
   /// Puts the restored history into the machine, and writes the journal anew.

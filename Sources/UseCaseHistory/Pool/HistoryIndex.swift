@@ -50,7 +50,7 @@ extension HistoryStack<Int> {
       _ = popLast()
     } else if first == position {
       _ = popFirst()
-    } else if elements.contains(position) {
+    } else if let first, first < position {
       self = Self(elements.filter { $0 != position })
     }
   }

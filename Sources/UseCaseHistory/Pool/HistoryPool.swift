@@ -91,6 +91,21 @@ extension HistoryPool {
     drops.append(Drop(record, reason))
   }
 
+  /// Puts a record below those that were asked for later. The branch stays.
+  mutating func insert(_ record: Record) {
+    var later: [Record] = []
+    // Only the newest one can be half undone.
+    while let newest = stacks.applied.last,
+      newest.id > record.id || (stacks.partial != nil && later.isEmpty),
+      let newest = stacks.applied.popLast()
+    {
+      later.append(newest)
+    }
+    apply(record)
+    for record in later.reversed() { stacks.applied.append(record) }
+    places.cover(below: top)
+  }
+
   private mutating func apply(_ record: consuming Record) {
     places.sum += record.place
     stacks.applied.append(record)
@@ -181,10 +196,11 @@ extension HistoryPool {
   /// changed.
   mutating func compact() -> Bool {
     guard !isMoving else { return false }
+    let covered = stacks.applied.count(below: places.covered)
     let (isFirst, isSecond) = (stacks.applied.compact(), stacks.undone.compact())
-    if isFirst, places.covered > 0 {
+    if isFirst {
       places.trim(to: 0)
-      places.cover(below: top)
+      if covered > 0 { places.cover(below: stacks.applied.positions.lowerBound + covered) }
     }
     return isFirst || isSecond
   }
