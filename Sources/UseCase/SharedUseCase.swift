@@ -107,6 +107,8 @@ extension UseCase where Request: Hashable {
   /// The timeout applies to the run, not to each rider. The updates of a ``ReportingUseCase``
   /// aren't delivered. A body that awaits its own run gets ``UseCaseDeadlock``.
   ///
+  /// The request must be `Hashable`. `Void` isn't: for no input, take an empty `Hashable` struct.
+  ///
   /// Copies of the returned use case share their runs. Use cases from two calls of `shared()` don't
   /// share runs. The idea is that of `singleflight` in Go.
   ///

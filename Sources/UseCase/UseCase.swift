@@ -27,12 +27,14 @@ public protocol UseCase<Request, Response>: Sendable {
   ///
   /// Store the queue in a `let`. To share it among all values of the type, return a `static let`
   /// from `queue`. A computed property that creates a queue limits nothing, because each access
-  /// returns a new queue.
+  /// returns a new queue. In a `@MainActor` type or an actor, mark a
+  /// computed property `nonisolated`.
   var queue: UseCaseQueue { get }
 
   /// Returns the queue for one request. The default is ``queue``.
   ///
-  /// Each execution calls this method once.
+  /// Each execution calls this method once. In a `@MainActor` type or an actor, mark it
+  /// `nonisolated`.
   ///
   /// - Parameter request: The input of the execution.
   /// - Returns: A queue that other requests share, such as one of ``UseCaseLanes``. A new queue for

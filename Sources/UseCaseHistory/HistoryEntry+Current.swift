@@ -6,8 +6,8 @@ extension HistoryEntry.ID {
   /// redone several times, so append the action and a *round* to the key, such as "undo 1". The
   /// round is a number that grows with each redo: let `main` return round 1 in its response, and
   /// let `redo` return a response with the next round. A repeated attempt then has the same round,
-  /// and so the same key. Append a name of the device, too, because entries on another device can
-  /// have the same identities.
+  /// and so the same key. Append a name of the journal, too, a new one for each new journal,
+  /// because entries in another journal can have the same identities.
   ///
   /// A part of a group has its own identity. An execution has its own identity until it is merged
   /// into another entry.

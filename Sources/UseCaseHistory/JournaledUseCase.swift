@@ -20,12 +20,17 @@ public import UseCase
 /// }
 /// ```
 ///
+/// What is restored runs in the use case that was passed to `open`. So what tells two values of the
+/// type apart, such as the document, belongs into the request. `Void` isn't `Codable`: for no request
+/// or response, take an empty `Codable` struct.
+///
 /// Requests and responses are written to the journal: put no secrets into them, or give the journal
 /// a coder that encrypts.
 public protocol JournaledUseCase<Request, Response>: UndoableUseCase
 where Request: Codable, Response: Codable {
   /// The name of the use case in journals. Never change it, even if you rename the type: a use case
-  /// with another name can't read the entries.
+  /// with another name can't read the entries. In a `@MainActor` type or an actor, mark it
+  /// `nonisolated`.
   static var journalName: String { get }
 
   /// Returns whether an execution, undo or redo took effect that was interrupted by the end of the

@@ -79,6 +79,9 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
 extension UndoableUseCase {
   /// Returns a use case that does the same, and records its executions in `history`.
   ///
+  /// The updates of a `ReportingUseCase` aren't delivered. An `any UndoableUseCase` can't be recorded
+  /// this way: pass it to ``UseCaseHistory/execute(_:_:)``, or to a generic function.
+  ///
   /// Pass the recorded use case to the code that executes it. Executions of the recorded use case
   /// and of its copies can merge: see ``merge(_:_:)``.
   ///

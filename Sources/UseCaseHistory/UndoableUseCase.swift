@@ -23,6 +23,9 @@ public import UseCase
 /// history.execute(Rename(document: document), "Report")
 /// history.undo()
 /// ```
+///
+/// `main`, `undo` and `redo` run in the isolation of the type. The history calls the other methods on
+/// any thread: in a `@MainActor` type or an actor, mark them `nonisolated`.
 public protocol UndoableUseCase<Request, Response>: UseCase {
   /// Reverses the effect of an execution.
   ///
@@ -75,7 +78,8 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   /// values of an `Equatable` type, or the same object. Executions through copies of one
   /// ``RecordedUseCase`` also count as executions of the same use case. So two `Rename` values with
   /// different documents never merge. Make the type `Equatable`, or keep the recorded use case:
-  /// ``UseCaseHistory/execute(_:_:)`` creates a new recorded use case each time.
+  /// ``UseCaseHistory/execute(_:_:)`` creates a new recorded use case each time. A conformance to
+  /// `Equatable` that is isolated to an actor doesn't count: write `nonisolated Equatable`.
   ///
   /// The idea is that of `QUndoCommand::mergeWith` in Qt.
   ///

@@ -15,6 +15,10 @@ import UseCaseInternals
 /// Each record has its length and a checksum. A last record that was only partly written is
 /// removed. A file that is damaged elsewhere, or isn't a journal, is left unchanged.
 ///
+/// A history that is released doesn't close its file at once, because its last operations and tasks
+/// may still hold it. To open the file again in the same process, await the
+/// `idle()` of the history, and call ``close()``.
+///
 /// `FileJournal` is available on Linux and Apple platforms.
 public final class FileJournal: HistoryJournal {
   /// The events that a record survives once `append` has returned.

@@ -15,7 +15,7 @@ struct JournalArticleTests {
     let history = try await UseCaseHistory.open(TableJournal(database: database), for: [rename])
     await history.execute(rename, .init(note: 1, title: "New")).ended()
     let entry = try #require(history.entries.first?.id)
-    #expect(notes.keys == ["phone-\(entry)-do-1"])
+    #expect(notes.keys == ["notes-\(entry)-do-1"])
 
     // The end of the execution was never written.
     database.rows.update { $0.removeLast() }
@@ -23,7 +23,7 @@ struct JournalArticleTests {
     #expect(next.entries.map(\.standing) == [.normal])
     await next.undo().ended()
     #expect(notes.title == "Old")
-    #expect(notes.keys == ["phone-\(entry)-do-1", "phone-\(entry)-undo-1"])
+    #expect(notes.keys == ["notes-\(entry)-do-1", "notes-\(entry)-undo-1"])
   }
 
   @Test func `each undo and each redo has a key of its own, and a repeated one the same`()
@@ -56,7 +56,7 @@ struct JournalArticleTests {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     let file = folder.appending(path: "undo.journal")
-    let server = Server(device: "phone", send: { _, _, _ in "Geheim" }, answer: { _ in nil })
+    let server = Server(journal: "notes", send: { _, _, _ in "Geheim" }, answer: { _ in nil })
     let coder = SecretCoder(seal: { $0.map { ~$0 } }, open: { $0.map { ~$0 } })
     let journal = try FileJournal(at: file, coder: coder)
     let rename = RenameNote(server: server)
@@ -75,7 +75,7 @@ struct JournalArticleTests {
     let folder = FileManager.default.temporaryDirectory.appending(path: "article-\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    let server = Server(device: "phone", send: { _, _, _ in "Old" }, answer: { _ in nil })
+    let server = Server(journal: "notes", send: { _, _, _ in "Old" }, answer: { _ in nil })
     #expect(try await openHistory(folder.appending(path: "a"), server).entries.isEmpty)
     #expect(try await openNotes(folder, []).entries.isEmpty)
     #expect(try await openKeeping(TableJournal(database: Table()), server).entries.isEmpty)
@@ -122,7 +122,7 @@ private struct KeyedNotes {
 
   var server: Server {
     Server(
-      device: "phone",
+      journal: "notes",
       send: { [self] title, note, headers in
         #expect(note == 1)
         let key = headers["Idempotency-Key", default: "none"]
@@ -219,7 +219,7 @@ private struct RenameNote: JournaledUseCase {
 }
 
 private struct Server: Sendable {
-  let device: String  // Entry ids are unique only on one device.
+  let journal: String  // Entry ids are unique only in one journal.
   let send:
     @Sendable (
       _ title: String, _ note: Int, _ headers: [String: String]
@@ -231,7 +231,7 @@ private struct Server: Sendable {
     guard let entry = HistoryEntry.ID.current else {
       fatalError("There is no key without an entry: record the use case.")
     }
-    return "\(device)-\(entry)-\(action)-\(round)"
+    return "\(journal)-\(entry)-\(action)-\(round)"
   }
 
   func rename(

@@ -107,6 +107,12 @@ struct EntryOfExecutionTests {
     #expect(seen.elements == [nil] + parts + parts.reversed() + parts)
   }
 
+  @Test func `an entry is printed as its number and its title`() async throws {
+    await history.run(page, "A")
+    let entry = try #require(history.entries.first)
+    #expect("\(entry)" == "\(entry.id) A")
+  }
+
   @Test func `what is called inside belongs to the entry of its caller`() async {
     let seen = Log<HistoryEntry.ID?>()
     page.script("do A") { [edit = desk.edit] in

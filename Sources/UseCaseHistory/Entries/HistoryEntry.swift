@@ -9,12 +9,13 @@ import UseCase
 ///   print(entry.isApplied ? "●" : "○", entry.title)  // ● Rename
 /// }
 /// ```
-public struct HistoryEntry: Identifiable, Hashable, Sendable {
+public struct HistoryEntry: Identifiable, Hashable, Sendable, CustomStringConvertible {
   /// The identity of an entry. An entry whose execution or group was called later has a greater
   /// identity.
   ///
-  /// An identity is unique among all histories of the process. A later launch that opens the
-  /// history from a journal doesn't use it again.
+  /// An identity is unique among all histories that one process creates. A later launch that opens
+  /// the history from its journal doesn't use it again in this history. Entries of histories from
+  /// different journals can have the same identities.
   public struct ID: Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
     let number: UInt64
 
@@ -100,6 +101,9 @@ public struct HistoryEntry: Identifiable, Hashable, Sendable {
   /// Whether the entry can be undone and redone. Without a journal it is always
   /// ``Standing/normal``. A group has the worst standing of its parts.
   public var standing: Standing { box.content.standing }
+
+  /// The number and the title of the entry, such as `#7 Rename`.
+  public var description: String { "\(id) \(title)" }
 
   /// Returns whether all properties of two entries are equal.
   ///
