@@ -13,9 +13,10 @@ struct SlotSource: ~Copyable, Sendable {
 
   @inline(__always)
   init(queue: UseCaseQueue, isCall: Bool, riders: (@Sendable () -> [any QueueMember])?) {
+    let isInside = isCall && Slot.hasHolder
     // A run is awaited by its riders alone: who made it may leave before the others.
-    let caller = isCall && riders == nil ? Slot.holder() : nil
-    let host = isCall ? Slot.enter(ObjectIdentifier(queue)) : nil
+    let caller = isInside && riders == nil ? Slot.holder() : nil
+    let host = isInside ? Slot.enter(ObjectIdentifier(queue)) : nil
     dependents =
       caller == nil && host == nil && riders == nil
       ? nil : Dependents(caller, host: host, riders: riders)

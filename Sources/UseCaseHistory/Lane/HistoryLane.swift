@@ -39,7 +39,7 @@ struct HistoryLane: Sendable {
   var isRunning: Bool { turn.isRunning && pending[0].ask.hasEffect }
 
   /// Whether an undo, a redo or a move holds the lane.
-  var runsMove: Bool { isRunning && !pending[0].ask.isRecording }
+  var runsMove: Bool { moves > 0 && isRunning && !pending[0].ask.isRecording }
 
   /// Whether a result of the running operation is not recorded.
   var losesResults: Bool { turn.losesResults }
