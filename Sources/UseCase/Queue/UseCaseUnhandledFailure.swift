@@ -6,7 +6,7 @@ public struct UseCaseUnhandledFailure: Sendable, CustomStringConvertible {
   /// The identity of the operation.
   public let id: UseCaseOperationID
 
-  /// The type of the use case.
+  /// The type of the use case, as in ``UseCaseEvent/type``.
   public let type: any Any.Type
 
   /// The error that the body threw, or the ``UseCaseTimeout``.
