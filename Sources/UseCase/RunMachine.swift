@@ -32,9 +32,11 @@ struct RunMachine<Run: Sendable, Rider: Sendable>: Sendable {
 
   private var state = State.fresh
   private var aboard: [UseCaseOperationID: Rider] = [:]
+  /// The rider that starts the run.
+  private(set) var first: UseCaseOperationID?
 
-  /// The riders, in the order in which they boarded.
-  var riders: [Rider] { aboard.sorted { $0.key < $1.key }.map(\.value) }
+  /// The riders, in no order.
+  var riders: [Rider] { Array(aboard.values) }
 
   /// The run, from when it is made until the last rider has left.
   var run: Run? {
@@ -53,6 +55,7 @@ struct RunMachine<Run: Sendable, Rider: Sendable>: Sendable {
     switch state {
     case .fresh:
       state = .starting(nil)
+      first = id
       aboard[id] = rider
       return .start
     case .starting, .riding:

@@ -208,7 +208,8 @@ private final class SharedRun<Base: UseCase>: QueueKeeper where Base.Request: Ha
   /// interceptor answered in place of the body. The riders that are left ask for the outcome.
   private func runIsOver(_ run: any Untyped, _ riders: UseCaseQueue) {
     if case .cancelled(let reason)? = run.verdict {
-      for rider in machine.withLock({ $0.riders }) { rider.cancel(reason) }
+      let riders = machine.withLock { $0.riders }.sorted { $0.ticket.id < $1.ticket.id }
+      for rider in riders { rider.cancel(reason) }
     }
     riders.resume()
   }
@@ -224,9 +225,11 @@ private final class SharedRun<Base: UseCase>: QueueKeeper where Base.Request: Ha
   }
 
   func waitsForCodeHere(_ rider: UseCaseOperationID) -> Bool {
-    guard let run = run(of: rider) else { return false }
+    let (run, first) = machine.withLock { ($0.run(of: rider), $0.first) }
+    guard let run else { return false }
     let id = run.ticket.id
-    return Slot.isAwaited(by: id) || Slot.isNeeded(by: id) || run.isDeadlock
+    // The first one has boarded before the run has called anything.
+    return Slot.isAwaited(by: id) || run.isDeadlock || rider != first && Slot.isNeeded(by: id)
   }
 }
 

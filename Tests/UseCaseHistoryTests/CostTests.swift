@@ -74,6 +74,24 @@ struct CostTests {
     #expect(many < few * 20, "\(many) and \(few)")
   }
 
+  @Test func `an undo costs no more because an entry was forgotten`() async {
+    func time(forgets: Bool) async -> Duration {
+      let (history, count) = (UseCaseHistory(), Count())
+      var last: UseCaseOperation<Int, Int>?
+      for number in 1...10 * Self.many { last = history.execute(count, number) }
+      await last?.ended()
+      if forgets { history.forget(history.entries[10 * Self.many - 20].id) }
+      let begin = ContinuousClock.now
+      for _ in 1...200 {
+        await history.undo().ended()
+        await history.redo().ended()
+      }
+      return .now - begin
+    }
+    let (without, with) = (await time(forgets: false), await time(forgets: true))
+    #expect(with < without * 10, "\(with) and \(without)")
+  }
+
   /// An entry that touches something begins an index, of which those below know nothing.
   @Test func `to evict ten thousand costs no more because another one touches something`() async {
     func time(touching: Bool) async -> Duration {

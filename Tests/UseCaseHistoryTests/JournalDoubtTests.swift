@@ -131,6 +131,20 @@ struct JournalDoubtTests {
     #expect(paper.lines.value == [] && paper.violations.elements == [])
   }
 
+  @Test func `an execution that can be read later counts for the limit`() async throws {
+    let history = try await open(disk)
+    disk.fail(.crash(at: disk.writes + 2, isWritten: false))
+    await history.execute(Letters(paper: paper), "b").ended()
+    let second = disk.next()
+    paper.live(with: second)
+    let without = try await UseCaseHistory.open(second, for: [Write(paper: paper)], limit: 2)
+    await without.write(paper, "C", "D")
+    let next = try await UseCaseHistory.open(second.next(), paper, limit: 2)
+    await next.idle()
+    #expect(next.layout == "[C D |]")
+    #expect(paper.discarded == ["b1 evicted"])
+  }
+
   // MARK: Undo and redo
 
   @Test(arguments: [true, false])

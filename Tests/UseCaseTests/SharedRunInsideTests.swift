@@ -216,13 +216,14 @@ struct SharedRunInsideTests {
     #expect(queue.activity.executed == 1)
   }
 
-  @Test(arguments: [false, true])
-  func `a run whose call waits for the slot of the body that joins it is a deadlock`(isCall: Bool)
-    async throws
-  {
+  @Test(arguments: [false, true], [false, true])
+  func `a run whose call waits for the slot of the body that joins it is a deadlock`(
+    isCall: Bool, isShared: Bool
+  ) async throws {
     let queue = UseCaseQueue(.serial)
     let inner = AnyUseCase<Int, Int>(queue: queue) { $0 }
-    let middle = AnyUseCase<Int, Int> { try await inner($0) }
+    let called: any UseCase<Int, Int> = isShared ? inner.shared() : inner
+    let middle = AnyUseCase<Int, Int> { try await called($0) }
     let shared = AnyUseCase<Int, Int> { try await middle($0) }.shared()
     let mayJoin = Gate()
     let operation = AnyUseCase<Int, Int>(queue: queue) { number in
@@ -415,5 +416,30 @@ struct SharedRunInsideTests {
       await useCase.queue.idle()
       #expect(useCase.queue.activity.failed == 0)
     }
+  }
+}
+
+@Suite(.mustEnd)
+struct SharedRunCostTests {
+  @Test func `what waits on a serial queue costs a body nothing that calls a shared use case`()
+    async
+  {
+    func time(isShared: Bool) async -> Duration {
+      let (queue, gate) = (UseCaseQueue(.serial), Gate())
+      let inner = AnyUseCase<Int, Int> { $0 }
+      let called: any UseCase<Int, Int> = isShared ? inner.shared() : inner
+      let outer = AnyUseCase<Int, Int>(queue: queue) { number in
+        await gate.passIgnoringCancellation()
+        return try await called(number)
+      }
+      let operations = (1...8_000).map { outer.execute($0) }
+      let begin = ContinuousClock.now
+      gate.open()
+      await allEnded(operations)
+      return .now - begin
+    }
+    let (plain, shared) = (await time(isShared: false), await time(isShared: true))
+    // To look at all that wait would take a hundred times as long.
+    #expect(shared < plain * 20, "\(shared) and \(plain)")
   }
 }

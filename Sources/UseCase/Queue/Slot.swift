@@ -45,12 +45,11 @@ enum Slot {
     nearest(from: member) { $0.ticket.id == operation } != nil
   }
 
-  /// Whether a call that the operation awaits waits itself, for a slot that the running code holds.
+  /// Whether a call from the operation waits for a slot that the running code holds.
+  ///
+  /// - Complexity: O(*n*) in the number of operations that wait for such a slot.
   static func isNeeded(by operation: UseCaseOperationID) -> Bool {
-    nearest {
-      $0.isOccupied
-        && $0.nextInLine.contains { isAwaited($0.dependents?.caller, by: operation) }
-    } != nil
+    nearest { $0.isOccupied && $0.nextInLine.contains { isAwaited($0, by: operation) } } != nil
   }
 
   /// Returns the nearest member that `isWanted`: `member`, or one that waits for it, as its caller,

@@ -282,7 +282,8 @@ extension HistoryReplay {
     for execution in executions.all where execution.isAnswered {
       if execution.isUnread, execution.group == nil {
         // What was recorded after it is in the history already.
-        pool.insert(record(of: try executions.end(execution.id)))
+        let record = record(of: try executions.end(execution.id))
+        change { $0.insert(record, into: &$1) }
         continue
       }
       let end: HistoryFact.End =

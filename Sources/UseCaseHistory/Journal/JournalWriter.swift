@@ -36,8 +36,8 @@ final class JournalWriter: Sendable {
 
   var error: HistoryJournalError? { queue.withLock { $0.error } }
 
-  /// The number of the last fact, if all of them are written and the whole history can be written
-  /// anew. Ask for it with the history locked.
+  /// The number of the last fact, if the whole history can be written anew. Ask for it with the
+  /// history locked.
   var lastIfQuiet: UInt64? { queue.withLock { $0.lastIfQuiet } }
 }
 

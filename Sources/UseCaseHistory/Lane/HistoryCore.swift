@@ -94,13 +94,15 @@ final class HistoryCore: Sendable {
     }
     guard place.isOwn, let operation = place.operation, here?.operation != operation
     else { return .elsewhere }
-    let id = ID(operation)
-    let (entrance, runsMove) = ledger.change { machine in
-      (machine.enter(in: id, leftIn: here?.entrance.holder, spare: .next()), machine.runsMove)
+    let (entrance, move) = ledger.change { machine in
+      (
+        machine.enter(in: ID(operation), leftIn: here?.entrance.holder, spare: .next()),
+        machine.runningMove
+      )
     }
     if let entrance { return .recording(frame(.body, entrance, in: place, inside: here)) }
-    guard runsMove else { return .elsewhere }
-    let unrecorded = HistoryLane.Entrance(holder: id, entry: id)
+    guard let move else { return .elsewhere }
+    let unrecorded = HistoryLane.Entrance(holder: move, entry: move)
     return .answered(frame(.body, unrecorded, in: place, inside: here))
   }
 

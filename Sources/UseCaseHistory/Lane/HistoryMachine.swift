@@ -48,8 +48,8 @@ extension HistoryMachine {
 
   mutating func leave(_ id: ID) { lane.leave(id) }
 
-  /// Whether an undo, a redo or a move holds the lane.
-  var runsMove: Bool { lane.runsMove }
+  /// The undo, redo or move that holds the lane.
+  var runningMove: ID? { lane.runsMove ? lane.holder : nil }
 
   /// A recorded body begins. Nil while entries move, or if the lane has gone on meanwhile.
   mutating func enter(in operation: ID, leftIn left: ID?, spare: ID) -> HistoryLane.Entrance? {

@@ -92,7 +92,7 @@ extension HistoryPool {
   }
 
   /// Puts a record below those that were asked for later. The branch stays.
-  mutating func insert(_ record: Record) {
+  mutating func insert(_ record: Record, into drops: inout [Drop]) {
     var later: [Record] = []
     // Only the newest one can be half undone.
     while let newest = stacks.applied.last,
@@ -104,6 +104,7 @@ extension HistoryPool {
     apply(record)
     for record in later.reversed() { stacks.applied.append(record) }
     places.cover(below: top)
+    evict(into: &drops)
   }
 
   private mutating func apply(_ record: consuming Record) {
@@ -196,13 +197,13 @@ extension HistoryPool {
   /// changed.
   mutating func compact() -> Bool {
     guard !isMoving else { return false }
+    let isSecond = stacks.undone.compact()
+    guard stacks.applied.records.isSparse else { return isSecond }
     let covered = stacks.applied.count(below: places.covered)
-    let (isFirst, isSecond) = (stacks.applied.compact(), stacks.undone.compact())
-    if isFirst {
-      places.trim(to: 0)
-      if covered > 0 { places.cover(below: stacks.applied.positions.lowerBound + covered) }
-    }
-    return isFirst || isSecond
+    _ = stacks.applied.compact()
+    places.trim(to: 0)
+    if covered > 0 { places.cover(below: stacks.applied.positions.lowerBound + covered) }
+    return true
   }
 
   mutating func markSaved(_ place: HistoryPlace?) { places.saved = place }

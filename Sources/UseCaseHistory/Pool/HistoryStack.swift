@@ -144,10 +144,13 @@ extension HistoryStack {
     return element
   }
 
-  /// Gives the room of the holes back, once they are half of all. Returns whether it did, and so
-  /// whether the elements have other positions now.
+  /// Whether more than half of it are holes.
+  var isSparse: Bool { holes > 32 && holes > count }
+
+  /// Gives the room of the holes back, if it is sparse. Returns whether it was, and so whether the
+  /// elements have other positions now.
   mutating func compact() -> Bool {
-    guard holes > 32, holes > count else { return false }
+    guard isSparse else { return false }
     items = elements
     (head, holes) = (0, 0)
     return true
