@@ -52,8 +52,8 @@ enum Slot {
     nearest { $0.isOccupied && $0.nextInLine.contains { isAwaited($0, by: operation) } } != nil
   }
 
-  /// Returns the nearest member that `isWanted`: `member`, or one that waits for it, as its caller,
-  /// as a rider of this run, or as one that waits for these.
+  /// Returns the nearest member that `isWanted`: `member` itself, its caller, its riders if it is a
+  /// run, or a member that waits for one of these.
   private static func nearest(
     from member: (any QueueMember)? = innermost, where isWanted: (any QueueMember) -> Bool
   ) -> (any QueueMember)? {
@@ -63,7 +63,7 @@ enum Slot {
       next = member.dependents?.caller
       // A body that awaits its own run rides it until this is found.
       if let more = member.dependents?.riders, runs.insert(member.ticket.id).inserted {
-        riders += more().reversed()
+        riders += more()
       }
     }
     return nil
