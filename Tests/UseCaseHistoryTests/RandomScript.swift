@@ -25,7 +25,10 @@ extension ReferenceHistory.Script {
         do {
           switch item {
           case .edit(let text): _ = try await edit(text)
-          case .group(let script): try await script.execute(by: edit, in: history).value
+          case .group(let script):
+            try await script.execute(by: edit, in: history).value
+            // A group that has ended before it is awaited has a value, also in a cancelled task.
+            try Task.checkCancellation()
           }
         } catch {
           if !isTolerant { throw error }
