@@ -29,6 +29,15 @@ struct UnhandledFailureTests {
 
   private func count(_ operation: Operation) -> Int { told.value[operation.id]?.count ?? 0 }
 
+  /// Executes a use case that fails, and not before `body` has returned: what `body` attaches is in
+  /// time, however long the machine pauses meanwhile.
+  private func heldBack<Value>(_ body: (AnyUseCase<Int, Int>) -> Value) -> Value {
+    let queue = UseCaseQueue()
+    queue.suspend()
+    defer { queue.resume() }
+    return body(AnyUseCase(queue: queue) { _ in throw Refused(reason: "offline") })
+  }
+
   /// Waits for later failures to be told, so that those which are due have been, too.
   private nonisolated(nonsending) func settle() async {
     for operation in (1...5).map({ failing.execute($0) }) { await heard(operation) }
@@ -72,12 +81,14 @@ struct UnhandledFailureTests {
 
   @Test func `a catch that matches or a finally with the outcome handles a failure`() async {
     await listening {
-      let operations = [
-        failing.execute(1).catch { _ in },
-        failing.execute(2).catch(Offline.self) { _ in }.catch(Refused.self) { _ in },
-        failing.execute(3).finally { _ in },
-        failing.execute(4).common {}.catch { @MainActor _ in }.finally {},
-      ]
+      let operations = heldBack { failing in
+        [
+          failing.execute(1).catch { _ in },
+          failing.execute(2).catch(Offline.self) { _ in }.catch(Refused.self) { _ in },
+          failing.execute(3).finally { _ in },
+          failing.execute(4).common {}.catch { @MainActor _ in }.finally {},
+        ]
+      }
       for operation in operations { await silentEnd(of: operation) }
       await settle()
       #expect(operations.map(count) == [0, 0, 0, 0])
@@ -121,8 +132,10 @@ struct UnhandledFailureTests {
 
   @Test @MainActor func `a model handles the failures that it shows`() async {
     await listening {
-      let model = UseCaseModel(failing)
-      let operation = model.execute(1)
+      let (model, operation) = heldBack { failing in
+        let model = UseCaseModel(failing)
+        return (model, model.execute(1))
+      }
       await silentEnd(of: operation)
       await settle()
       #expect(count(operation) == 0 && model.error is Refused)
@@ -183,7 +196,7 @@ struct UnhandledFailureTests {
   @Test @MainActor func `a failure whose catch was silenced by cancel is not told`() async {
     await listening {
       for _ in 0..<100 {
-        let operation = failing.execute(1).catch { [log] _ in log.append("catch") }
+        let operation = heldBack { $0.execute(1).catch { [log] _ in log.append("catch") } }
         holdThread { operation.state == .finished }
         operation.cancel()
         await silentEnd(of: operation)
@@ -198,7 +211,7 @@ struct UnhandledFailureTests {
     await listening {
       var operations: [Operation] = []
       for _ in 0..<500 {
-        operations.append(failing.execute(1).catch { [log] _ in log.append("catch") })
+        operations.append(heldBack { $0.execute(1).catch { [log] _ in log.append("catch") } })
       }
       // None of the handlers has run yet.
       holdThread { operations.allSatisfy { $0.state == .finished } }
