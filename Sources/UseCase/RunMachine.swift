@@ -32,8 +32,8 @@ struct RunMachine<Run: Sendable, Rider: Sendable>: Sendable {
 
   private var state = State.fresh
   private var aboard: [UseCaseOperationID: Rider] = [:]
-  /// The rider that starts the run.
-  private(set) var first: UseCaseOperationID?
+  /// The call that starts the run, if a call does.
+  private(set) var firstCall: UseCaseOperationID?
 
   /// The riders, in no order.
   var riders: [Rider] { Array(aboard.values) }
@@ -51,11 +51,11 @@ struct RunMachine<Run: Sendable, Rider: Sendable>: Sendable {
     if case .left = state { true } else { false }
   }
 
-  mutating func board(_ rider: Rider, id: UseCaseOperationID) -> Boarding {
+  mutating func board(_ rider: Rider, id: UseCaseOperationID, isCall: Bool) -> Boarding {
     switch state {
     case .fresh:
       state = .starting(nil)
-      first = id
+      firstCall = isCall ? id : nil
       aboard[id] = rider
       return .start
     case .starting, .riding:

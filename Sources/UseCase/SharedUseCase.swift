@@ -151,7 +151,7 @@ private final class SharedRun<Base: UseCase>: QueueKeeper where Base.Request: Ha
     guard let rider = operation as? Operation,
       rider.useCaseType == SharedUseCase<Base>.self || base(of: rider) != nil
     else { return true }
-    switch machine.withLock({ $0.board(rider, id: rider.id) }) {
+    switch machine.withLock({ $0.board(rider, id: rider.id, isCall: isCall) }) {
     case .start: start(for: rider, priority: priority, isCall: isCall)
     case .ride: break
     case .tooLate: return true
@@ -195,12 +195,12 @@ private final class SharedRun<Base: UseCase>: QueueKeeper where Base.Request: Ha
   }
 
   /// Fails the calls that boarded before it was known that the run waits for the slot of a caller.
+  /// A rider that is a run itself, of a use case that is shared twice, fails with all of its riders.
   private func failDeadlocks(with run: any Untyped) {
     guard run.isSerial else { return }
-    for rider in machine.withLock({ $0.riders }) {
-      if let caller = rider.dependents?.caller, Slot.holder(in: run.queueID, from: caller) != nil {
-        rider.failAsDeadlock()
-      }
+    for rider in machine.withLock({ $0.riders })
+    where Slot.holder(in: run.queueID, from: rider) != nil {
+      rider.failAsDeadlock()
     }
   }
 
@@ -225,11 +225,11 @@ private final class SharedRun<Base: UseCase>: QueueKeeper where Base.Request: Ha
   }
 
   func waitsForCodeHere(_ rider: UseCaseOperationID) -> Bool {
-    let (run, first) = machine.withLock { ($0.run(of: rider), $0.first) }
+    let (run, firstCall) = machine.withLock { ($0.run(of: rider), $0.firstCall) }
     guard let run else { return false }
     let id = run.ticket.id
-    // The first one has boarded before the run has called anything.
-    return Slot.isAwaited(by: id) || run.isDeadlock || rider != first && Slot.isNeeded(by: id)
+    // The call that starts the run has boarded before the run has called anything.
+    return Slot.isAwaited(by: id) || run.isDeadlock || rider != firstCall && Slot.isNeeded(by: id)
   }
 }
 

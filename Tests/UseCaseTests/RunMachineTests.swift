@@ -23,7 +23,7 @@ struct RunMachineTests {
     mutating func take(_ act: Act) throws -> [Act] {
       switch act {
       case .board(let rider):
-        switch machine.board(rider, id: UseCaseOperationID(number: rider)) {
+        switch machine.board(rider, id: UseCaseOperationID(number: rider), isCall: false) {
         case .start:
           try demand(!hasBoarded, "one rider starts the run")
           (hasBoarded, isStarting) = (true, true)

@@ -121,7 +121,10 @@ struct SharedRunInsideTests {
   }
 
   /// The body calls while another thread makes the run, which then waits for the slot of the body.
-  @Test func `a call that boards before the run is made is a deadlock, too`() async throws {
+  @Test(arguments: [false, true])
+  func `a call that boards before the run is made is a deadlock, too`(isSharedTwice: Bool)
+    async throws
+  {
     struct Slow: UseCase {
       let queue = UseCaseQueue(.serial)
       let isAsked = Watched(false)
@@ -137,6 +140,7 @@ struct SharedRunInsideTests {
     }
     let slow = Slow()
     let shared = slow.shared()
+    let called: any UseCase<Int, Int> = isSharedTwice ? shared.shared() : shared
     let rider = Watched<Operation?>(nil)
     let outer = AnyUseCase<Int, Int>(queue: slow.queue) { number in
       onThread {
@@ -144,7 +148,7 @@ struct SharedRunInsideTests {
         rider.update { $0 = first }
       }
       while !slow.isAsked.value { await Task.yield() }
-      return try await shared(number)
+      return try await called(number)
     }
     let operation = outer.execute(1)
     while !slow.isAsked.value || shared.queue(for: 1).activity.waiting < 2 {
@@ -238,6 +242,65 @@ struct SharedRunInsideTests {
     mayJoin.open()
     await #expect(throws: UseCaseDeadlock.self) { try await operation.value }
     try await #expect(rider.value == 1)
+  }
+
+  @Test func `a run whose call waits for the slot of a body that awaits its first rider is one, too`()
+    async throws
+  {
+    let queue = UseCaseQueue(.serial)
+    let inner = AnyUseCase<Int, Int>(queue: queue) { $0 }
+    let shared = AnyUseCase<Int, Int> { try await inner($0) }.shared()
+    let (mayAwait, awaited) = (Gate(), Watched<Operation?>(nil))
+    let operation = AnyUseCase<Int, Int?>(queue: queue) { _ in
+      try await mayAwait.pass()
+      return try await awaited.value?.value
+    }.execute(1)
+    let rider = shared.execute(1)
+    awaited.update { $0 = rider }
+    while queue.activity.waiting == 0 {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
+    mayAwait.open()
+    await #expect(throws: UseCaseDeadlock.self) { try await operation.value }
+    try await #expect(rider.value == 1)
+  }
+
+  /// The body is a guest in the slot of a host that has given it up, and has returned.
+  @Test func `a body that joins a run which waits for its host gets a deadlock`() async throws {
+    let queue = UseCaseQueue(.serial)
+    let (begun, mayGiveUp, mayJoin) = (Gate(), Gate(), Gate())
+    let joined = Watched<(any UseCase<Int, Int>)?>(nil)
+    let isDeadlock = Watched(false)
+    let guest = AnyUseCase<Int, Int>(queue: queue) { number in
+      begun.open()
+      await mayJoin.passIgnoringCancellation()
+      do {
+        return try await joined.value?(number) ?? 0
+      } catch is UseCaseDeadlock {
+        isDeadlock.update { $0 = true }
+        return 0
+      }
+    }
+    let middle = AnyUseCase<Int, Int> { try await guest($0) }.shared()
+    let host = AnyUseCase<Int, Int>(queue: queue) { number in
+      let call = Task { try await middle(number) }
+      try await mayGiveUp.pass()
+      call.cancel()
+      _ = await call.result
+      mayJoin.open()
+      return number
+    }
+    let outer = AnyUseCase<Int, Int> { try await host($0) }.shared()
+    joined.update { $0 = outer }
+    let operation = outer.execute(1)
+    try await begun.pass()
+    let rider = middle.execute(1)
+    mayGiveUp.open()
+    try await #expect(operation.value == 1)
+    await rider.ended()
+    #expect(isDeadlock.value)
+    joined.update { $0 = nil }
   }
 
   @Test func `a call that fails while it waits counts as failed`() async throws {

@@ -52,18 +52,27 @@ enum Slot {
     nearest { $0.isOccupied && $0.nextInLine.contains { isAwaited($0, by: operation) } } != nil
   }
 
-  /// Returns the nearest member that `isWanted`: `member` itself, its caller, its riders if it is a
-  /// run, or a member that waits for one of these.
+  /// Returns the nearest member that `isWanted`: `member` itself, its caller, its host, its riders if
+  /// it is a run, or a member that waits for one of these.
   private static func nearest(
     from member: (any QueueMember)? = innermost, where isWanted: (any QueueMember) -> Bool
   ) -> (any QueueMember)? {
-    var (next, riders, runs) = (member, [any QueueMember](), Set<UseCaseOperationID>())
-    while let member = next ?? riders.popLast() {
+    var (next, others) = (member, [any QueueMember]())
+    var (hosts, runs) = (Set<UseCaseOperationID>(), Set<UseCaseOperationID>())
+    while let member = next ?? others.popLast() {
       if isWanted(member) { return member }
-      next = member.dependents?.caller
+      let dependents = member.dependents
+      next = dependents?.caller
+      // A host keeps its slot, and its value, until its guests have left: also one whose caller has
+      // given it up.
+      if let host = dependents?.host, host.ticket.id != next?.ticket.id,
+        hosts.insert(host.ticket.id).inserted
+      {
+        others.append(host)
+      }
       // A body that awaits its own run rides it until this is found.
-      if let more = member.dependents?.riders, runs.insert(member.ticket.id).inserted {
-        riders += more()
+      if let riders = dependents?.riders, runs.insert(member.ticket.id).inserted {
+        others += riders()
       }
     }
     return nil
