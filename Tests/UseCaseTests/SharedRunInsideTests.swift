@@ -244,7 +244,7 @@ struct SharedRunInsideTests {
     try await #expect(rider.value == 1)
   }
 
-  @Test func `a run whose call waits for the slot of a body that awaits its first rider is one, too`()
+  @Test func `a run whose call waits for the slot of a body that awaits its first rider is one`()
     async throws
   {
     let queue = UseCaseQueue(.serial)
