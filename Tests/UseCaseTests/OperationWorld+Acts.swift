@@ -59,7 +59,7 @@ extension OperationWorld {
       return try end(fate, then: next)
     case .hold(let waiter, let mayLeave):
       isHandled = true
-      guard machine.await(waiter, key: Int32(keys.count)) == nil else {
+      guard machine.awaitValue(waiter, key: Int32(keys.count)) == nil else {
         try demand(fate != nil && (isEarly || hasReturned), "the slot is free with the value")
         return []
       }

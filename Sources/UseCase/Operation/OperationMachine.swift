@@ -189,7 +189,7 @@ extension OperationMachine {
   var thrownCancellation: Verdict { .cancelled(callReason ?? .thrown) }
 
   /// A task awaits the value. Returns it if it need not wait.
-  mutating func await(_ waiter: Waiter, key: Int32) -> Waiter? {
+  mutating func awaitValue(_ waiter: Waiter, key: Int32) -> Waiter? {
     delivery.failureIsHandled()
     if verdictLife.isEarly || slot.isGivenBack { return waiter }
     waiters.append(waiter, key: key)

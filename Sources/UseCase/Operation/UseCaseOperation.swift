@@ -81,11 +81,11 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   @inlinable @inline(__always)
   nonisolated(nonsending) func value(isCall: Bool) async throws -> Response {
     if core.failIfDeadlock(isCall: isCall) { throw UseCaseDeadlock() }
-    let wait = core.nextWait()
+    let key = core.nextWaiter()
     let isSettled = await withTaskCancellationHandler {
-      await withUnsafeContinuation { core.await($0, wait) }
+      await withUnsafeContinuation { core.awaitValue($0, key: key) }
     } onCancel: {
-      core.abandon(wait, isCall: isCall)
+      core.abandon(key, isCall: isCall)
     }
     // A call may be cancelled when the operation has just concluded, or just before it is awaited.
     guard isSettled, !(isCall && Task.isCancelled), let outcome else { throw CancellationError() }
