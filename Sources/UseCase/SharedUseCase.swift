@@ -33,11 +33,11 @@ public struct SharedUseCase<Base: UseCase>: UseCase where Base.Request: Hashable
       let riders =
         runs[request]
         ?? runs.queue(for: request) { key in
-          let riders = UseCaseQueue(.unlimited, keeper: SharedRun<Base>(key), lane: key)
+          let riders = UseCaseQueue(.unlimited, lane: key, ridersKeeper: SharedRiders<Base>(key))
           riders.suspend()
           return riders
         }
-      guard let run = riders.keeper as? SharedRun<Base>, run.isOver else { return riders }
+      guard let run = riders.ridersKeeper as? SharedRiders<Base>, run.isOver else { return riders }
       run.closeDoors()
     }
   }
@@ -51,9 +51,9 @@ public struct SharedUseCase<Base: UseCase>: UseCase where Base.Request: Hashable
   /// - Complexity: That of the base.
   public func main(_ request: Base.Request) async throws -> Base.Response {
     guard let rider = Slot.innermost as? UseCaseOperation<Base.Request, Base.Response>,
-      let shared = rider.core.queue.keeper as? SharedRun<Base>
+      let shared = rider.core.queue.ridersKeeper as? SharedRiders<Base>
     else { return try await ride(request) }
-    guard let run = shared.run(of: rider.id) as? SharedRun<Base>.Operation else {
+    guard let run = shared.run(of: rider.id) as? SharedRiders<Base>.Operation else {
       // A rider that was cancelled just now has left, and starts no other run.
       if rider.verdict != nil { throw CancellationError() }
       // The run of this one is not made yet, or this is the body of a client's wrapper.
@@ -117,9 +117,9 @@ extension UseCase where Request: Hashable {
   public func shared() -> SharedUseCase<Self> { SharedUseCase(self) }
 }
 
-/// One run and its riders. The run is the keeper of the queue of its riders. This queue is suspended
-/// until the run begins, so the riders wait as long as the run waits.
-private final class SharedRun<Base: UseCase>: QueueKeeper where Base.Request: Hashable {
+/// Keeps the riders of one run. Their queue is suspended until the run begins, so they wait as long
+/// as the run waits.
+private final class SharedRiders<Base: UseCase>: RidersKeeper where Base.Request: Hashable {
   typealias Operation = UseCaseOperation<Base.Request, Base.Response>
 
   private let machine = Lock(RunMachine<any Untyped, any Untyped>())
@@ -142,13 +142,9 @@ private final class SharedRun<Base: UseCase>: QueueKeeper where Base.Request: Ha
     machine.withLock { $0.run(of: rider) }
   }
 
-  var hearsOfTasks: Bool { true }
-
-  func submitted(
-    _ operation: any AdmittedOperation, priority: TaskPriority?, isCall: Bool
-  ) -> Bool {
+  func submitted(_ member: any QueueMember, priority: TaskPriority?, isCall: Bool) -> Bool {
     // The body of a client's wrapper asks again, and rides then.
-    guard let rider = operation as? Operation,
+    guard let rider = member as? Operation,
       rider.useCaseType == SharedUseCase<Base>.self || base(of: rider) != nil
     else { return true }
     switch machine.withLock({ $0.board(rider, id: rider.id, isCall: isCall) }) {

@@ -39,8 +39,8 @@ public final class UseCaseLanes<Key: Hashable & Sendable>: Sendable {
   ) {
     make = { key in
       UseCaseQueue(
-        policy, keeper: nil, clock: clock, interceptors: interceptors, reactions: reactions,
-        observer: observer, lane: key)
+        policy, lane: key, clock: clock, interceptors: interceptors, reactions: reactions,
+        observer: observer)
     }
   }
 

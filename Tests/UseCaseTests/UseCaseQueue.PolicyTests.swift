@@ -193,18 +193,6 @@ struct PolicyTests {
     await #expect(processExitsWith: .failure) { _ = Policy.limit(-1) }
   }
 
-  private final class Keeper: QueueKeeper {}
-
-  @Test func `a queue that a keeper follows lets all operations wait`() async {
-    #expect(UseCaseQueue(.limit(2), keeper: Keeper()).policy == .limit(2))
-    await #expect(processExitsWith: .failure) {
-      _ = UseCaseQueue(.dropWhileBusy, keeper: Keeper())
-    }
-    await #expect(processExitsWith: .failure) {
-      _ = UseCaseQueue(.cancelPrevious, keeper: Keeper())
-    }
-  }
-
   @Test func `a debounce is not negative`() async {
     await #expect(processExitsWith: .failure) {
       _ = Policy.cancelPrevious(debounce: .nanoseconds(-1))

@@ -47,13 +47,14 @@ struct SlotSource: ~Copyable, Sendable {
   /// Whether the running code would wait for ever if it awaited the operation here.
   func isDeadlock(isWaiting: @autoclosure () -> Bool) -> Bool {
     queue.policy.isSerial
-      ? isWaiting() && queue.isHeldHere : queue.keeper?.waitsForCodeHere(ticket.id) ?? false
+      ? isWaiting() && queue.isHeldHere : queue.ridersKeeper?.waitsForCodeHere(ticket.id) ?? false
   }
 
-  /// The operation has an early outcome. The queue counts no guests, but its keeper may follow them.
+  /// The operation has an early outcome. The queue counts no guests, but a run has guests among its
+  /// riders.
   func concludedEarly(as kind: Verdict.Kind) {
     guard isGuest else { return queue.concludedEarly(ticket, as: kind) }
-    queue.keeper?.concludedEarly(ticket.id)
+    queue.ridersKeeper?.concludedEarly(ticket.id)
   }
 
   @inline(__always)

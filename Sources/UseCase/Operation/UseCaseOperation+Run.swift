@@ -13,13 +13,13 @@ extension UseCaseOperation {
     }
   }
 
-  /// Announces the operation to the reactions and to the keeper of its queue.
+  /// Announces the operation to the reactions of its queue, and to the run that it rides.
   @usableFromInline @inline(never)
   func announce(priority: TaskPriority?, isCall: Bool) {
     if let reactions = core.queue.reactions {
       reactions.react(to: self, of: described?.baseType ?? core.useCaseType)
     }
-    if let keeper = core.queue.keeper,
+    if let keeper = core.queue.ridersKeeper,
       keeper.submitted(self, priority: priority, isCall: isCall)
     {
       core.queue.resume()

@@ -14,45 +14,25 @@ package protocol QueueKeeper: AnyObject, Sendable {
 
   /// The lock of the queue is released after one of the above: the time to wake readers.
   func unlocked()
+}
 
-  /// Whether `submitted` is to be called.
-  var hearsOfTasks: Bool { get }
-
-  /// The task of an operation is about to be made, on the thread that executes, outside of the
-  /// lock.
+/// Follows the riders of one run, which have a queue of their own, outside of any lock.
+protocol RidersKeeper: AnyObject, Sendable {
+  /// The task of a rider is about to be made, on the thread that executes.
   ///
   /// - Parameters:
-  ///   - operation: An operation that was admitted, or that is a guest.
+  ///   - rider: An operation that was admitted, or that is a guest.
   ///   - priority: The priority of the body, nil for that of the running code.
   ///   - isCall: Whether it is executed by the call form.
   /// - Returns: Whether the queue is to be resumed.
-  func submitted(
-    _ operation: any AdmittedOperation, priority: TaskPriority?, isCall: Bool
-  ) -> Bool
+  func submitted(_ rider: any QueueMember, priority: TaskPriority?, isCall: Bool) -> Bool
 
-  /// An operation has an outcome before its body has returned. It is called outside of the lock, on
-  /// the thread that gives the outcome.
-  func concludedEarly(_ id: UseCaseOperationID)
+  /// A rider has an outcome before its body has returned. It is called on the thread that gives the
+  /// outcome.
+  func concludedEarly(_ rider: UseCaseOperationID)
 
-  /// Whether an operation waits for the running code, and so must not be awaited by it.
-  func waitsForCodeHere(_ id: UseCaseOperationID) -> Bool
-}
-
-extension QueueKeeper {
-  package func admitted(_ operation: any AdmittedOperation) {}
-  package func started(_ id: UseCaseOperationID) {}
-  package func left(_ id: UseCaseOperationID) {}
-  package func unlocked() {}
-  package var hearsOfTasks: Bool { false }
-
-  package func submitted(
-    _ operation: any AdmittedOperation, priority: TaskPriority?, isCall: Bool
-  ) -> Bool {
-    false
-  }
-
-  package func concludedEarly(_ id: UseCaseOperationID) {}
-  package func waitsForCodeHere(_ id: UseCaseOperationID) -> Bool { false }
+  /// Whether a rider waits for the running code, and so must not be awaited by it.
+  func waitsForCodeHere(_ rider: UseCaseOperationID) -> Bool
 }
 
 /// An operation as the keeper of its queue sees it.

@@ -35,10 +35,11 @@ public final class UseCaseQueue: Sendable {
   /// Whether bodies run as they are, with nothing around them.
   @usableFromInline let isPlain: Bool
   let keeper: (any QueueKeeper)?
+  let ridersKeeper: (any RidersKeeper)?
   let reactions: UseCaseReactions?
   /// The `LaneKey` of the queue, if it has one.
   @usableFromInline let lane: (any AnyObject & Sendable)?
-  /// Whether operations are announced to reactions or to the keeper before their bodies begin.
+  /// Whether operations are announced to reactions or to a run before their bodies begin.
   @usableFromInline let announces: Bool
   /// Whether a keeper may ask an operation for its title until the body has returned.
   @usableFromInline let hasKeeper: Bool
@@ -63,29 +64,33 @@ public final class UseCaseQueue: Sendable {
     observer: (@Sendable (UseCaseEvent) -> Void)? = nil
   ) {
     self.init(
-      policy, keeper: nil, clock: clock, interceptors: interceptors, reactions: reactions,
+      policy, lane: nil, clock: clock, interceptors: interceptors, reactions: reactions,
       observer: observer)
   }
 
-  /// Creates a queue that `keeper` follows. The queue keeps it, and `lane`.
-  package init(
-    _ policy: Policy = .serial, keeper: (any QueueKeeper)?,
-    clock: any Clock<Duration> = ContinuousClock(), interceptors: [any UseCaseInterceptor] = [],
-    reactions: UseCaseReactions? = nil, observer: (@Sendable (UseCaseEvent) -> Void)? = nil,
-    lane: (any AnyObject & Sendable)? = nil
+  /// Creates a serial queue that `keeper` follows. The keeper is not told of superseded operations,
+  /// of which a serial queue has none.
+  package convenience init(keeper: any QueueKeeper, clock: any Clock<Duration>) {
+    self.init(.serial, lane: nil, keeper: keeper, clock: clock)
+  }
+
+  /// Creates a queue that keeps its lane key and the objects that follow it.
+  init(
+    _ policy: Policy, lane: (any AnyObject & Sendable)?, keeper: (any QueueKeeper)? = nil,
+    ridersKeeper: (any RidersKeeper)? = nil, clock: any Clock<Duration> = ContinuousClock(),
+    interceptors: [any UseCaseInterceptor] = [], reactions: UseCaseReactions? = nil,
+    observer: (@Sendable (UseCaseEvent) -> Void)? = nil
   ) {
-    guard keeper == nil || policy.whenBusy == .wait else {
-      preconditionFailure("A keeper isn't told of superseded operations: its queue lets all wait.")
-    }
     self.policy = policy
     self.clock = clock
     stopwatch = policy.pause.map { _ in Stopwatch(clock) }
     self.interceptors = interceptors
     self.observer = observer
     self.keeper = keeper
+    self.ridersKeeper = ridersKeeper
     self.lane = lane
     self.reactions = reactions
-    announces = reactions != nil || keeper?.hearsOfTasks ?? false
+    announces = reactions != nil || ridersKeeper != nil
     hasKeeper = keeper != nil
     isPlain = interceptors.isEmpty
     machine = Lock(Machine(policy: policy))
@@ -144,7 +149,7 @@ public final class UseCaseQueue: Sendable {
     changes.poke()
     for member in members {
       member.cancelFromQueue(.requested)
-      keeper?.concludedEarly(member.ticket.id)
+      ridersKeeper?.concludedEarly(member.ticket.id)
     }
     act(on: release)
   }
@@ -212,7 +217,7 @@ extension UseCaseQueue {
   /// The member has an early outcome.
   func concludedEarly(_ ticket: QueueTicket, as kind: Verdict.Kind) {
     act(on: decide(about: ticket) { $0.concludedEarly(ticket, as: kind) })
-    keeper?.concludedEarly(ticket.id)
+    ridersKeeper?.concludedEarly(ticket.id)
   }
 
   /// The member gives its slot back.
