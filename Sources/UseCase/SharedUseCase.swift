@@ -183,9 +183,12 @@ private final class SharedRiders<Base: UseCase>: RidersKeeper where Base.Request
     case .finished: runIsOver(run, riders)
     case .waiting:
       failDeadlocks(with: run)
-      Task {
-        await run.core.awaitValue()
-        self.runIsOver(run, riders)
+      // Outside of the slot of a caller, whose operation the task would keep.
+      Slot.local.withValue(Slot.Holder.nobody) {
+        _ = Task {
+          await run.core.awaitValue()
+          self.runIsOver(run, riders)
+        }
       }
     }
   }

@@ -156,6 +156,42 @@ struct MemoryTests {
     await queue.idle()
   }
 
+  @Test func `a shared run that waits does not keep the operation that executed it`() async {
+    let queue = UseCaseQueue(.serial)
+    queue.suspend()
+    let shared = AnyUseCase(queue: queue) { (_: Int) in }.shared()
+    let maker = AnyUseCase { (token: Lifetime.Token) in
+      shared.execute(1)
+      return token
+    }
+    await maker.execute(lifetime.track()).ended()
+    await lifetime.over()
+    #expect(queue.activity.waiting == 1)
+    queue.cancelAll()
+    await queue.idle()
+  }
+
+  @Test func `a shared run that goes on does not keep the operation whose call began it`() async {
+    let (gate, entered) = (Gate(), Gate())
+    let shared = AnyUseCase(queue: UseCaseQueue()) { (_: Int) in
+      entered.open()
+      await gate.passIgnoringCancellation()
+    }.shared()
+    let maker = AnyUseCase { (_: Lifetime.Token) in try await shared(1) }
+    let rider = await {
+      let operation = maker.execute(lifetime.track())
+      await entered.passIgnoringCancellation()
+      let rider = shared.execute(1)
+      operation.cancel()
+      await operation.ended()
+      return rider
+    }()
+    await lifetime.over()
+    #expect(rider.state == .running)
+    gate.open()
+    await rider.ended()
+  }
+
   @Test func `the late response of a cancelled operation is let go at once`() async {
     let (gate, entered) = (Gate(), Gate())
     let operation = AnyUseCase { [lifetime] (_: Int) in

@@ -25,6 +25,9 @@ struct SlotSource: ~Copyable, Sendable {
 
   private var isGuest: Bool { dependents?.host != nil }
 
+  /// Whether the operation is a run, which its riders share.
+  @usableFromInline var isRun: Bool { dependents?.riders != nil }
+
   var ticket: QueueTicket {
     get {
       let id = UseCaseOperationID(number: number.load(ordering: .relaxed))

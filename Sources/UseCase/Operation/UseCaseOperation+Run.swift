@@ -6,7 +6,8 @@ extension UseCaseOperation {
   func submit(priority: TaskPriority? = nil, isCall: Bool) {
     let (admission, sleep) = core.submit(self)
     if core.queue.announces { announce(priority: priority, isCall: isCall) }
-    if isCall || !Slot.hasHolder {
+    // A run outlives the call that began it, if others ride it, too.
+    if isCall && !core.source.isRun || !Slot.hasHolder {
       spawn(admission, after: sleep, priority: priority)
     } else {
       spawnOutsideOfSlot(admission, after: sleep, priority: priority)
