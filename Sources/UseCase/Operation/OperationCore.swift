@@ -19,7 +19,7 @@ struct OperationCore: ~Copyable, Sendable {
 
   @usableFromInline let useCaseType: any Any.Type
   @usableFromInline let source: SlotSource
-  private let lastWaiter = Atomic<Int32>(0)
+  private let lastWait = Atomic<Int32>(0)
   private let guarded: Lock<Guarded>
 
   // Small values are last, which saves sixteen bytes an operation.
@@ -165,29 +165,35 @@ struct OperationCore: ~Copyable, Sendable {
 
   /// Waits for the outcome, and for the slot to be given back unless the outcome came early.
   nonisolated(nonsending) func awaitValue() async {
-    let key = nextWaiter()
-    _ = await withUnsafeContinuation { awaitValue($0, key: key) }
+    let wait = nextWait()
+    _ = await withUnsafeContinuation { awaitValue($0, wait) }
   }
 
-  /// Returns the key of the next task that awaits the value.
-  @usableFromInline func nextWaiter() -> Int32 { lastWaiter.add(1, ordering: .relaxed).newValue }
+  @usableFromInline
+  func nextWait() -> ValueWait {
+    ValueWait(key: lastWait.add(1, ordering: .relaxed).newValue)
+  }
 
   /// Resumes the waiter with true once there is an outcome and, unless that came early, the slot is
   /// given back; with false if the awaiting task is cancelled first.
   @usableFromInline
-  func awaitValue(_ waiter: UnsafeContinuation<Bool, Never>, key: Int32) {
-    if let waiter = withMachine({ $0.awaitValue(waiter, key: key) }) {
+  func awaitValue(_ waiter: UnsafeContinuation<Bool, Never>, _ wait: borrowing ValueWait) {
+    if let waiter = withMachine({ $0.awaitValue(waiter, key: wait.key) }) {
       waiter.resume(returning: true)
-    } else if Task.isCancelled {
-      // The cancellation may have come when there was no waiter to abandon.
-      abandon(key)
+    } else if wait.isAbandoned {
+      abandon(wait.key)
     }
   }
 
   /// The task that awaits the value is cancelled, and in the call form the operation with it.
   @usableFromInline
-  func abandon(_ key: Int32, isCall: Bool = false) {
+  func abandon(_ wait: borrowing ValueWait, isCall: Bool) {
     if isCall { concludeEarly(.cancelled(.requested)) }
+    wait.abandon()
+    abandon(wait.key)
+  }
+
+  private func abandon(_ key: Int32) {
     withMachine { $0.abandon(key) }?.resume(returning: false)
   }
 

@@ -81,11 +81,11 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   @inlinable @inline(__always)
   nonisolated(nonsending) func value(isCall: Bool) async throws -> Response {
     if core.failIfDeadlock(isCall: isCall) { throw UseCaseDeadlock() }
-    let key = core.nextWaiter()
+    let wait = core.nextWait()
     let isSettled = await withTaskCancellationHandler {
-      await withUnsafeContinuation { core.awaitValue($0, key: key) }
+      await withUnsafeContinuation { core.awaitValue($0, wait) }
     } onCancel: {
-      core.abandon(key, isCall: isCall)
+      core.abandon(wait, isCall: isCall)
     }
     // A call may be cancelled when the operation has just concluded, or just before it is awaited.
     guard isSettled, !(isCall && Task.isCancelled), let outcome else { throw CancellationError() }
