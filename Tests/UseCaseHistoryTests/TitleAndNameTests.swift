@@ -41,6 +41,25 @@ struct TitleAndNameTests {
     #expect(history.state.undoTitle == "A")
   }
 
+  /// The state is read at the very moment when the cancelled operation lets go of its use case.
+  @Test func `an execution cancelled before it begins has its title as long as it can be undone`()
+    async
+  {
+    let seen = Watched<[HistoryState]>([])
+    for _ in 0..<100 {
+      let (lifetime, history) = (Lifetime(), UseCaseHistory())
+      let look: @Sendable () -> Void = { [weak history] in
+        if let history { seen.update { [state = history.state] in $0.append(state) } }
+      }
+      let operation = history.execute(Tracked(token: lifetime.track(onRelease: look)), "A")
+      operation.cancel()
+      await operation.ended()
+      await history.idle()
+    }
+    #expect(!seen.value.isEmpty)
+    #expect(!seen.value.contains { $0.canUndo && $0.undoTitle == nil })
+  }
+
   @Test func `an execution that merges has its own title until it has merged`() async {
     await history.type(page, "a")
     let gate = page.hold("do b")
@@ -155,4 +174,12 @@ struct TitleAndNameTests {
     await history.idle()
     #expect(history.layout == "[| A]*")
   }
+}
+
+private struct Tracked: UndoableUseCase {
+  let token: Lifetime.Token
+
+  func main(_ text: String) async throws { try Task.checkCancellation() }
+  func undo(_ text: String, _: Void) async throws {}
+  func title(for text: String) -> String { text }
 }

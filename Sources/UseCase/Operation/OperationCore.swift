@@ -101,11 +101,13 @@ struct OperationCore: ~Copyable, Sendable {
   /// slot if it is free.
   @usableFromInline func exit() -> FreeSlot? { withMachine { $0.exit() } }
 
-  /// Gives the slot back if it is free. Returns what the caller does next.
+  /// Gives the slot back if it is free, and then releases the rest of the body. Returns what the
+  /// caller does next.
   @usableFromInline
-  func giveBack(_ slot: FreeSlot?) -> AfterBody {
+  func giveBack(_ slot: FreeSlot?, releasing rest: () -> Void = {}) -> AfterBody {
     guard let slot else { return .nothing }
     source.giveBack(slot)
+    rest()
     let (waiters, next) = withMachine { $0.wasGivenBack() }
     waiters.forEach { $0.resume(returning: true) }
     return next

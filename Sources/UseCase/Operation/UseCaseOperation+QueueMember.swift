@@ -47,9 +47,17 @@ extension UseCaseOperation: QueueMember {
 extension UseCaseOperation: AdmittedOperation {
   @usableFromInline package var useCaseType: any Any.Type { core.useCaseType }
 
-  @usableFromInline package var title: String? {
+  /// The use case, if it describes itself, until the body begins. On a queue with a keeper, until the
+  /// body has returned.
+  var described: (any DescribedUseCase)? {
     var useCase: (any UseCase<Request, Response>)?
     core.underLock { useCase = self.useCase }
-    return (useCase as? any DescribedUseCase)?.title(for: request)
+    return useCase as? any DescribedUseCase
   }
+
+  @usableFromInline package var baseType: any Any.Type {
+    described?.baseType ?? core.useCaseType
+  }
+
+  @usableFromInline package var title: String? { described?.title(for: request) }
 }

@@ -18,7 +18,7 @@ extension UseCaseOperation {
   @usableFromInline @inline(never)
   func announce(priority: TaskPriority?, isCall: Bool) {
     if let reactions = core.queue.reactions {
-      reactions.react(to: self, of: described?.baseType ?? core.useCaseType)
+      reactions.react(to: self, of: baseType)
     }
     if let keeper = core.queue.ridersKeeper,
       keeper.submitted(self, priority: priority, isCall: isCall)
@@ -26,9 +26,6 @@ extension UseCaseOperation {
       core.queue.resume()
     }
   }
-
-  /// The use case, if it describes itself. Ask before any other thread sees the operation.
-  var described: (any DescribedUseCase)? { useCase as? any DescribedUseCase }
 
   /// Releases the use case: under the lock if a keeper may be asking it for a title.
   @inlinable @inline(never)
@@ -79,10 +76,11 @@ extension UseCaseOperation {
   @concurrent @inlinable @inline(__always)
   func run(_ start: BodyStart) async {
     // The remains of the body are released before the end can be seen.
-    let freed: FreeSlot?
+    let next: AfterBody
     var returned: Response?
     if start != .skip {
       if start == .runAndDeliver { deliverInAnotherTask() }
+      let freed: FreeSlot?
       do {
         let response = try await body()
         freed = succeed(with: response)
@@ -91,11 +89,11 @@ extension UseCaseOperation {
       } catch {
         freed = core.fail(error)
       }
+      next = core.giveBack(freed)
     } else {
-      forgetUseCase()
-      freed = core.exit()
+      next = skipBody()
     }
-    switch core.giveBack(freed) {
+    switch next {
     case .deliver where core.source.dependents == nil: await deliverHere(returned)
     // The task of a call has inherited the slot of its caller.
     case .deliver: await deliver()
@@ -118,6 +116,10 @@ extension UseCaseOperation {
         ? try await useCase.main(request) : try await runIntercepted(useCase)
     }
   }
+
+  /// The body never begins. A keeper may ask for the title as long as the operation is in its queue.
+  @usableFromInline @inline(never)
+  func skipBody() -> AfterBody { core.giveBack(core.exit()) { forgetUseCase() } }
 
   @inlinable @inline(never)
   func succeed(with response: Response) -> FreeSlot? {

@@ -16,30 +16,14 @@ package protocol QueueKeeper: AnyObject, Sendable {
   func unlocked()
 }
 
-/// Follows the riders of one run, which have a queue of their own, outside of any lock.
-protocol RidersKeeper: AnyObject, Sendable {
-  /// The task of a rider is about to be made, on the thread that executes.
-  ///
-  /// - Parameters:
-  ///   - rider: An operation that was admitted, or that is a guest.
-  ///   - priority: The priority of the body, nil for that of the running code.
-  ///   - isCall: Whether it is executed by the call form.
-  /// - Returns: Whether the queue is to be resumed.
-  func submitted(_ rider: any QueueMember, priority: TaskPriority?, isCall: Bool) -> Bool
-
-  /// A rider has an outcome before its body has returned. It is called on the thread that gives the
-  /// outcome.
-  func concludedEarly(_ rider: UseCaseOperationID)
-
-  /// Whether a rider waits for the running code, and so must not be awaited by it.
-  func waitsForCodeHere(_ rider: UseCaseOperationID) -> Bool
-}
-
 /// An operation as the keeper of its queue sees it.
 @usableFromInline
 package protocol AdmittedOperation: AnyObject, Sendable {
   var id: UseCaseOperationID { get }
   var useCaseType: any Any.Type { get }
+
+  /// The type of its use case: of an erased one, that of its base. Known as long as the title is.
+  var baseType: any Any.Type { get }
 
   /// The title of its request, until its body has returned: nil if the use case has none, or is a
   /// wrapper of a client's. It runs code of a client, so ask for it outside of locks.
