@@ -33,7 +33,7 @@ struct JournaledKind<Base: JournaledUseCase>: JournalKind {
 
   func step(_ pair: HistoryPair, _ coder: any HistoryCoder) throws -> any HistoryStep {
     let (request, response) = try values(pair, coder)
-    return RecordedStep(base, RecordedIdentity(), request, response)
+    return RecordedStep(base, RecordedIdentity(of: RecordedUseCase<Base>.self), request, response)
   }
 
   private func values(

@@ -17,8 +17,12 @@ final class RecordedIdentity<Base: UndoableUseCase>: Sendable {
   /// says nothing of whether two are the same.
   @usableFromInline let isShared: Bool
 
+  /// The type of the recorded use case.
+  @usableFromInline let useCaseType: any Any.Type
+
   @inlinable
-  init(isShared: Bool = false) {
+  init(of useCaseType: any Any.Type, isShared: Bool = false) {
+    self.useCaseType = useCaseType
     self.isShared = isShared
     step = { RecordedStep($0, $1, $2, $3) }
     merge = { earlier, later in

@@ -47,7 +47,7 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
   /// - Complexity: That of the base use case, and O(*n*) in the number of entries that leave.
   @inline(__always)
   public func main(_ request: Base.Request) async throws -> Base.Response {
-    switch core.enter() {
+    switch core.enter(identity.useCaseType) {
     case .elsewhere:
       return try await executed(request)
     case .answered(let frame):
@@ -69,7 +69,7 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
         ledger.leave(frame, with: nil)
         throw error
       }
-      guard let step else { fatalError("A recorded body that returns has a response.") }
+      guard let step else { preconditionFailure("A recorded body that returns has a response.") }
       ledger.leave(frame, with: step)
       return step.response
     }
@@ -94,13 +94,15 @@ extension UndoableUseCase {
   /// - Returns: The recorded use case.
   @inlinable
   public func recorded(in history: UseCaseHistory) -> RecordedUseCase<Self> {
-    RecordedUseCase(self, RecordedIdentity(), in: history.core)
+    RecordedUseCase(self, RecordedIdentity(of: RecordedUseCase<Self>.self), in: history.core)
   }
 
   /// Returns a use case that has no copies: it is executed once.
   @inlinable
   func recordedOnce(in history: UseCaseHistory) -> RecordedUseCase<Self> {
-    let identity = history.core.shared { RecordedIdentity<Self>(isShared: true) }
+    let identity = history.core.shared {
+      RecordedIdentity<Self>(of: RecordedUseCase<Self>.self, isShared: true)
+    }
     return RecordedUseCase(self, identity, in: history.core)
   }
 }

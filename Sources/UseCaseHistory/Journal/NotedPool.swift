@@ -92,14 +92,6 @@ extension NotedPool {
     pool.lose(record, into: &drops)
   }
 
-  /// Records an execution for which the lane has not waited, if no move has entries in its hands.
-  mutating func recordLate(_ record: Record, into drops: inout [Drop]) {
-    let isMoving = pool.isMoving
-    window.close()
-    change(.ended(record.id, isMoving ? .lost : .recorded))
-    if isMoving { pool.lose(record, into: &drops) } else { pool.record(record, into: &drops) }
-  }
-
   /// The execution had no effect.
   mutating func fail(_ id: ID) {
     window.close()

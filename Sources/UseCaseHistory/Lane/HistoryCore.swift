@@ -46,7 +46,7 @@ final class HistoryCore: Sendable {
     case recording(HistoryFrame)
   }
 
-  /// A recorded use case begins: its `main` is called. There are seven cases.
+  /// A recorded use case of this type begins: its `main` is called.
   ///
   /// 1. The code does not run on the lane: a wrapper on another queue calls `main`. It is executed.
   ///
@@ -60,50 +60,49 @@ final class HistoryCore: Sendable {
   ///
   ///        lane:  group { main ← we are here }
   ///
-  /// 4. It runs in a task that was left behind by a body which is over. The slot may be given back
-  ///    at any moment. It is executed, to hold the slot or to wait for another.
+  /// 4. A wrapper on the lane calls it, or an operation on another queue that runs inside of one on
+  ///    the lane, or a task that was left behind by a body which is over. It is executed, as a guest:
+  ///    so the lane waits until it is over, whatever its caller does.
   ///
+  ///        lane:  wrapper { main ← we are here }
+  ///        lane:  use case of a client { other queue:  wrapper { main ← we are here } }
   ///        lane:  recorded body { Task { … } }   … main ← we are here
   ///
-  /// 5. It is the body of an operation that holds the lane, or is called there by a wrapper.
+  /// 5. It is the body of an operation on the lane, and is recorded.
   ///
   ///        lane:  main ← we are here
   ///
-  /// 6. An operation on another queue calls it, and runs inside of one that holds the lane. It is
-  ///    executed, in the slot of the latter.
-  ///
-  ///        lane:  use case of a client { other queue:  wrapper { main ← we are here } }
-  ///
-  /// 7. It is called in a shared run that others began, and that an undo, a redo or a move rides. It
-  ///    only runs: nothing is recorded while entries move.
+  /// 6. The same in a shared run that others began, and that an undo, a redo or a move rides. It only
+  ///    runs: nothing is recorded while entries move.
   ///
   ///        lane:  undo { rider of  other queue:  run { main ← we are here } }
-  func enter() -> Beginning {
+  func enter(_ useCaseType: any Any.Type) -> Beginning {
     let (here, place) = (HistoryFrame.innermost, lane.placeHere)
-    guard place.isHeld else { return .elsewhere }
+    guard place.isHeld else { return .elsewhere }  // 1
     let outer = here?.running(of: ledger.history)
     if let outer {
       switch outer.role {
       case .body, .part:
-        return .answered(frame(.body, outer.entrance, in: place, inside: here))
+        return .answered(frame(.body, outer.entrance, in: place, inside: here))  // 2
       case .group(let group) where ledger.change({ $0.groups.openPart(in: group) }):
         let entrance = HistoryLane.Entrance(holder: outer.entrance.holder, entry: .next())
-        return .recording(frame(.part(of: group), entrance, in: place, inside: here))
+        return .recording(frame(.part(of: group), entrance, in: place, inside: here))  // 3
       case .group: break
       }
     }
-    guard place.isOwn, let operation = place.operation, here?.operation != operation
-    else { return .elsewhere }
+    guard place.isBody(of: useCaseType), let operation = place.operation,
+      here?.operation != operation
+    else { return .elsewhere }  // 4
     let (entrance, move) = ledger.change { machine in
       (
         machine.enter(in: ID(operation), leftIn: here?.entrance.holder, spare: .next()),
         machine.runningMove
       )
     }
-    if let entrance { return .recording(frame(.body, entrance, in: place, inside: here)) }
-    guard let move else { return .elsewhere }
+    if let entrance { return .recording(frame(.body, entrance, in: place, inside: here)) }  // 5
+    guard let move else { preconditionFailure("A body on the lane runs while it is held for it.") }
     let unrecorded = HistoryLane.Entrance(holder: move, entry: move)
-    return .answered(frame(.body, unrecorded, in: place, inside: here))
+    return .answered(frame(.body, unrecorded, in: place, inside: here))  // 6
   }
 
   private func frame(

@@ -178,11 +178,12 @@ struct HistoryLane: Sendable {
     return entrance
   }
 
-  /// A recorded body, or the body of a group, is over.
-  mutating func endBody(in holder: ID) -> HistoryTurn.BodyEnd {
-    let end = turn.endBody(in: holder)
-    if end == .clears { unbind(fromFirst: false) }
-    return end
+  /// A recorded body, or the body of a group, is over. Returns whether a `clear` from inside takes
+  /// effect now.
+  mutating func endBody(in holder: ID) -> Bool {
+    let clears = turn.endBody(in: holder)
+    if clears { unbind(fromFirst: false) }
+    return clears
   }
 
   /// The result of the running operation is this entry, and undos that wait for it mean this one.

@@ -76,11 +76,7 @@ extension HistoryMachine {
   ) -> Drops {
     let record = Record(id: entrance.entry, content: content)
     var drops: Drops = []
-    guard endBody(in: entrance.holder, into: &drops) else {
-      noted.recordLate(record, into: &drops)
-      lane.forget()
-      return drops
-    }
+    endBody(in: entrance.holder, into: &drops)
     if lane.losesResults {
       noted.lose(record, into: &drops)
       finish(as: nil)
@@ -96,20 +92,14 @@ extension HistoryMachine {
   mutating func fail(_ entrance: HistoryLane.Entrance) -> Drops {
     noted.fail(entrance.entry)
     var drops: Drops = []
-    if endBody(in: entrance.holder, into: &drops) { finish(as: nil) }
+    endBody(in: entrance.holder, into: &drops)
+    finish(as: nil)
     return drops
   }
 
-  /// A body is over, and a `clear` from inside takes effect. Returns false if the lane has gone on
-  /// without the body.
-  private mutating func endBody(in holder: ID, into drops: inout Drops) -> Bool {
-    switch lane.endBody(in: holder) {
-    case .late: return false
-    case .inTurn: return true
-    case .clears:
-      noted.clear(into: &drops)
-      return true
-    }
+  /// A body is over, and a `clear` from inside takes effect.
+  private mutating func endBody(in holder: ID, into drops: inout Drops) {
+    if lane.endBody(in: holder) { noted.clear(into: &drops) }
   }
 
   /// The running operation has become this entry, or none. An entry that is forecast lies where the
@@ -141,9 +131,7 @@ extension HistoryMachine {
       note(.closed(group.id, isLost: false))
       end.waiter = groups.closePart(kept, in: parent)
     } else {
-      guard endBody(in: holder, into: &end.drops) else {
-        preconditionFailure("A group holds its slot.")
-      }
+      endBody(in: holder, into: &end.drops)
       let wasPartial = noted.pool.stacks.partial != nil
       let entry = noted.close(
         group.id, as: kept, isLost: lane.losesResults, into: &end.drops)

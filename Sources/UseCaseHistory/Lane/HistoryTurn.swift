@@ -12,15 +12,6 @@ struct HistoryTurn: Sendable {
     let entry: ID
   }
 
-  enum BodyEnd {
-    /// The lane is still that of the body.
-    case inTurn
-    /// The lane is still that of the body, and a `clear` from inside takes effect now.
-    case clears
-    /// The lane has gone on without the body: a wrapper has left it behind in a task.
-    case late
-  }
-
   private struct Run: Sendable {
     let holder: ID
     /// The entry that an undo called at present is for.
@@ -123,14 +114,17 @@ struct HistoryTurn: Sendable {
     }
   }
 
-  /// A recorded body, or the body of a group, is over.
-  mutating func endBody(in holder: ID) -> BodyEnd {
-    guard case .running(var run) = state, run.holder == holder, run.bodies > 0 else { return .late }
+  /// A recorded body, or the body of a group, is over. Returns whether a `clear` from inside takes
+  /// effect now.
+  mutating func endBody(in holder: ID) -> Bool {
+    guard case .running(var run) = state, run.holder == holder, run.bodies > 0 else {
+      preconditionFailure("A body is over before its operation gives the lane back.")
+    }
     run.bodies -= 1
     defer { state = .running(run) }
-    guard run.bodies == 0, run.clearsWhenOver else { return .inTurn }
+    guard run.bodies == 0, run.clearsWhenOver else { return false }
     (run.isCleared, run.clearsWhenOver) = (true, false)
-    return .clears
+    return true
   }
 
   /// The running operation becomes another entry than waiting undos know. Returns the one before.
