@@ -46,6 +46,25 @@ struct JournalDoubtTests {
     #expect(paper.lines.value == [])
   }
 
+  @Test func `an execution of which nobody knows is no entry if the history was cleared`()
+    async throws
+  {
+    let history = try await open(disk)
+    await history.write(paper, "A")
+    let gate = paper.hold("do B")
+    let operation = history.execute(Write(paper: paper), "B")
+    await paper.began("do B")
+    history.clear()
+    while paper.discarded.isEmpty { await Task.yield() }
+    disk.fail(.crash(at: disk.writes + 1, isWritten: false))
+    gate.open()
+    await operation.ended()
+    paper.settle(by: .unknown)
+    let next = try await open(disk.next())
+    #expect(settled == ["settle execution(\"B\")"])
+    #expect(next.entries.isEmpty && !next.state.isClean)
+  }
+
   @Test(arguments: [Paper.Settling.unknown, .failure])
   func `an execution of which nobody knows is in doubt and blocks nothing`(
     settling: Paper.Settling

@@ -279,6 +279,7 @@ extension HistoryReplay {
       pool.markSaved(nil)
     }
     endMove()
+    executions.removeLostInDoubt()
     for execution in executions.all where execution.isAnswered {
       if execution.isUnread, execution.group == nil {
         // What was recorded after it is in the history already.

@@ -53,6 +53,11 @@ struct ReplayedExecutions {
     for id in executions.keys { executions[id]?.isLost = true }
   }
 
+  /// Nobody can say whether these had an effect, and the history was cleared meanwhile: they leave.
+  mutating func removeLostInDoubt() {
+    executions = executions.filter { !$0.value.isLost || $0.value.isAnswered }
+  }
+
   /// All of them, in the order asked for.
   var all: [Execution] { executions.values.sorted { $0.id < $1.id } }
 }
