@@ -2,9 +2,9 @@
 ///
 ///     fresh → starting → riding → left
 ///
-/// A rider is an operation that shares the run. It boards when it is admitted, and leaves once, when
-/// it is cancelled or its body has returned. The first rider starts the run, and later riders ride
-/// along. When the last rider has left, the run is cancelled if it has no outcome.
+/// A rider is an operation that shares the run. It boards when it is admitted, and leaves once,
+/// when it is cancelled or its body has returned. The first rider starts the run, and later riders
+/// ride along. When the last rider has left, the run is cancelled if it has no outcome.
 ///
 /// The machine decides, and its owner acts once the lock is released.
 struct RunMachine<Run: Sendable, Rider: Sendable>: Sendable {

@@ -194,7 +194,8 @@ private final class SharedRiders<Base: UseCase>: RidersKeeper where Base.Request
   }
 
   /// Fails the calls that boarded before it was known that the run waits for the slot of a caller.
-  /// A rider that is a run itself, of a use case that is shared twice, fails with all of its riders.
+  /// A rider that is a run itself, of a use case that is shared twice, fails with all of its
+  /// riders.
   private func failDeadlocks(with run: any Untyped) {
     guard run.isSerial else { return }
     for rider in machine.withLock({ $0.riders })

@@ -27,8 +27,8 @@ public protocol UseCase<Request, Response>: Sendable {
   ///
   /// Store the queue in a `let`. To share it among all values of the type, return a `static let`
   /// from `queue`. A computed property that creates a queue limits nothing, because each access
-  /// returns a new queue. In a `@MainActor` type or an actor, mark a
-  /// computed property `nonisolated`.
+  /// returns a new queue. In a `@MainActor` type or an actor, mark a computed property
+  /// `nonisolated`.
   var queue: UseCaseQueue { get }
 
   /// Returns the queue for one request. The default is ``queue``.

@@ -12,10 +12,10 @@
 /// ```
 ///
 /// Each lane is a ``UseCaseQueue`` of its own, and lanes never affect each other. A lane exists
-/// while operations are in it, or you keep a reference to it or to one of its operations. After that, the lane is deallocated: a
-/// million keys, used one after the other, leave no memory behind. A lane that is created again
-/// starts afresh: it isn't suspended, and its throttle interval starts anew. To keep a lane
-/// suspended, or to keep its throttle interval, keep a reference to the lane.
+/// while operations are in it, or you keep a reference to it or to one of its operations. After
+/// that, the lane is deallocated: a million keys, used one after the other, leave no memory behind.
+/// A lane that is created again starts afresh: it isn't suspended, and its throttle interval starts
+/// anew. To keep a lane suspended, or to keep its throttle interval, keep a reference to the lane.
 ///
 /// `UseCaseLanes` is a reference type: copies of a use case share their lanes.
 public final class UseCaseLanes<Key: Hashable & Sendable>: Sendable {

@@ -51,8 +51,8 @@ extension UseCaseOperation {
   /// Cancels the operation when `scope` is deallocated, for the reason
   /// ``UseCaseCancellation/scopeEnded``.
   ///
-  /// Attach the handlers first. The scope releases an operation that has ended, so a handler that you
-  /// attach after `store(in:)` may run although the scope is gone.
+  /// Attach the handlers first. The scope releases an operation that has ended, so a handler that
+  /// you attach after `store(in:)` may run although the scope is gone.
   ///
   /// - Parameter scope: Holds the operation until it has ended.
   /// - Returns: The operation itself.

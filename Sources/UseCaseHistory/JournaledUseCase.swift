@@ -20,9 +20,9 @@ public import UseCase
 /// }
 /// ```
 ///
-/// What is restored runs in the use case that was passed to `open`. So what tells two values of the
-/// type apart, such as the document, belongs into the request. `Void` isn't `Codable`: for no request
-/// or response, take an empty `Codable` struct.
+/// Restored entries run in the use case that was passed to `open`. If you have several values of
+/// the type, put whatever distinguishes them, such as the id of a document, into the request.
+/// `Void` isn't `Codable`: for no request or response, take an empty `Codable` struct.
 ///
 /// Requests and responses are written to the journal: put no secrets into them, or give the journal
 /// a coder that encrypts.

@@ -13,8 +13,8 @@ final class RecordedIdentity<Base: UndoableUseCase>: Sendable {
   /// Asks the use case whether two steps become one.
   @usableFromInline
   let merge: @Sendable (_ earlier: Step, _ later: Step) -> HistoryMerging<Step>
-  /// Whether it is that of all use cases of the type which `execute` of a history records: then it
-  /// says nothing of whether two are the same.
+  /// Whether all calls of `history.execute` share it, for use cases of this type. It doesn't say
+  /// then whether two use cases are the same.
   @usableFromInline let isShared: Bool
 
   /// The type of the recorded use case.

@@ -79,8 +79,8 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
 extension UndoableUseCase {
   /// Returns a use case that does the same, and records its executions in `history`.
   ///
-  /// The updates of a `ReportingUseCase` aren't delivered. An `any UndoableUseCase` can't be recorded
-  /// this way: pass it to ``UseCaseHistory/execute(_:_:)``, or to a generic function.
+  /// The updates of a `ReportingUseCase` aren't delivered. An `any UndoableUseCase` can't be
+  /// recorded this way: pass it to ``UseCaseHistory/execute(_:_:)``, or to a generic function.
   ///
   /// Pass the recorded use case to the code that executes it. Executions of the recorded use case
   /// and of its copies can merge: see ``merge(_:_:)``.
@@ -97,7 +97,7 @@ extension UndoableUseCase {
     RecordedUseCase(self, RecordedIdentity(of: RecordedUseCase<Self>.self), in: history.core)
   }
 
-  /// Returns a use case that has no copies: it is executed once.
+  /// Returns a recorded use case that is executed once, and has no copies to merge with.
   @inlinable
   func recordedOnce(in history: UseCaseHistory) -> RecordedUseCase<Self> {
     let identity = history.core.shared {
@@ -142,7 +142,7 @@ extension RecordedUseCase {
     return step.response
   }
 
-  /// Returns what is written of an execution before it begins.
+  /// Returns the part of the pair that is written before the execution begins.
   private func pair(_ request: Base.Request, in journal: JournalWriter) throws -> HistoryPair {
     guard let name = (Base.self as? any JournaledUseCase.Type)?.journalName,
       let kind = journal.kinds[name], kind.type == Base.self

@@ -24,8 +24,8 @@ public import UseCase
 /// history.undo()
 /// ```
 ///
-/// `main`, `undo` and `redo` run in the isolation of the type. The history calls the other methods on
-/// any thread: in a `@MainActor` type or an actor, mark them `nonisolated`.
+/// `main`, `undo` and `redo` run in the isolation of the type. The history calls the other methods
+/// on any thread: in a `@MainActor` type or an actor, mark them `nonisolated`.
 public protocol UndoableUseCase<Request, Response>: UseCase {
   /// Reverses the effect of an execution.
   ///
@@ -37,7 +37,7 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   ///
   /// - Parameters:
   ///   - request: The request of the execution.
-  ///   - response: What `main`, or the last `redo`, answered.
+  ///   - response: The response of `main`, or of the last `redo`.
   /// - Throws: The reason why the execution can't be undone.
   func undo(_ request: Request, _ response: Response) async throws
 
@@ -53,7 +53,7 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   ///
   /// - Parameters:
   ///   - request: The request of the execution.
-  ///   - response: What `main`, or the last `redo`, answered.
+  ///   - response: The response of `main`, or of the last `redo`.
   /// - Returns: The new response, for the next undo.
   /// - Throws: The reason why the execution can't be redone.
   func redo(_ request: Request, _ response: Response) async throws -> Response
@@ -124,7 +124,7 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   ///
   /// - Parameters:
   ///   - request: The request of the execution.
-  ///   - response: What `main`, or the last `redo`, answered.
+  ///   - response: The response of `main`, or of the last `redo`.
   /// - Returns: The things that `main`, `undo` and `redo` read or write.
   /// - Complexity: Expected to be O(1). `footprint` is called whenever an entry is recorded,
   ///   redone, restored from a journal, or compared with another entry.
@@ -148,7 +148,7 @@ extension UndoableUseCase {
   ///
   /// - Parameters:
   ///   - request: The request of the execution.
-  ///   - response: What `main`, or the last `redo`, answered.
+  ///   - response: The response of `main`, or of the last `redo`.
   /// - Returns: The new response.
   /// - Throws: Whatever `main` throws.
   public func redo(_ request: Request, _ response: Response) async throws -> Response {

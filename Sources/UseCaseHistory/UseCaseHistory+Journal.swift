@@ -26,7 +26,8 @@ extension UseCaseHistory {
   /// - ``UndoableUseCase/discard(_:_:_:)`` for each pair that leaves the history meanwhile, such as
   ///   an entry over the limit, and for each pair whose `discard` may have been interrupted
   ///
-  /// The cancellation of the awaiting task changes nothing: `open` returns when all of this is done.
+  /// The cancellation of the awaiting task changes nothing: `open` returns when all of this is
+  /// done.
   ///
   /// - Parameters:
   ///   - journal: The journal of the history. Use it for nothing else as long as the history

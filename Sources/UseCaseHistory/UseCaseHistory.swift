@@ -221,8 +221,7 @@ extension UseCaseHistory {
     return HistoryFrame.leave(here) { Move(core: core).execute(move) }
   }
 
-  /// Runs what waits for no lane. A queue of its own: what becomes of the default one is no concern
-  /// of a history.
+  /// Runs operations that are refused. Not the default queue, which a client may suspend.
   private static let aside = UseCaseQueue()
 
   /// An operation that a body on the lane awaits there would wait for itself.

@@ -5,8 +5,8 @@
 ///     …
 ///
 /// Numbers have four bytes, the lowest first. The length has a checksum of its own, so that a wrong
-/// one is not mistaken for a record that was cut off. A file that was written anew has a seal behind
-/// its records: they were synced before anybody could read them, so that none can be torn.
+/// one is not mistaken for a record that was cut off. A file that was written anew has a seal
+/// behind its records: they were synced before anybody could read them, so that none can be torn.
 enum JournalFormat {
   static let header: [UInt8] = {
     let start = magic + bytes(of: 1)

@@ -104,7 +104,7 @@ extension RetryInterceptor {
         guard first > .zero else { return first }
         var duration = first
         for _ in 1..<number where duration < cap {
-          // Compared before it is multiplied, which could be too much for a duration.
+          // Compared first, because the product could be too much for a duration.
           guard duration / cap * factor < 1 else { return cap }
           duration = duration * factor
         }

@@ -2,9 +2,11 @@
 /// task at a time delivers.
 ///
 ///     idle ⇄ delivering ⇄ telling → ended
+///     idle → ended → delivering
 ///
-/// The end is when every handler attached so far has run. The task that delivers then tells those
-/// who wait for it. A handler that is attached later begins another delivery.
+/// The end is when every handler attached so far has run. The task that delivers then tells the
+/// listeners, which wait for it. If there is nothing to deliver, the end comes at once. A handler
+/// that is attached later begins another delivery.
 ///
 /// The handlers of the outcome stand in a list of their own, because they know the type of the
 /// response. This machine counts them. A `cancel()` that comes when the operation has a verdict
@@ -15,7 +17,7 @@ struct Delivery<Update: Sendable, Listener: Sendable>: Sendable {
   }
 
   /// An update, a handler of the start, which is kept as an update, or a listener. Few operations
-  /// have any.
+  /// have any. A list of each kind would cost every operation forty instructions.
   private enum Extra: Sendable {
     case update(Update)
     case listener(Listener)

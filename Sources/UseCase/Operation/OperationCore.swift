@@ -58,6 +58,7 @@ struct OperationCore: ~Copyable, Sendable {
   @usableFromInline
   func submit(_ member: any QueueMember) -> (Admission, sleep: UseCaseQueue.Sleep?) {
     let (admission, sleep) = source.admit(member)
+    // The machine assumes a start, so an unobserved one changes nothing.
     if isObserved || admission != .start {
       change(isTelling: true) { $0.admit(as: admission) }
     }
@@ -97,12 +98,10 @@ struct OperationCore: ~Copyable, Sendable {
 
   func enter() -> Bool { withMachine { $0.enter() } }
 
-  /// A body exits the slot: a guest has returned, or the own body will never begin. Returns the
-  /// slot if it is free.
+  /// A guest has returned, or the own body will never begin. Returns the slot if it is free.
   @usableFromInline func exit() -> FreeSlot? { withMachine { $0.exit() } }
 
-  /// Gives the slot back if it is free, and then releases the rest of the body. Returns what the
-  /// caller does next.
+  /// Gives the slot back if it is free, and then releases the rest. Returns what the caller does.
   @usableFromInline
   func giveBack(_ slot: FreeSlot?, releasing rest: () -> Void = {}) -> AfterBody {
     guard let slot else { return .nothing }
@@ -172,9 +171,7 @@ struct OperationCore: ~Copyable, Sendable {
   }
 
   @usableFromInline
-  func nextWait() -> ValueWait {
-    ValueWait(key: lastWait.add(1, ordering: .relaxed).newValue)
-  }
+  func nextWait() -> ValueWait { ValueWait(key: lastWait.add(1, ordering: .relaxed).newValue) }
 
   /// Resumes the waiter with true once there is an outcome and, unless that came early, the slot is
   /// given back; with false if the awaiting task is cancelled first.
@@ -263,8 +260,8 @@ struct OperationCore: ~Copyable, Sendable {
   @usableFromInline
   func verdict(of kind: Verdict.Kind) -> Verdict? { withMachine { $0.verdict(of: kind) } }
 
-  /// Runs `body`, which changes the list of handlers, or reads or takes the use case, under the lock
-  /// of the machine.
+  /// Runs `body` under the lock of the machine. It changes the list of handlers, or reads or takes
+  /// the use case.
   @usableFromInline
   func underLock(_ body: () -> Void) { withMachine { _ in body() } }
 

@@ -1,11 +1,12 @@
 /// The life of one operation: its slot, its verdict, and the delivery of what it has to tell.
 ///
-/// Small machines do the work: ``SlotLife``, ``VerdictLife``, ``Delivery`` and ``EventLine``. This
-/// machine joins them. The delivery of the handlers begins when the queue has the slot back.
+/// Small machines do the work: ``SlotLife``, ``VerdictLife``, ``WaiterLine``, ``Delivery`` and
+/// ``EventLine``. This machine joins them. The delivery of the handlers begins when the queue has
+/// the slot back.
 ///
 /// The machine decides, and its owner acts once the lock is released. `Waiter` is a suspended task,
-/// `Job` the task of the body, `Update` an update or a handler of the start on its way, and `Listener`
-/// waits for the end.
+/// `Job` the task of the body, `Update` an update or a handler of the start on its way, and
+/// `Listener` waits for the end.
 struct OperationMachine<
   Waiter: Sendable, Job: Sendable, Update: Sendable, Listener: Sendable
 >: Sendable {

@@ -9,8 +9,9 @@
 /// `Waiter` is the task of the body while it waits for the slot.
 struct SlotLife<Waiter: Sendable>: Sendable {
   private enum State {
-    /// The operation is taken to have a slot. If the queue starts it at once, it has one, and next is
-    /// `occupied`, when the body begins. Otherwise `wait`, `drop` or `grant` is about to follow.
+    /// The operation is assumed to have a slot. If the queue starts it at once, it has one, and
+    /// next is `occupied`, when the body begins. Otherwise `wait`, `drop` or `grant` is about to
+    /// follow.
     case assumed
     /// The operation has no slot. Its task may have parked. Next is `granted`, or `free`.
     case waiting(parked: Waiter?)

@@ -14,7 +14,7 @@ struct SlotSource: ~Copyable, Sendable {
   @inline(__always)
   init(queue: UseCaseQueue, isCall: Bool, riders: (@Sendable () -> [any QueueMember])?) {
     let isInside = isCall && Slot.hasHolder
-    // A run is awaited by its riders alone: who made it may leave before the others.
+    // A run is awaited by its riders alone: the operation that made it may leave before the others.
     let caller = isInside && riders == nil ? Slot.holder() : nil
     let host = isInside ? Slot.enter(ObjectIdentifier(queue)) : nil
     dependents =

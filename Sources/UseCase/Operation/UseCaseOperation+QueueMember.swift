@@ -47,8 +47,8 @@ extension UseCaseOperation: QueueMember {
 extension UseCaseOperation: AdmittedOperation {
   @usableFromInline package var useCaseType: any Any.Type { core.useCaseType }
 
-  /// The use case, if it describes itself, until the body begins. On a queue with a keeper, until the
-  /// body has returned.
+  /// The use case, if it describes itself, until the body begins. On a queue with a keeper, until
+  /// the body has returned.
   var described: (any DescribedUseCase)? {
     var useCase: (any UseCase<Request, Response>)?
     core.underLock { useCase = self.useCase }

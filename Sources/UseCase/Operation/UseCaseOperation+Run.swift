@@ -117,7 +117,8 @@ extension UseCaseOperation {
     }
   }
 
-  /// The body never begins. A keeper may ask for the title as long as the operation is in its queue.
+  /// The body never begins. A keeper may ask for the title as long as the operation is in its
+  /// queue.
   @usableFromInline @inline(never)
   func skipBody() -> AfterBody { core.giveBack(core.exit()) { forgetUseCase() } }
 

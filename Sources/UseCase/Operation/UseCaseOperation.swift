@@ -23,9 +23,10 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   // The types of these parts are those of the operation. A `Mutex` of a generic type would cost
   // three look-ups of metadata at the end of every operation. So each part has a rule instead.
 
-  /// Used by the thread that executes, then only by the task of the body, which takes it. On a queue
-  /// with a keeper, the task leaves it in place until the body has returned, and removes it under the
-  /// lock of the core, where the keeper may read it to ask for a title.
+  /// Used by the thread that executes, then only by the task of the body, which takes it.
+  ///
+  /// On a queue with a keeper, the task leaves it in place until the body has returned, and removes
+  /// it under the lock of the core. The keeper may read it under that lock, to ask for a title.
   ///
   /// The long form of the type has no value at first, so the initializer need not release one.
   @exclusivity(unchecked) @usableFromInline
@@ -119,8 +120,8 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   /// `finally` run instead and receive a cancellation. The ``outcome`` property keeps its value.
   ///
   /// Cancelling an operation again has no effect. `cancel()` also has no effect once the operation
-  /// has run all its handlers, or has begun the last `then`, `catch` or `common` for its outcome, or
-  /// has none of these and has begun a `finally`.
+  /// has run all its handlers, or has begun the last `then`, `catch` or `common` for its outcome,
+  /// or has none of these and has begun a `finally`.
   public func cancel() { core.concludeEarly(.cancelled(.requested)) }
 
   @inlinable @inline(__always)

@@ -10,8 +10,8 @@ struct ValueWait: ~Copyable, Sendable {
     self.key = key
   }
 
-  /// Whether the awaiting task was cancelled, perhaps when there was no waiter to abandon. To ask the
-  /// task costs more than this flag.
+  /// Whether the awaiting task was cancelled, perhaps when there was no waiter to abandon. To ask
+  /// the task costs more than this flag.
   var isAbandoned: Bool { abandoned.load(ordering: .sequentiallyConsistent) }
 
   /// The awaiting task is cancelled.

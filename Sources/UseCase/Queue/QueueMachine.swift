@@ -14,8 +14,8 @@ import UseCaseInternals
 /// A member that need not wait is live from the start. The second way is that of a member with an
 /// early outcome, the third that of one that never starts. A live member holds a slot and has no
 /// outcome yet. An unwinding one still holds its slot, though it has an outcome. An operation and
-/// its queue have a lock each, so the machine may hear of an event when the member has already left.
-/// Such an event finds nobody at the seat of its ticket, and changes nothing.
+/// its queue have a lock each, so the machine may hear of an event when the member has already
+/// left. Such an event finds nobody at the seat of its ticket, and changes nothing.
 ///
 /// Each event costs O(1) for each member that it moves.
 struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {

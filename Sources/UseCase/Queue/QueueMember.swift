@@ -73,8 +73,8 @@ final class Dependents: Sendable {
 
   /// The nearest caller that code runs in.
   ///
-  /// No code will ever run again in the callers before it, so the box lets go of them: a chain in
-  /// which each call is left behind by the next would only grow.
+  /// No code will ever run again in the callers before it, so the box lets go of them. Otherwise a
+  /// chain of abandoned calls would only grow.
   var caller: (any QueueMember)? {
     let first = directCaller.withLock { $0 }
     var next = first

@@ -12,8 +12,8 @@ package struct QueuePlace: Sendable {
   /// Whether the code holds a slot of the queue: its own, or that of a caller.
   package let isHeld: Bool
 
-  /// Whether the innermost operation holds a slot of the queue, and executes a use case of this type,
-  /// itself or erased.
+  /// Whether the innermost operation holds a slot of the queue, and executes a use case of this
+  /// type, itself or erased.
   package func isBody(of type: any Any.Type) -> Bool {
     isOwn && (useCaseType == type || Slot.innermost?.baseType == type)
   }

@@ -52,8 +52,8 @@ enum Slot {
     nearest { $0.isOccupied && $0.nextInLine.contains { isAwaited($0, by: operation) } } != nil
   }
 
-  /// Returns the nearest member that `isWanted`: `member` itself, its caller, its host, its riders if
-  /// it is a run, or a member that waits for one of these.
+  /// Returns the nearest member that `isWanted`: `member` itself, its caller, its host, its riders
+  /// if it is a run, or a member that waits for one of these.
   private static func nearest(
     from member: (any QueueMember)? = innermost, where isWanted: (any QueueMember) -> Bool
   ) -> (any QueueMember)? {
@@ -63,8 +63,8 @@ enum Slot {
       if isWanted(member) { return member }
       let dependents = member.dependents
       next = dependents?.caller
-      // A host keeps its slot, and its value, until its guests have left: also one whose caller has
-      // given it up.
+      // A host keeps its slot, and its value, until its guests have left, even after its caller has
+      // stopped awaiting it.
       if let host = dependents?.host, host.ticket.id != next?.ticket.id,
         hosts.insert(host.ticket.id).inserted
       {
@@ -78,8 +78,8 @@ enum Slot {
     return nil
   }
 
-  /// A call that the running code awaits was cancelled. If its body ends with `CancellationError`, it
-  /// is cancelled for the reason of the last such call.
+  /// A call that the running code awaits was cancelled. If its body ends with `CancellationError`,
+  /// it is cancelled for the reason of the last such call.
   @usableFromInline @inline(never)
   static func noteCancellation(ofCall reason: UseCaseCancellation) {
     innermost?.noteCancellation(ofCall: reason)

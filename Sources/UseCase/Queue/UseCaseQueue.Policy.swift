@@ -13,7 +13,7 @@ extension UseCaseQueue {
   /// | ``serial``, ``limit(_:)`` | waits; first in, first out |
   /// | ``limit(_:waiting:)`` | waits, or is dropped if `waiting` operations wait already |
   /// | ``cancelPrevious`` | supersedes the previous one and starts at once |
-  /// | ``cancelPrevious(debounce:)`` | supersedes the previous one; starts after a pause without a newer one |
+  /// | ``cancelPrevious(debounce:)`` | supersedes the previous one; starts after a pause |
   /// | ``cancelPreviousAndWait`` | supersedes the previous one; starts when the old body returns |
   /// | ``dropWhileBusy`` | is dropped |
   /// | ``keepLatest`` | waits, and supersedes the operation that was waiting |

@@ -172,8 +172,8 @@ public final class UseCaseQueue: Sendable {
   /// `try await useCase(request)`. It is also true in a child task or a `Task { }` that this code
   /// starts, as long as the slot is held. The value is false in handlers and in detached tasks.
   ///
-  /// - Complexity: O(*n*), where *n* is the depth of nested calls of use cases. In a shared run, each
-  ///   of its riders counts, too.
+  /// - Complexity: O(*n*), where *n* is the depth of nested calls of use cases. In a shared run,
+  ///   each of its riders counts, too.
   public var isHeldHere: Bool { Slot.holder(in: ObjectIdentifier(self)) != nil }
 }
 

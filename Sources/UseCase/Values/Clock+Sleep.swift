@@ -1,7 +1,7 @@
 /// A step to take at once after a sleep.
 package typealias Step = @Sendable () -> Void
 
-/// A clock that has resumed a task only when that has taken its step.
+/// A clock whose advance waits until each task that it resumes has taken its step.
 package protocol SteppingClock<Instant>: Clock {
   func sleep(until deadline: Instant, then step: Step) async throws
 }

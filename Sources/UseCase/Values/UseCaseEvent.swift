@@ -9,8 +9,8 @@ public struct UseCaseEvent: Sendable {
   /// The identity of the operation.
   public let id: UseCaseOperationID
 
-  /// The type of the use case, to tell use cases apart without their names. ``AnyUseCase`` is a type
-  /// of its own, whatever it erases. An `any UseCase<…>` keeps the type of its value.
+  /// The type of the use case, to tell use cases apart without their names. ``AnyUseCase`` is a
+  /// type of its own, whatever it erases. An `any UseCase<…>` keeps the type of its value.
   public let type: any Any.Type
 
   /// The name of ``type``. The string is created at each access.

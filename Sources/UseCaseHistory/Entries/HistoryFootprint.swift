@@ -59,7 +59,7 @@ public struct HistoryFootprint: Hashable, Sendable {
     }
   }
 
-  /// The same as numbers, nil for everything. Keys that are equal have the same number; that two
-  /// others have it, too, is rare.
+  /// The same as numbers, nil for everything. Equal keys have the same number, and different keys
+  /// rarely do.
   var marks: [Int]? { keys.map { Array(Set($0.map(\.hashValue))) } }
 }

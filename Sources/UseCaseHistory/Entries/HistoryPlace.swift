@@ -1,4 +1,4 @@
-/// A state of the document that a history can tell from all others: what is applied.
+/// A fingerprint of the state of the document: of the set of applied entries.
 ///
 /// It is a sum, to which each applied entry adds a number of its own. So it is the same in whatever
 /// order entries that have nothing to do with each other are undone and redone. The numbers are as
@@ -6,7 +6,7 @@
 struct HistoryPlace: Hashable, Sendable {
   private(set) var sum: UInt64 = 0
 
-  /// Where all histories begin.
+  /// The place of an empty history.
   static let beginning = Self()
 
   /// The number of an entry as it has been recorded.

@@ -18,7 +18,7 @@ extension HistoryFact {
       let stacks = pool.stacks
       var facts: [HistoryFact] = [
         .piece(.start(last: last, newest: .next(), pool.marks)), .limited(pool.limit),
-        .saved(pool.savedPlace),
+        .saved(pool.saved),
       ]
       func add(_ step: any HistoryStep) {
         facts.append(.piece(.leaf(step.stored.id, step.stored.pair)))

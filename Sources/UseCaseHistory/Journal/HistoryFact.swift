@@ -1,7 +1,8 @@
-/// One thing that a journal knows. A record of a journal is a few of them.
+/// One fact in a journal. A record of a journal contains several.
 ///
 /// All changes of a history go through its pool, and so do the facts when it is opened again: the
-/// two pools come to the same, because they are told the same in the same order.
+/// two pools come to the same, because they are told the same in the same order. So the behavior of
+/// the pool is a part of the format of a journal.
 enum HistoryFact: Equatable, Sendable {
   typealias ID = HistoryEntry.ID
 
@@ -19,9 +20,9 @@ enum HistoryFact: Equatable, Sendable {
 
   /// It had no effect.
   case failed(ID)
-  /// The execution has an effect. Its fate is said by `ended`.
+  /// The execution has an effect. Its fate follows, with `ended`.
   case answered(ID, [UInt8]?, isMarked: Bool)
-  /// The newest entry, should this execution merge into it.
+  /// The newest entry, as it is if the execution `ended` as merged.
   case combined(ID, HistoryPair)
   case ended(ID, End)
   case undone(ID)
@@ -75,7 +76,7 @@ enum HistoryFact: Equatable, Sendable {
     case partial(Int)
     /// Takes the last of the stack as a group that has not ended.
     case interrupted
-    /// Takes the last of the stack as one of which `discard` has not returned.
+    /// Takes the last of the stack as a step whose `discard` has not returned.
     case dropped(HistoryDiscardReason)
   }
 }

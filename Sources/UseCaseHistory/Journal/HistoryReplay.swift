@@ -7,15 +7,6 @@ struct HistoryReplay<Step: Sendable>: ~Copyable {
   typealias Record = HistoryRecord<Step>
   typealias Malformed = HistoryFact.Malformed
 
-  /// Makes steps and titles of their bytes.
-  struct Making {
-    let content: (ID, HistoryPair) -> Record.Content
-    let pair: (Step) -> (id: ID, pair: HistoryPair)
-    /// From now on it is in doubt, or no longer.
-    let doubt: (Step, Bool) -> Void
-    let title: ([UInt8]) throws -> String
-  }
-
   private let making: Making
   private(set) var pool = HistoryPool<Step>(limit: nil)
   private var plan: HistoryPlan<Step>?
@@ -41,10 +32,8 @@ struct HistoryReplay<Step: Sendable>: ~Copyable {
 
 extension HistoryReplay {
   mutating func tell(_ fact: HistoryFact, _ number: UInt64?) throws {
-    if let number {
-      guard number > last else { return }
-      last = number
-    }
+    if let number, number <= last { return }
+    last = number ?? last
     switch fact {
     case .began(let id, let group, let pair):
       try check(group.map { groups.isOpen($0) } ?? true)
@@ -91,7 +80,7 @@ extension HistoryReplay {
     case .forgot(let id):
       executions.remove(id)
       change { $0.forget(id, into: &$1) }
-    case .saved(let place): pool.markSaved(place)
+    case .saved(let place): pool.saved = place
     case .discarded(let ids):
       let gone = Set(ids)
       drops.removeAll { gone.contains(making.pair($0.step).id) }
@@ -263,8 +252,8 @@ extension HistoryReplay {
     case (.execution, .effect(let response)): try executions.answer(id, response, isMarked: true)
     case (.execution, .unknown):
       executions.doubt(id)
-      pool.markSaved(nil)
-    case (.execution, .unreadable): if !executions.isUnread(id) { pool.markSaved(nil) }
+      pool.saved = nil
+    case (.execution, .unreadable): if !executions.isUnread(id) { pool.saved = nil }
     case (_, .noEffect): moves.remove(id)
     case (_, .effect(let response)):
       try move(id, isRedo: doubt.kind == .redo, response, isMarked: true)
@@ -276,7 +265,7 @@ extension HistoryReplay {
   mutating func finish(_ interruption: HistoryInterruption) throws {
     while let id = moves.popFirst() {
       if let step = next(id) { making.doubt(step, true) }
-      pool.markSaved(nil)
+      pool.saved = nil
     }
     endMove()
     executions.removeLostInDoubt()

@@ -10,7 +10,7 @@ protocol JournalKind: Sendable {
   ) throws -> HistoryPair
 
   func step(_ pair: HistoryPair, _ coder: any HistoryCoder) throws -> any HistoryStep
-  /// The title of an execution that has perhaps no response.
+  /// The title of an execution that may have no response.
   func title(_ pair: HistoryPair, _ coder: any HistoryCoder) throws -> String
   func settle(_ doubt: JournalDoubt, _ coder: any HistoryCoder) async -> JournalAnswer
 }

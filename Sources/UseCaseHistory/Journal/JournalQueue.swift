@@ -52,14 +52,14 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
 
   var error: HistoryJournalError? { failure ?? omission }
 
-  /// Returns the error before, which is not to go under the lock.
+  /// Returns the error before, which must not be released under the lock.
   mutating func note(_ failure: HistoryJournalError?) -> HistoryJournalError? {
     defer { self.failure = failure }
     return self.failure
   }
 
   /// Something could not even be made into bytes, or, with nil, all is tried anew. Returns the
-  /// error before, which is not to go under the lock.
+  /// error before, which must not be released under the lock.
   mutating func omit(_ omission: HistoryJournalError?) -> HistoryJournalError? {
     defer { self.omission = omission }
     return self.omission

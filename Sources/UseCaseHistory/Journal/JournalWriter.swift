@@ -1,23 +1,23 @@
 import Synchronization
 import UseCaseInternals
 
-/// Writes the facts of a history to its journal, in order, in tasks of its own: the cancellation of
-/// who waits for it changes nothing.
+/// Writes the facts of a history to its journal, in order, in tasks of its own. The cancellation of
+/// a task that waits for that changes nothing.
 final class JournalWriter: Sendable {
   typealias ID = HistoryEntry.ID
   typealias Waiter = UnsafeContinuation<HistoryJournalError?, Never>
-  /// Discards, and returns for which it is done.
+  /// Discards steps, and returns their ids.
   typealias Chore = @Sendable () -> [ID]
 
   let journal: any HistoryJournal
   let kinds: [String: any JournalKind]
-  /// About how many bytes of a journal the executions take that are alive.
+  /// The approximate size, in a journal, of the executions that are alive.
   let live = Atomic(0)
 
   private struct Sizes {
     /// The bytes of the journal.
     var all = 0
-    /// The bytes of a journal just written anew that no execution takes.
+    /// The bytes of a journal just written anew, without its executions.
     var rest = 0
   }
 
@@ -137,7 +137,7 @@ extension JournalWriter {
 // MARK: - Writing
 
 extension JournalWriter {
-  /// Writes the facts soon. A caller that does not wait for them asks for that.
+  /// Writes the facts soon. Call this if nothing waits for them.
   func start() {
     guard queue.withLock({ $0.begin() }) else { return }
     Task.detached(priority: Task.currentPriority) { await self.drain() }

@@ -170,6 +170,6 @@ extension NotedPool {
 
   mutating func markSaved(_ place: HistoryPlace?) {
     change(.saved(place))
-    pool.markSaved(place)
+    pool.saved = place
   }
 }

@@ -10,7 +10,7 @@ struct ReplayedExecutions {
     let isUnread: Bool
     /// Whether it has an effect.
     var isAnswered = false
-    /// The entry that it may merge into, should it.
+    /// The newest entry, as it is if this execution has merged into it.
     var combined: HistoryPair?
     /// The history was cleared meanwhile.
     var isLost = false

@@ -108,7 +108,7 @@ struct Group<Value: Sendable>: UseCase, DescribedUseCase {
           if let first = plan.nextStep() { try await plan.carryOut(from: first, in: frame) }
         }
       } catch {
-        // That all parts are obsolete is no failure.
+        // It is no failure if all parts are obsolete.
         if plan.isIncomplete { failure = error }
       }
       return (HistoryResidue(of: &plan), failure)

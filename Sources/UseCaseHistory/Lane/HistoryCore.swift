@@ -61,8 +61,8 @@ final class HistoryCore: Sendable {
   ///        lane:  group { main ← we are here }
   ///
   /// 4. A wrapper on the lane calls it, or an operation on another queue that runs inside of one on
-  ///    the lane, or a task that was left behind by a body which is over. It is executed, as a guest:
-  ///    so the lane waits until it is over, whatever its caller does.
+  ///    the lane, or a task that was left behind by a body which is over. It is executed as a guest,
+  ///    so that the lane waits until it is over, whatever its caller does.
   ///
   ///        lane:  wrapper { main ← we are here }
   ///        lane:  use case of a client { other queue:  wrapper { main ← we are here } }
@@ -72,8 +72,8 @@ final class HistoryCore: Sendable {
   ///
   ///        lane:  main ← we are here
   ///
-  /// 6. The same in a shared run that others began, and that an undo, a redo or a move rides. It only
-  ///    runs: nothing is recorded while entries move.
+  /// 6. The same in a shared run that others began, and that an undo, a redo or a move rides. It
+  ///    only runs: nothing is recorded while entries move.
   ///
   ///        lane:  undo { rider of  other queue:  run { main ← we are here } }
   func enter(_ useCaseType: any Any.Type) -> Beginning {

@@ -276,7 +276,7 @@ struct HistoryLane: Sendable {
 
   private func willBeRecorded(_ index: Int) -> Bool { index > 0 || !turn.isCleared }
 
-  /// The entry that undos mean which are for this execution.
+  /// The target of undos that are called right after this execution.
   private func entry(at index: Int) -> ID {
     (index == 0 ? turn.promised : nil) ?? pending[index].id
   }

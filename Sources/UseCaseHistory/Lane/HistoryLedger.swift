@@ -10,12 +10,12 @@ final class HistoryLedger: Sendable {
   typealias Waiter = UnsafeContinuation<Void, Never>
   typealias Machine = HistoryMachine<any HistoryStep, Waiter>
 
-  /// Tells the history from all others, also from one that is later at the same address.
+  /// The identity of the history. Unlike an address, it is never used again.
   let history = HistoryEntry.ID.next()
   private let machine: Lock<Machine>
   private let changes = ChangeSignal()
   private let elapsed: @Sendable () -> Duration
-  // The types of the moves. To look up the metadata of a generic type for each operation costs more.
+  // The types of the moves, looked up once: each look-up of a generic type's metadata is dear.
   private let entryMove: any Any.Type = HistoryEntry?.useCaseType
   private let entriesMove: any Any.Type = [HistoryEntry].useCaseType
   /// Writes the facts of the machine. Nil in a history that ends with its process.
@@ -58,7 +58,8 @@ final class HistoryLedger: Sendable {
   }
 
   /// Discards the entries that the end of a body has dropped. The body still holds the lane, but
-  /// its frame is over, so an operation that `discard` executes is not inside of it.
+  /// its frame is over, so an operation that `discard` executes is as one of a task that the body
+  /// has left behind.
   func discard(_ drops: consuming Machine.Drops, in frame: HistoryFrame) {
     if drops.isEmpty { return }
     if let journal { return journal.discard(drops) }
@@ -141,7 +142,7 @@ extension HistoryLedger {
   }
 
   func entry(of execution: HistoryEntry.ID) -> HistoryEntry? {
-    read { $0.noted.pool.record(of: execution) }.map { $0.record.entry(applied: $0.applied) }
+    read { $0.noted.pool.stacks.entry(of: execution) }.map { $0.record.entry(applied: $0.applied) }
   }
 
   func step(of entry: HistoryEntry.ID) -> (any HistoryStep)? {
@@ -221,7 +222,7 @@ extension HistoryLedger {
     let drops = change {
       $0.record(.init(step, marks: marks), entrance, merging, ticket, at: now)
     }
-    // The last reference to a step is not to go under the lock.
+    // The last reference to a step must not be released under the lock.
     withExtendedLifetime(earlier) {}
     discard(drops, in: frame)
   }

@@ -96,7 +96,7 @@ struct HistoryOpening {
       throw Interruption()
     }
     .execute(content.title)
-    // The rest, which could not be undone, is an entry. A cancellation of the caller changes nothing.
+    // Parts that could not be undone become an entry. A cancellation of the caller changes nothing.
     await operation.ended()
   }
 }

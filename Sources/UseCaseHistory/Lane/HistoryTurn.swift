@@ -14,7 +14,7 @@ struct HistoryTurn: Sendable {
 
   private struct Run: Sendable {
     let holder: ID
-    /// The entry that an undo called at present is for.
+    /// The target of an undo called now.
     var promised: ID
     /// Whether a body has taken the id of the operation for its entry.
     var isClaimed = false
@@ -93,6 +93,8 @@ struct HistoryTurn: Sendable {
   /// A recorded body begins in `operation`. The first body becomes the entry with the id of the
   /// operation on the lane, and each other body becomes `spare`. Nil if the lane has gone on
   /// meanwhile.
+  ///
+  /// A guest is younger than the operation that holds the lane: an older one has lost the lane.
   ///
   /// `left` is the holder in the time of the body that has left this one behind, in a task. If it
   /// still holds the lane, waiting undos are for this body from now on.

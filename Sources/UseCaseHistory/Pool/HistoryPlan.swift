@@ -17,7 +17,7 @@ struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
   private(set) var records: Few<Record>
   /// How many of the records are done with.
   private(set) var moved = 0
-  /// How many leaves of the next record are applied. As long as the plan is open, lost ones count.
+  /// How many leaves of the next record are applied. Lost leaves count until the plan is closed.
   private(set) var applied: Int
   /// The leaves of the next record, if it is a group that has begun. Nil for a lost one.
   private var leaves: [Record?] = []
@@ -33,7 +33,7 @@ struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
     /// A part that leaves its group; nil for a record that leaves. That may be the next record:
     /// then it is a single one, and the plan ends there.
     let part: Record?
-    /// The name of the place that the group is without the part.
+    /// The id of the place of the group without the part.
     let place: ID
     let error: HistoryObsolete
   }
@@ -139,7 +139,7 @@ struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
     if isRedo { applied -= lost }
   }
 
-  /// Returns what `record`, the one at `index`, has become. As it was, it is let go of with the
+  /// Returns what `record`, the one at `index`, has become. The old record is released with the
   /// plan.
   mutating func exchange(_ record: consuming Record, at index: Int) -> Record {
     if hasLost {

@@ -18,7 +18,6 @@ struct HistoryPool<Step: Sendable>: Sendable {
   private(set) var limit: Int?
   private var hand = HistoryHand()
   private var places = HistoryPlaces()
-  private var merged = MergedIDs()
 
   init(limit: Int?) {
     self.limit = limit
@@ -40,12 +39,7 @@ extension HistoryPool {
   /// The present place. Nil inside of a group that is half undone.
   var place: HistoryPlace? { stacks.partial == nil ? places.sum : nil }
 
-  var isSaved: Bool { places.saved != nil && places.saved == place }
-
-  /// Returns the entry that the execution has become, and how many of its leaves are applied.
-  func record(of id: ID) -> (record: Record, applied: Int)? {
-    stacks.record(of: id) ?? merged[id].flatMap { record(of: $0) }
-  }
+  var isSaved: Bool { saved != nil && saved == place }
 }
 
 // MARK: - Recording
@@ -66,9 +60,7 @@ extension HistoryPool {
       preconditionFailure("A merge has an applied entry to merge with.")
     }
     stacks.applied.append(Record(id: earlier.id, content: content))
-    if merged.add(later.id, to: earlier.id) {
-      merged.keep(Set(stacks.applied.records.elements.map(\.id)))
-    }
+    stacks.noteMerge(of: later.id, into: earlier.id)
     drops.append(Drop(later, .merged))
   }
 
@@ -82,7 +74,7 @@ extension HistoryPool {
     drops.append(Drop(HistoryStack([earlier, later]), .annulled))
   }
 
-  /// The record has an effect, and cannot be recorded: the history was cleared before, say.
+  /// The record has an effect, and cannot be recorded, for example because the history was cleared.
   mutating func lose(
     _ record: Record, _ reason: HistoryDiscardReason = .cleared, into drops: inout [Drop]
   ) {
@@ -93,16 +85,8 @@ extension HistoryPool {
 
   /// Puts a record below those that were asked for later. The branch stays.
   mutating func insert(_ record: Record, into drops: inout [Drop]) {
-    var later: [Record] = []
-    // Only the newest one can be half undone.
-    while let newest = stacks.applied.last,
-      newest.id > record.id || (stacks.partial != nil && later.isEmpty),
-      let newest = stacks.applied.popLast()
-    {
-      later.append(newest)
-    }
-    apply(record)
-    for record in later.reversed() { stacks.applied.append(record) }
+    places.sum += record.place
+    stacks.insert(record)
     places.cover(below: top)
     evict(into: &drops)
   }
@@ -150,7 +134,7 @@ extension HistoryPool {
     drops.append(Drop(stacks.applied.removeFirst(count), .evicted))
   }
 
-  /// A group that is half undone leaves as it is. Where it has led to is a place of its own.
+  /// A group that is half undone leaves as it is, which is an unknown place.
   private mutating func settle() {
     if stacks.partial.take() != nil { places.sum += places.unknown() }
   }
@@ -193,8 +177,7 @@ extension HistoryPool {
     if let record { drops.append(Drop(record, .forgotten)) }
   }
 
-  /// Gives the room of holes back, unless a move holds positions. Returns whether positions have
-  /// changed.
+  /// Closes the holes, unless a move holds positions. Returns whether positions have changed.
   mutating func compact() -> Bool {
     guard !isMoving else { return false }
     let isSecond = stacks.undone.compact()
@@ -206,7 +189,10 @@ extension HistoryPool {
     return true
   }
 
-  mutating func markSaved(_ place: HistoryPlace?) { places.saved = place }
+  var saved: HistoryPlace? {
+    get { places.saved }
+    set { places.saved = newValue }
+  }
 }
 
 // MARK: - Moving the cursor
@@ -228,9 +214,8 @@ extension HistoryPool {
     return Plan(isRedo: false, .one(record))
   }
 
-  /// The move has come as far as it could, and the plan is closed. The records that have changed
-  /// are left in the plan as they were before: the last reference to a step is not to go under a
-  /// lock.
+  /// The move has come as far as it could, and the plan is closed. The plan keeps changed records as
+  /// they were before, so that no step is released under a lock.
   mutating func finish(_ plan: inout Plan, into drops: inout [Drop]) {
     if plan.hasLost { drops.append(Drop(HistoryStack(plan.obsoleteParts), .obsolete)) }
     guard let held = hand.open() else {
@@ -305,8 +290,6 @@ extension HistoryPool {
   }
 
   mutating func restore(_ marks: HistoryMarks) { places = HistoryPlaces(marks) }
-
-  var savedPlace: HistoryPlace? { places.saved }
 
   /// Puts the record behind the newest applied one, or in front of the undone ones. The sum has it.
   mutating func restore(_ record: Record, isApplied: Bool) {

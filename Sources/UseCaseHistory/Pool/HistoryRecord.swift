@@ -4,7 +4,7 @@
 /// what is applied of a record is always a prefix of its steps: a number says it all.
 struct HistoryRecord<Step: Sendable>: Sendable {
   enum Content: Sendable {
-    /// It touches everything: so most do, which cost nothing for it.
+    /// It touches everything, as most do. It needs no marks.
     case single(Step)
     case marked(HistoryMarked<Step>)
     case group(HistoryGroup<Step>)
@@ -27,8 +27,8 @@ struct HistoryRecord<Step: Sendable>: Sendable {
   let id: HistoryEntry.ID
   let content: Content
 
-  /// Its part of the place where the history is when this is applied. A group that has lost some of
-  /// its parts is another place, though the same entry.
+  /// The number that it adds to the place of the history when it is applied. A group that has lost
+  /// some of its parts has another one, though it is the same entry.
   var place: HistoryPlace {
     switch content {
     case .single, .marked: .of(id)

@@ -1,7 +1,7 @@
 import UseCaseInternals
 
-/// An array that also loses elements at its front in constant time, as a limit does, and in its
-/// middle, where a hole remains. The first and the last are never holes.
+/// An array that also removes elements at its front in constant time, and in its middle, where a
+/// hole remains. The first and the last are never holes.
 ///
 /// An element has a position, a number that it keeps as long as it is here and `compact` is not
 /// called.

@@ -20,6 +20,7 @@ struct HistoryStacks<Step: Sendable>: Sendable {
   var undone = HistoryStack<Record>()
   /// How many leaves of the newest applied record are applied, if not all of them.
   var partial: Int?
+  private var merged = MergedIDs()
 
   /// The entry that an undo takes.
   var undoID: ID? { applied.last?.id }
@@ -42,8 +43,8 @@ struct HistoryStacks<Step: Sendable>: Sendable {
 
   /// Returns where the entry is, nil if there is none. The search begins at the cursor.
   ///
-  /// - Complexity: O(1) for an applied entry with a footprint of keys, for another one O(*n*) in the
-  ///   distance from the cursor.
+  /// - Complexity: O(1) for an applied entry with a footprint of keys. For another entry, O(*n*) in
+  ///   the distance from the cursor.
   func spot(of id: ID) -> Spot? {
     if let position = applied.position(of: id) { return .applied(at: position) }
     let (oldest, last) = (applied.positions.lowerBound, undone.positions.lowerBound)
@@ -61,6 +62,17 @@ struct HistoryStacks<Step: Sendable>: Sendable {
     guard let spot = spot(of: id), let record = record(at: spot) else { return nil }
     if case .undone = spot { return (record, 0) }
     return (record, id == undoID ? partial ?? record.size : record.size)
+  }
+
+  /// Returns the entry that the execution has become, and how many of its leaves are applied.
+  func entry(of execution: ID) -> (record: Record, applied: Int)? {
+    record(of: execution) ?? merged[execution].flatMap { entry(of: $0) }
+  }
+
+  /// The execution has become a part of the entry.
+  mutating func noteMerge(of execution: ID, into entry: ID) {
+    guard merged.add(execution, to: entry) else { return }
+    merged.keep(Set(applied.records.elements.map(\.id)))
   }
 
   /// Returns an applied entry, and the later ones to undo before it: some for certain, and others
@@ -96,6 +108,19 @@ struct HistoryStacks<Step: Sendable>: Sendable {
       return undone.count(in: position..<undone.positions.upperBound) + (partial == nil ? 0 : 1)
     case nil: return nil
     }
+  }
+
+  /// Puts an applied record below those that were asked for later.
+  mutating func insert(_ record: Record) {
+    var later: [Record] = []
+    // Only the newest one can be half undone.
+    while let newest = applied.last, newest.id > record.id || (partial != nil && later.isEmpty),
+      let newest = applied.popLast()
+    {
+      later.append(newest)
+    }
+    applied.append(record)
+    for record in later.reversed() { applied.append(record) }
   }
 
   /// So many leaves of the newest applied record are applied. Returns false if it has no more.

@@ -1,7 +1,7 @@
-/// Which entries executions have gone into.
+/// Maps each merged execution to its entry.
 ///
-/// An entry that leaves is not looked for: its ids go when there are twice as many as there were,
-/// or as many as entries. So it costs a merge O(1), and nothing else.
+/// The ids of an entry that leaves stay, until there are twice as many ids as after the last
+/// removal, or as many as entries. So a merge costs O(1), and leaving costs nothing.
 struct MergedIDs: Sendable {
   typealias ID = HistoryEntry.ID
 
