@@ -33,9 +33,10 @@ extension UseCaseReactions {
     _ attach: @escaping @Sendable (UseCaseOperation<Base.Request, Base.Response>) -> Void
   ) -> UseCaseReaction {
     let number = add(to: type) { operation in
-      if let operation = operation as? UseCaseOperation<Base.Request, Base.Response> {
-        attach(operation)
+      guard let operation = operation as? UseCaseOperation<Base.Request, Base.Response> else {
+        preconditionFailure("An operation has the types of its use case.")
       }
+      attach(operation)
     }
     return UseCaseReaction(reactions: self, type: type, number: number)
   }

@@ -70,8 +70,10 @@ public final class UseCaseModel<Base: UseCase> {
     _ operation: UseCaseOperation<Base.Request, Base.Response>
   ) -> UseCaseOperation<Base.Request, Base.Response> {
     let id = operation.id
-    // A dropped operation never runs.
-    if case .cancelled? = operation.outcome {} else { running[id] = operation }
+    switch operation.outcome {
+    case .cancelled?: break  // A dropped operation never runs.
+    case .success?, .failure?, nil: running[id] = operation
+    }
     return
       operation
       .then { [weak self] value in self?.succeed(id, with: value) }

@@ -74,10 +74,10 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
       isHeldBack: isSuspended || endOfPause != nil)
     var superseded = Few<Member>.none
     for _ in 0..<decision.supersededLive {
-      if let seat = seats.live.first { superseded.append(unwind(seat)) }
+      superseded.append(unwind(oldest(of: seats.live)))
     }
     for _ in 0..<decision.supersededWaiting {
-      if let seat = seats.waiting.first { superseded.append(dismiss(seat, as: .cancelled)) }
+      superseded.append(dismiss(oldest(of: seats.waiting), as: .cancelled))
     }
     var seat = 0
     switch decision.admission {
@@ -92,6 +92,13 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
     return Arrival(
       ticket: QueueTicket(seat: Int32(seat), id: id), admission: decision.admission,
       endOfPause: endOfPause, superseded: superseded)
+  }
+
+  private func oldest(of line: SeatTable<Member>.Line) -> Int {
+    guard let seat = line.first else {
+      preconditionFailure("A policy supersedes no more members than there are.")
+    }
+    return seat
   }
 
   /// Runs any other event. `now` is needed if the policy has a pause.

@@ -85,7 +85,10 @@ extension HistoryFact {
     case .piece(.interrupted): tag(.interrupted)
     case .piece(.dropped(let reason)):
       tag(.dropped)
-      writer.byte(UInt8(Self.reasons.firstIndex(of: reason) ?? 0))
+      guard let number = Self.reasons.firstIndex(of: reason) else {
+        preconditionFailure("Each reason has a number in journals.")
+      }
+      writer.byte(UInt8(number))
     }
   }
 

@@ -46,7 +46,7 @@ extension HistoryReplay {
       moves.remove(id)
     case .answered(let id, let response, let isMarked):
       try executions.answer(id, response, isMarked: isMarked)
-    case .combined(let id, let pair): executions.combine(id, pair)
+    case .combined(let id, let pair): try executions.combine(id, pair)
     case .ended(let id, let end): try self.end(try executions.end(id), end)
     case .undone(let id): try move(id, isRedo: false)
     case .redone(let id, let response, let isMarked):
@@ -74,8 +74,8 @@ extension HistoryReplay {
       endMove()
     case .limited(let limit): change { $0.setLimit(limit, into: &$1) }
     case .cleared:
-      executions.lose()
-      groups.lose()
+      executions.clear()
+      groups.clear()
       change { $0.clear(into: &$1) }
     case .forgot(let id):
       executions.remove(id)
@@ -271,7 +271,7 @@ extension HistoryReplay {
     executions.removeLostInDoubt()
     for execution in executions.all where execution.isAnswered {
       if execution.isUnread, execution.group == nil {
-        // What was recorded after it is in the history already.
+        // Later executions are in the history already.
         let record = record(of: try executions.end(execution.id))
         change { $0.insert(record, into: &$1) }
         continue

@@ -53,14 +53,14 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   var error: HistoryJournalError? { failure ?? omission }
 
   /// Returns the error before, which must not be released under the lock.
-  mutating func note(_ failure: HistoryJournalError?) -> HistoryJournalError? {
+  mutating func setFailure(_ failure: HistoryJournalError?) -> HistoryJournalError? {
     defer { self.failure = failure }
     return self.failure
   }
 
   /// Something could not even be made into bytes, or, with nil, all is tried anew. Returns the
   /// error before, which must not be released under the lock.
-  mutating func omit(_ omission: HistoryJournalError?) -> HistoryJournalError? {
+  mutating func setOmission(_ omission: HistoryJournalError?) -> HistoryJournalError? {
     defer { self.omission = omission }
     return self.omission
   }
@@ -88,7 +88,7 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   /// Returns the error of the attempt before, which is settled.
   mutating func wrote(_ batch: Batch) -> HistoryJournalError? {
     isStuck = false
-    return batch.facts.isEmpty ? nil : note(nil)
+    return batch.facts.isEmpty ? nil : setFailure(nil)
   }
 
   /// Returns the error before.
@@ -98,7 +98,7 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
     isStuck = true
     facts = batch.facts.filter { $0.fact.intent == nil } + facts
     chores = batch.chores + chores
-    return note(error)
+    return setFailure(error)
   }
 
   /// The history is gone.

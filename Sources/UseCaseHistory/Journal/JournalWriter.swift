@@ -124,13 +124,13 @@ extension JournalWriter {
     do {
       return try body()
     } catch {
-      _ = queue.withLock { $0.omit(HistoryJournalError(.cannotWrite, for: error)) }
+      _ = queue.withLock { $0.setOmission(HistoryJournalError(.cannotWrite, for: error)) }
       return nil
     }
   }
 
   private func note(_ error: any Error) {
-    _ = queue.withLock { $0.note(HistoryJournalError(.cannotWrite, for: error)) }
+    _ = queue.withLock { $0.setFailure(HistoryJournalError(.cannotWrite, for: error)) }
   }
 }
 
@@ -197,9 +197,9 @@ extension JournalWriter {
   }
 
   private func rewrite() async {
-    let omission = queue.withLock { $0.omit(nil) }
+    let omission = queue.withLock { $0.setOmission(nil) }
     guard let facts = whole.withLock({ $0 })?() else {
-      if let omission { _ = queue.withLock { $0.omit(omission) } }
+      if let omission { _ = queue.withLock { $0.setOmission(omission) } }
       return
     }
     do {

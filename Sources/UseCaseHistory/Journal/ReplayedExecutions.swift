@@ -31,7 +31,10 @@ struct ReplayedExecutions {
     executions[id]?.isAnswered = true
   }
 
-  mutating func combine(_ id: ID, _ pair: HistoryPair) { executions[id]?.combined = pair }
+  mutating func combine(_ id: ID, _ pair: HistoryPair) throws {
+    guard executions[id] != nil else { throw HistoryFact.Malformed() }
+    executions[id]?.combined = pair
+  }
 
   func isUnread(_ id: ID) -> Bool { executions[id]?.isUnread ?? false }
 
@@ -48,7 +51,7 @@ struct ReplayedExecutions {
   }
 
   /// The history is cleared.
-  mutating func lose() {
+  mutating func clear() {
     executions = executions.filter { !$0.value.pair.isInDoubt && !$0.value.isUnread }
     for id in executions.keys { executions[id]?.isLost = true }
   }

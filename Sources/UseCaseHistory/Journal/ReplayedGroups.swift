@@ -47,7 +47,7 @@ struct ReplayedGroups<Step: Sendable>: ~Copyable {
   }
 
   /// The history is cleared.
-  mutating func lose() {
+  mutating func clear() {
     for id in groups.keys { groups[id]?.isLost = true }
   }
 

@@ -89,7 +89,9 @@ struct HistoryOpening {
   }
 
   private func compensate(_ group: HistoryRecord<any HistoryStep>) async {
-    guard case .group(let content) = group.content else { return }
+    guard case .group(let content) = group.content else {
+      preconditionFailure("Only groups are rolled back.")
+    }
     let closed = HistoryLedger.Machine.Groups.Closed(
       id: group.id, title: content.title, parent: nil, parts: content.parts)
     let operation = Group<Void>(core: core, nested: nil, interrupted: closed) {
