@@ -39,6 +39,9 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
 
   /// Answers the request as the base use case does, and records the response.
   ///
+  /// A wrapper of yours can call `main`, which is then the same as the call form,
+  /// `try await useCase(request)`.
+  ///
   /// - Parameter request: The input of the use case.
   /// - Returns: The response.
   /// - Throws: The error of the base use case. In a history with a journal, also a

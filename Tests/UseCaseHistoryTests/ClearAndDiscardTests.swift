@@ -71,7 +71,8 @@ struct ClearAndDiscardTests {
     let operation = AnyUseCase(queue: desk.edit.queue) { [edit = desk.edit] (text: String) in
       begun.open()
       await gate.passIgnoringCancellation()
-      return try await edit.main(text)
+      // In a task that is not cancelled.
+      return try await Task { try await edit.main(text) }.value
     }.execute("B")
     await begun.passIgnoringCancellation()
     if isClearedFirst { history.clear() }
@@ -80,6 +81,7 @@ struct ClearAndDiscardTests {
     gate.open()
     await operation.ended()
     #expect(history.layout == "[|]")
+    #expect(page.discarded == ["A1 cleared", "B2 cleared"])
   }
 
   @Test func `a group that runs when the history is cleared is not recorded`() async {

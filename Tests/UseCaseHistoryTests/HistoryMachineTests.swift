@@ -13,15 +13,16 @@ struct HistoryMachineTests {
 
   private static func machine() -> Machine { Machine(limit: nil, mergeWindow: .zero) }
 
-  @Test func `a body does not begin in a slot that has gone on to another`() {
-    var machine = Self.machine()
-    for number in 1...2 { machine.admit(Self.id(number), nil) }
-    machine.start(Self.id(1))
-    machine.leave(Self.id(1))
-    machine.start(Self.id(2))
-    let stale = machine.enter(in: Self.id(1), leftIn: nil, spare: Self.id(9))
-    let present = machine.enter(in: Self.id(2), leftIn: nil, spare: Self.id(9))
-    #expect(stale == nil && present?.entry == Self.id(2))
+  @Test func `a body cannot begin in a slot that has gone on to another`() async {
+    await #expect(processExitsWith: .failure) {
+      var machine = HistoryMachineTests.machine()
+      for number in 1...2 { machine.admit(HistoryMachineTests.id(number), nil) }
+      machine.start(HistoryMachineTests.id(1))
+      machine.leave(HistoryMachineTests.id(1))
+      machine.start(HistoryMachineTests.id(2))
+      let id = HistoryMachineTests.id(1)
+      _ = machine.enter(in: id, leftIn: nil, spare: HistoryMachineTests.id(9))
+    }
   }
 
   @Test func `dropping a million entries is one exchange`() {

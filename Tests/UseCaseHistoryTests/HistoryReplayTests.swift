@@ -106,7 +106,7 @@ struct HistoryReplayTests {
     let wrong: [[HistoryFact]] = [
       [.ended(id(1), .recorded)], [.undone(id(1))], [.redone(id(1), nil, isMarked: true)], [.moved],
       [.moves(isRedo: false, count: 1)], [.moves(isRedo: true, count: 0)],
-      [.closed(id(1), isLost: false)],
+      [.closed(id(1), isLost: false)], [.combined(id(1), pair(1))],
       [.began(id(1), in: id(2), pair(1))], [.piece(.kept(isApplied: true))], [.piece(.partial(1))],
       [.piece(.bundle(id(1), title: [], .beginning, count: 1))], [.piece(.interrupted)],
       [.piece(.dropped(.cleared))],

@@ -56,7 +56,7 @@ struct JournalDoubtTests {
     await paper.began("do B")
     history.clear()
     while paper.discarded.isEmpty { await Task.yield() }
-    disk.fail(.crash(at: disk.writes + 1, isWritten: false))
+    disk.kill()
     gate.open()
     await operation.ended()
     paper.settle(by: .unknown)

@@ -120,7 +120,12 @@ extension UseCaseOperation {
   /// The body never begins. A keeper may ask for the title as long as the operation is in its
   /// queue.
   @usableFromInline @inline(never)
-  func skipBody() -> AfterBody { core.giveBack(core.exit()) { forgetUseCase() } }
+  func skipBody() -> AfterBody {
+    // A guest is not in the queue, so nobody asks for its title.
+    let hasTitle = core.queue.hasKeeper && core.source.dependents?.host == nil
+    if !hasTitle { forgetUseCase() }
+    return core.giveBack(core.exit()) { if hasTitle { forgetUseCase() } }
+  }
 
   @inlinable @inline(never)
   func succeed(with response: Response) -> FreeSlot? {

@@ -6,7 +6,7 @@ import UseCaseInternals
 final class JournalWriter: Sendable {
   typealias ID = HistoryEntry.ID
   typealias Waiter = UnsafeContinuation<HistoryJournalError?, Never>
-  /// Discards steps, and returns their ids.
+  /// Discards steps, and returns the ids of those that are done with.
   typealias Chore = @Sendable () -> [ID]
 
   let journal: any HistoryJournal

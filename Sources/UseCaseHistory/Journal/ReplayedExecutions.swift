@@ -56,7 +56,8 @@ struct ReplayedExecutions {
     for id in executions.keys { executions[id]?.isLost = true }
   }
 
-  /// Nobody can say whether these had an effect, and the history was cleared meanwhile: they leave.
+  /// At this launch no use case can say whether these had an effect, and the history was cleared
+  /// meanwhile: they leave.
   mutating func removeLostInDoubt() {
     executions = executions.filter { !$0.value.isLost || $0.value.isAnswered }
   }

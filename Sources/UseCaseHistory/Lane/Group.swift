@@ -49,7 +49,7 @@ struct Group<Value: Sendable>: UseCase, DescribedUseCase {
       }
       let holder = frame.entrance.holder
       guard let entrance = machine.enter(in: holder, leftIn: nil, spare: .next()) else {
-        preconditionFailure("A group begins when it holds the lane.")
+        preconditionFailure("No move holds the lane when a group begins.")
       }
       if interrupted != nil { return }
       machine.note(.opened(entrance.entry, in: nil, title: bytes))

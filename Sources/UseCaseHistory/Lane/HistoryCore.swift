@@ -61,8 +61,9 @@ final class HistoryCore: Sendable {
   ///        lane:  group { main ← we are here }
   ///
   /// 4. A wrapper on the lane calls it, or an operation on another queue that runs inside of one on
-  ///    the lane, or a task that was left behind by a body which is over. It is executed as a guest,
-  ///    so that the lane waits until it is over, whatever its caller does.
+  ///    the lane, or a task that was left behind by a body which is over. It is executed: as a guest
+  ///    in the slot, which stays occupied whatever its caller does, or on its own if the slot was
+  ///    given back meanwhile.
   ///
   ///        lane:  wrapper { main ← we are here }
   ///        lane:  use case of a client { other queue:  wrapper { main ← we are here } }
@@ -72,10 +73,10 @@ final class HistoryCore: Sendable {
   ///
   ///        lane:  main ← we are here
   ///
-  /// 6. The same in a shared run that others began, and that an undo, a redo or a move rides. It
-  ///    only runs: nothing is recorded while entries move.
+  /// 6. The same, as a guest of an undo, a redo or a move, which rides a shared run that others
+  ///    began. It only runs: nothing is recorded while entries move.
   ///
-  ///        lane:  undo { rider of  other queue:  run { main ← we are here } }
+  ///        lane:  undo { rider of  other queue:  run { guest on the lane:  main ← we are here } }
   func enter(_ useCaseType: any Any.Type) -> Beginning {
     let (here, place) = (HistoryFrame.innermost, lane.placeHere)
     guard place.isHeld else { return .elsewhere }  // 1
@@ -100,7 +101,7 @@ final class HistoryCore: Sendable {
       )
     }
     if let entrance { return .recording(frame(.body, entrance, in: place, inside: here)) }  // 5
-    guard let move else { preconditionFailure("A body on the lane runs while it is held for it.") }
+    guard let move else { preconditionFailure("A body that cannot begin runs in a move.") }
     let unrecorded = HistoryLane.Entrance(holder: move, entry: move)
     return .answered(frame(.body, unrecorded, in: place, inside: here))  // 6
   }

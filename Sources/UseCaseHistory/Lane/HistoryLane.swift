@@ -162,13 +162,11 @@ struct HistoryLane: Sendable {
 
   // MARK: Running
 
-  /// A recorded body begins in `operation`: see `HistoryTurn.enter`. Nil also if a move holds the
-  /// lane.
+  /// A recorded body begins in `operation`: see `HistoryTurn.enter`. Nil if a move holds the lane.
   mutating func enter(in operation: ID, leftIn left: ID?, spare: ID) -> Entrance? {
     let wasRunning = turn.isRunning
-    guard !runsMove,
-      let entrance = turn.enter(in: operation, leftIn: left, spare: spare)
-    else { return nil }
+    if runsMove { return nil }
+    let entrance = turn.enter(in: operation, leftIn: left, spare: spare)
     if !wasRunning {
       pending = HistoryStack([Pending(id: entrance.holder, ask: .recording)] + pending.elements)
       recordings += 1

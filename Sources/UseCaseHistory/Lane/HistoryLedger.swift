@@ -15,7 +15,7 @@ final class HistoryLedger: Sendable {
   private let machine: Lock<Machine>
   private let changes = ChangeSignal()
   private let elapsed: @Sendable () -> Duration
-  // The types of the moves, looked up once: each look-up of a generic type's metadata is dear.
+  // The types of the moves, looked up once: each look-up of a generic type's metadata is costly.
   private let entryMove: any Any.Type = HistoryEntry?.useCaseType
   private let entriesMove: any Any.Type = [HistoryEntry].useCaseType
   /// Writes the facts of the machine. Nil in a history that ends with its process.
@@ -58,8 +58,8 @@ final class HistoryLedger: Sendable {
   }
 
   /// Discards the entries that the end of a body has dropped. The body still holds the lane, but
-  /// its frame is over, so an operation that `discard` executes is as one of a task that the body
-  /// has left behind.
+  /// its frame is over, so an operation that `discard` executes is treated like one of a task that
+  /// the body has left behind.
   func discard(_ drops: consuming Machine.Drops, in frame: HistoryFrame) {
     if drops.isEmpty { return }
     if let journal { return journal.discard(drops) }

@@ -51,7 +51,7 @@ extension HistoryMachine {
   /// The undo, redo or move that holds the lane.
   var runningMove: ID? { lane.runsMove ? lane.holder : nil }
 
-  /// A recorded body begins. Nil while entries move, or if the lane has gone on meanwhile.
+  /// A recorded body begins. Nil while entries move.
   mutating func enter(in operation: ID, leftIn left: ID?, spare: ID) -> HistoryLane.Entrance? {
     lane.enter(in: operation, leftIn: left, spare: spare)
   }

@@ -91,14 +91,13 @@ struct HistoryTurn: Sendable {
   }
 
   /// A recorded body begins in `operation`. The first body becomes the entry with the id of the
-  /// operation on the lane, and each other body becomes `spare`. Nil if the lane has gone on
-  /// meanwhile.
+  /// operation on the lane, and each other body becomes `spare`.
   ///
-  /// A guest is younger than the operation that holds the lane: an older one has lost the lane.
+  /// The operation holds the lane, or is a guest of the one that does, and younger.
   ///
   /// `left` is the holder in the time of the body that has left this one behind, in a task. If it
   /// still holds the lane, waiting undos are for this body from now on.
-  mutating func enter(in operation: ID, leftIn left: ID?, spare: ID) -> Entrance? {
+  mutating func enter(in operation: ID, leftIn left: ID?, spare: ID) -> Entrance {
     switch state {
     case .running(var run) where run.holder <= operation:
       let entry = run.isClaimed ? spare : run.holder
@@ -112,7 +111,7 @@ struct HistoryTurn: Sendable {
       state = .running(run)
       return Entrance(holder: holder, entry: spare)
     case .free, .running, .done:
-      return nil
+      preconditionFailure("A body on the lane begins while it is held for it.")
     }
   }
 
@@ -120,7 +119,11 @@ struct HistoryTurn: Sendable {
   /// effect now.
   mutating func endBody(in holder: ID) -> Bool {
     guard case .running(var run) = state, run.holder == holder, run.bodies > 0 else {
-      preconditionFailure("A body is over before its operation gives the lane back.")
+      preconditionFailure(
+        """
+        A task called `main` of a recorded use case, and outlived the operation in whose slot it \
+        ran. Execute the use case instead.
+        """)
     }
     run.bodies -= 1
     defer { state = .running(run) }

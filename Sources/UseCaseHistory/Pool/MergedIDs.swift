@@ -1,7 +1,7 @@
 /// Maps each merged execution to its entry.
 ///
-/// The ids of an entry that leaves stay, until there are twice as many ids as after the last
-/// removal, or as many as entries. So a merge costs O(1), and leaving costs nothing.
+/// The ids of an entry that leaves stay, until there are more ids than entries, and twice as many as
+/// after the last removal. So a merge costs O(1), and leaving costs nothing.
 struct MergedIDs: Sendable {
   typealias ID = HistoryEntry.ID
 
