@@ -25,6 +25,22 @@ struct HistoryMachineTests {
     }
   }
 
+  @Test func `a body cannot end when its operation has given the lane back`() async {
+    let message = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      var machine = HistoryMachineTests.machine()
+      let id = HistoryMachineTests.id(1)
+      machine.admit(id, nil)
+      machine.start(id)
+      let entrance = machine.enter(in: id, leftIn: nil, spare: HistoryMachineTests.id(9))
+      machine.leave(id)
+      if let entrance { _ = machine.fail(entrance) }
+    }
+    let text = String(decoding: message?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(text.contains("Execute the use case instead."))
+  }
+
   @Test func `dropping a million entries is one exchange`() {
     var pool = HistoryPool<String>(limit: nil)
     for number in 1...1_000_000 {

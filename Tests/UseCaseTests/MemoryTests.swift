@@ -141,27 +141,16 @@ struct MemoryTests {
     await lifetime.over()
   }
 
-  @Test func `an operation executed in a body does not keep the operation of that body`() async {
+  @Test(arguments: [false, true])
+  func `an operation executed in a body does not keep the operation of that body`(
+    isShared: Bool
+  ) async {
     let queue = UseCaseQueue(.serial)
     queue.suspend()
-    let other = AnyUseCase(queue: queue) { (_: Int) in }
+    let base = AnyUseCase(queue: queue) { (_: Int) in }
+    let other: any UseCase<Int, Void> = isShared ? base.shared() : base
     let maker = AnyUseCase { (token: Lifetime.Token) in
       other.execute(1)
-      return token
-    }
-    await maker.execute(lifetime.track()).ended()
-    await lifetime.over()
-    #expect(queue.activity.waiting == 1)
-    queue.cancelAll()
-    await queue.idle()
-  }
-
-  @Test func `a shared run that waits does not keep the operation that executed it`() async {
-    let queue = UseCaseQueue(.serial)
-    queue.suspend()
-    let shared = AnyUseCase(queue: queue) { (_: Int) in }.shared()
-    let maker = AnyUseCase { (token: Lifetime.Token) in
-      shared.execute(1)
       return token
     }
     await maker.execute(lifetime.track()).ended()
