@@ -31,15 +31,18 @@ struct CancellationTests {
     #expect(log.elements == ["onCancel requested", "finally"])
   }
 
-  @Test func `the handlers of a cancelled running operation wait for its body to return`() async {
+  @Test func `onCancel runs at once, and finally when the body has returned`() async {
     let held = Held(.serial)
     let operation = held.execute(1)
+      .finally { [log] in log.append("finally \(held.returned.count)") }
       .onCancel { [log] _ in log.append("onCancel \(held.returned.count)") }
     await held.begun.elements(atLeast: 1)
     operation.cancel()
+    await log.elements(atLeast: 1)
+    #expect(log.elements == ["onCancel 0"] && held.queue.activity.running == 1)
     held.open(1)
     await operation.ended()
-    #expect(log.elements == ["onCancel 1"])
+    #expect(log.elements == ["onCancel 0", "finally 1"])
   }
 
   @Test func `an operation cancelled while it waits gives up its place and no slot`() async {

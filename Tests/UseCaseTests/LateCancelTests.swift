@@ -20,18 +20,27 @@ struct LateCancelTests {
   @Test func `an onCancel attached before a finally on its way runs before it`() async {
     let screen = Screen(log: log)
     let operation = held.execute(1)
-    operation.then { [log] _ in log.append("then") }
-      .onCancel { [log] _ in log.append("onCancel") }
+    operation.onCancel { [log] _ in log.append("onCancel") }
       .catch { [log] _ in log.append("catch") }
     await screen.attachFinally(to: operation)
-    operation.then { [log] _ in log.append("late then") }
-      .onCancel { [log] _ in log.append("late onCancel") }
+    operation.onCancel { [log] _ in log.append("late onCancel") }
     await cancel(operation, whileOnItsWayTo: screen)
-    #expect(log.elements == ["then", "onCancel", "finally requested", "late onCancel"])
+    #expect(log.elements == ["onCancel", "late onCancel", "finally requested"])
+  }
+
+  @Test func `a finally on its way is told of the success that every then has seen`() async {
+    let screen = Screen(log: log)
+    let operation = held.execute(1)
+    operation.then { [log] _ in log.append("then") }
+      .onCancel { [log] _ in log.append("onCancel") }
+    await screen.attachFinally(to: operation)
+    operation.then { [log] _ in log.append("late then") }
+    await cancel(operation, whileOnItsWayTo: screen)
+    #expect(log.elements == ["then", "late then", "finally, not cancelled"])
   }
 
   @Test(arguments: 0...2)
-  func `handlers attached while a finally is on its way run after it`(earlier: Int) async {
+  func `handlers attached while a finally is on its way run before it`(earlier: Int) async {
     let screen = Screen(log: log)
     let operation = held.execute(1)
     for number in 0..<earlier { operation.finally { [log] in log.append("earlier \(number)") } }
@@ -43,7 +52,7 @@ struct LateCancelTests {
     }
     #expect(
       log.elements == (0..<earlier).map { "earlier \($0)" }
-        + ["finally requested", "onCancel", "finally"])
+        + ["onCancel", "finally requested", "finally"])
   }
 
   @Test func `a cancel in the last finally runs no onCancel`() async {

@@ -36,13 +36,10 @@ struct OperationMachineTests {
         ]))
   }
 
-  @Test(arguments: fates, [false, true])
-  func `an operation is cancelled in every order`(fate: World.Fate, onAnActor isIsolated: Bool)
-    throws
-  {
+  @Test(arguments: fates)
+  func `an operation is cancelled in every order`(fate: World.Fate) throws {
     try explore(
-      .execute(.start, Body(fate: fate), then: [.attach(Self.each), .listen(1)]), Self.cancel,
-      in: World(isIsolated: isIsolated))
+      .execute(.start, Body(fate: fate), then: [.attach(Self.each), .listen(1)]), Self.cancel)
   }
 
   @Test(arguments: admissions)
@@ -54,25 +51,24 @@ struct OperationMachineTests {
       in: World(sleeps: true))
   }
 
-  @Test(arguments: fates, [false, true])
+  @Test(arguments: fates)
   func `an operation is cancelled while handlers are attached`(
-    fate: World.Fate, onAnActor isIsolated: Bool
+    fate: World.Fate
   ) throws {
     try explore(
       .execute(
         .start, Body(fate: fate),
         then: [.attach([.success, .failure]), .attach([.cancellation]), .attach([.always])]),
-      Self.cancel, in: World(isIsolated: isIsolated))
+      Self.cancel)
   }
 
-  @Test(arguments: fates, [false, true])
+  @Test(arguments: fates)
   func `several handlers of a branch run in every order of events`(
-    fate: World.Fate, onAnActor isIsolated: Bool
+    fate: World.Fate
   ) throws {
     let branches: [HandlerBranch] = [.success, .common, .failure, .always]
     try explore(
-      .execute(.start, Body(fate: fate), then: [.attach(branches + branches)]), Self.cancel,
-      in: World(isIsolated: isIsolated))
+      .execute(.start, Body(fate: fate), then: [.attach(branches + branches)]), Self.cancel)
   }
 
   @Test(arguments: fates)
@@ -108,6 +104,62 @@ struct OperationMachineTests {
           .start, Body(fate: fate), then: [.attach([.common] + Self.each), .listen(1)]),
         Self.cancel, in: World(reactions: [branch: .attach(Self.each)]))
     }
+  }
+
+  // MARK: - Only the newest deliver
+
+  static let supersede = Act.end(.cancelled(.superseded))
+  static let newest = World(deliversOnlyNewest: true)
+
+  @Test(arguments: fates)
+  func `an incoming operation silences what has not begun, in every order`(
+    fate: World.Fate
+  ) throws {
+    try explore(
+      .execute(.start, Body(fate: fate), then: [.attach(Self.each + [.common])]),
+      Self.supersede, in: Self.newest)
+    try explore(
+      .execute(.start, Body(fate: fate, hasTimer: true), then: [.attach([.failure, .always])]),
+      Self.supersede, in: Self.newest)
+    try explore(
+      .execute(.start, Body(fate: fate, reports: 1), then: [.attach([.success, .always])]),
+      Self.supersede, in: Self.newest)
+  }
+
+  @Test(arguments: fates)
+  func `an incoming operation meets a cancellation and a late then in every order`(
+    fate: World.Fate
+  ) throws {
+    try explore(
+      .execute(.start, Body(fate: fate), then: [.attach([.success]), .attach([.cancellation])]),
+      Self.supersede, Self.cancel, in: Self.newest)
+    try explore(
+      .execute(
+        .start, Body(fate: fate, hasTimer: true),
+        then: [.attach([.common], then: [.attach([.failure])])]),
+      Self.supersede, in: Self.newest)
+  }
+
+  @Test(arguments: fates)
+  func `a handler executes the next operation`(fate: World.Fate) throws {
+    for branch in Self.each + [.common] {
+      try explore(
+        .execute(.start, Body(fate: fate), then: [.attach(Self.each), .attach([.common])]),
+        in: World(reactions: [branch: .supersede], deliversOnlyNewest: true))
+      try explore(
+        .execute(.start, Body(fate: fate), then: [.attach(Self.each)]), Self.supersede,
+        in: World(reactions: [branch: .attach([.common, .always])], deliversOnlyNewest: true))
+    }
+  }
+
+  @Test(arguments: admissions)
+  func `the queue lists an operation only as long as handlers are left`(
+    admission: Admission
+  ) throws {
+    try explore(
+      .execute(
+        admission, Body(hasTimer: true, hasGuest: true),
+        then: [.attach([.success, .failure]), .attach([.always])]), in: Self.newest)
   }
 
   // MARK: - Slots
@@ -182,15 +234,15 @@ struct OperationMachineTests {
       in: World(isObserved: isObserved))
   }
 
-  @Test(arguments: admissions, [false, true])
+  @Test(arguments: admissions)
   func `an operation with handlers of the start is cancelled in every order`(
-    admission: Admission, onAnActor isIsolated: Bool
+    admission: Admission
   ) throws {
     try explore(
       .execute(
         admission, Body(reports: 1),
         then: [.attachStart(), .attachStart(then: [.attach(Self.each)])]),
-      Self.cancel, in: World(isIsolated: isIsolated))
+      Self.cancel)
   }
 
   @Test(arguments: fates)
@@ -227,22 +279,22 @@ struct OperationMachineTests {
       in: World(isObserved: isObserved, tellsFailures: true))
   }
 
-  @Test(arguments: fates, [false, true])
-  func `a failure is handled in every order`(fate: World.Fate, onAnActor isIsolated: Bool) throws {
+  @Test(arguments: fates)
+  func `a failure is handled in every order`(fate: World.Fate) throws {
     try explore(
       .execute(
         .start, Body(fate: fate, hasTimer: true),
         then: [.attach([.common]), .attach([.failure]), .attach([.always])]),
-      in: World(isIsolated: isIsolated, tellsFailures: true))
+      in: World(tellsFailures: true))
   }
 
-  @Test(arguments: fates, [false, true])
+  @Test(arguments: fates)
   func `a failure is cancelled late in every order`(
-    fate: World.Fate, onAnActor isIsolated: Bool
+    fate: World.Fate
   ) throws {
     try explore(
       .execute(.start, Body(fate: fate), then: [.attach([.failure]), .attach([.always])]),
-      Self.cancel, in: World(isIsolated: isIsolated, tellsFailures: true))
+      Self.cancel, in: World(tellsFailures: true))
   }
 
   @Test(arguments: fates)

@@ -1,11 +1,10 @@
 @testable import UseCase
 
-/// A machine and its handlers, compared by all that they consist of.
+/// A machine, compared by all that it consists of.
 struct OperationParts: Hashable {
   typealias Machine = OperationMachine<Int, Int, Int, Int>
 
   var machine: Machine
-  var handlers = Handlers<Int>()
   private var key = ""
 
   init(isObserved: Bool) {
@@ -17,8 +16,6 @@ struct OperationParts: Hashable {
   mutating func refresh() {
     // The state of the machine is private, and its description shows all of it.
     key = "\(machine)"
-    let branches = [handlers.first.branch] + handlers.others.map(\.branch)
-    key += "\(branches) \(handlers.position) \(handlers.isCancelled)"
   }
 
   static func == (lhs: Self, rhs: Self) -> Bool { lhs.key == rhs.key }

@@ -69,7 +69,7 @@ struct OperationPartsTests {
     let kept = delivery.listen(2)
     #expect(told == 1 && late && kept == nil)
     guard
-      case .listeners([2]) = delivery.next(for: .success, events: &events, take: { _, _ in .none })
+      case .listeners([2]) = delivery.next(for: .success, isOver: true, events: &events)
     else {
       Issue.record("The listener is told.")
       return
@@ -93,7 +93,7 @@ struct OperationPartsTests {
     await #expect(processExitsWith: .failure) {
       var delivery = Delivery<Int, Int>()
       var events = EventLine(isObserved: false)
-      _ = delivery.next(for: nil, events: &events, take: { _, _ in .none })
+      _ = delivery.next(for: nil, isOver: false, events: &events)
     }
   }
   @Test func `an operation concludes once, and hands its job back`() async {

@@ -41,7 +41,9 @@ extension OperationWorld {
       return try exit(machine.exit())
     case .giveBack:
       hasReturned = true
-      let (waiters, next) = machine.wasGivenBack()
+      let isListed = deliversOnlyNewest && !isCancelled
+      if isListed && !isEarly { listings += 1 }
+      let (waiters, next, unlisted) = machine.wasGivenBack(isListed: isListed)
       try demand(
         next == .nothing || (next == .deliverInAnotherTask) == isJobCancelled,
         "a cancelled task does not deliver")
@@ -51,10 +53,14 @@ extension OperationWorld {
       if next == .nothing, !isDelivering {
         try demand(!mustTell, "a failure that nobody handles is told")
         (hasEnded, isOver) = (true, true)
-        try demand(attached.isEmpty && listeners.isEmpty && !isObserved, "nothing is left to tell")
+        try demand(waiting.isEmpty && listeners.isEmpty && !isObserved, "nothing is left to tell")
         try demandEnd()
       }
+      try unlist(unlisted)
       return try deliver(next != .nothing)
+    case .attachListed(let branch):
+      machine.noteListing()
+      return try attach(branch, isListed: true)
     case .end(let fate, let next):
       return try end(fate, then: next)
     case .hold(let waiter, let mayLeave):
@@ -133,12 +139,31 @@ extension OperationWorld {
   private mutating func attach(_ branches: [HandlerBranch]) throws -> [Act] {
     var acts: [Act] = []
     for branch in branches {
-      handlers.append(isIsolated ? .isolated(branch) : .free(branch))
-      attached[branch] += 1
-      isOver = false
-      acts += try deliver(machine.attach(branch))
+      acts += try attach(branch, isListed: !deliversOnlyNewest)
     }
     return acts
+  }
+
+  private mutating func attach(_ branch: HandlerBranch, isListed: Bool) throws -> [Act] {
+    let id = attached.total
+    let next = machine.attach(Handler(branch: branch, callback: id), isListed: isListed)
+    guard next != .list else {
+      listings += 1
+      return [.attachListed(branch)]
+    }
+    waiting[id] = branch
+    attached[branch] += 1
+    isOver = false
+    if isListed { try unlist(machine.takeListings()) }
+    try demand(!deliversOnlyNewest || isFound, "an incoming operation finds what is left")
+    return try deliver(next == .deliver)
+  }
+
+  /// The queue takes back its listings. In the library it does so a moment later, which matters to
+  /// nobody: listings are only counted.
+  private mutating func unlist(_ count: Int32) throws {
+    listings -= count
+    try demand(listings >= 0, "the queue lists it before that is taken back")
   }
 
   private mutating func attachStart() throws -> [Act] {
@@ -158,7 +183,10 @@ extension OperationWorld {
     let end = machine.concludeEarly(
       fate.verdict, sleeps: sleeps, tellsFailure: tellsFailures && !fate.isCancelled)
     try demand((end != nil) == isFirst, "the first end decides")
-    guard let end else { return next }
+    guard let end else {
+      try unlist(machine.takeListings())
+      return next
+    }
     isEarly = true
     dropped += end.startHandlers.count
     try demand(
@@ -175,7 +203,14 @@ extension OperationWorld {
     try demand(
       end.isJobCancelled == isJobCancelled, "a job is cancelled that runs the body or sleeps")
     hasJob = false
-    return try tell(then: waiters.isEmpty ? next : [.resume(waiters, then: next)])
+    if deliversOnlyNewest, !fate.isCancelled {
+      listings += 1
+      machine.noteListing()
+      try unlist(machine.takeListings())
+    }
+    try demand(!deliversOnlyNewest || isFound, "an incoming operation finds what is left")
+    let rest = try next + deliver(end.delivers)
+    return try tell(then: waiters.isEmpty ? rest : [.resume(waiters, then: rest)])
   }
 
   // MARK: - The task of the body
@@ -232,52 +267,49 @@ extension OperationWorld {
     case .receive(let updates):
       let isReceived = try receive(updates)
       return isReceived && updates.count > 1 ? [.receive(Array(updates.dropFirst()))] : [.deliver]
-    case .begin(let branch):
-      guard machine.handlerBegins(handlers.isCancelled ? .cancellation : branch) else {
-        try demand(isSilenced, "only a cancel keeps a handler back")
+    case .begin(let id, let branch):
+      let verdict = machine.begin(Handler(branch: branch, callback: id)).map(Fate.init)
+      try unlist(machine.takeListings())
+      guard let verdict else {
+        try demand(branch == .always || isSilenced, "only a cancel keeps a handler back")
+        try demand(branch != .cancellation, "nothing keeps an onCancel back")
         if branch == .always {
-          handlers.putBack(.isolated(branch))
-          machine.putBack()
+          try demand(isBefore(id), "a finally goes back if another handler goes first")
+        } else {
+          waiting[id] = nil
         }
         return [.deliver]
       }
-      return try begin(branch)
+      let fate = silence.map(Fate.cancelled) ?? fate
+      try demand(verdict == fate, "silenced handlers are treated as cancelled, for its reason")
+      return try begin(id, branch)
     case .forget:
-      _ = handlers.forget()
       return [.deliver]
     default: break
     }
-    if isLastTaken {
-      isLastTaken = false
-      return machine.endIfDone() ? try follow(.done, nil) : [.deliver]
-    }
-    var handler = Handler<Int>.none
-    var rest = handlers
-    let step = machine.next { rest.take(&handler, for: $0, isLast: $1) }
-    handlers = rest
-    return try tell(then: follow(step, handler.branch))
+    isReceiving = false
+    let step = machine.next()
+    try unlist(machine.takeListings())
+    return try tell(then: follow(step))
   }
 
-  private mutating func follow(
-    _ step: DeliveryStep<Int, Int>, _ branch: HandlerBranch?
-  ) throws -> [Act] {
+  private mutating func follow(_ step: DeliveryStep<Int, Int>) throws -> [Act] {
     switch step {
     case .updates(let updates):
+      isReceiving = true
       return [.receive(updates)]
-    case .handler(let kind, let hasIsolation, let isLast):
-      try demand(hasIsolation == isIsolated, "it is said where the handler runs")
-      isLastTaken = isLast
-      let fate = silence.map(Fate.cancelled) ?? fate
-      let verdict = machine.verdict(of: kind).map(Fate.init)
-      try demand(verdict == fate, "silenced handlers are treated as cancelled, for its reason")
-      guard let branch else { throw Broken(description: "a handler was taken") }
-      return isIsolated ? [.begin(branch)] : try begin(branch)
-    case .forget:
+    case .handler(let handler):
+      try demand(reported == received + dropped, "updates come before the handlers")
+      return [.begin(handler.callback, handler.branch)]
+    case .forget(let passed):
+      try demand(
+        Set(passed.map(\.callback)) == Set(waiting.keys), "those that are passed over are let go")
+      waiting = [:]
       (hasEnded, isOver) = (true, true)
       return [.forget]
     case .unhandledFailure:
       try demand(tellsFailures && hasFailed, "a failure is told, if somebody wants to know")
-      return try follow(.done, nil) + [.tellFailure]
+      return try follow(.done) + [.tellFailure]
     case .listeners(let told):
       (hasEnded, isOver) = (true, true)
       try demandEnd()
@@ -302,19 +334,33 @@ extension OperationWorld {
       return false
     }
     try demand(!isCancelled && !isSilenced, "no update is received after a cancel")
-    try demand(begun.isEmpty, "updates come before the handlers")
+    // A handler of the start may be attached late, while a body unwinds.
+    try demand(begun.isEmpty || isEarly, "updates come before the handlers")
     try demand(hasRun, "a handler of the start runs when the body has begun")
     received += 1
     return true
   }
 
-  private mutating func begin(_ branch: HandlerBranch) throws -> [Act] {
-    try demand(hasReturned || !hasRun, "the body has returned when a handler runs")
-    try demand(!machine.isOccupied, "the slot is free when a handler runs")
-    try demand(reported == received + dropped, "updates come before the handlers")
-    let kind = isSilenced ? .cancelled : machine.verdict?.kind
+  /// Whether a handler that has not begun goes before this one.
+  private func isBefore(_ id: Int) -> Bool {
+    guard let branch = waiting[id], let kind = isSilenced ? .cancelled : machine.verdict?.kind
+    else { return false }
+    return waiting.contains { other in
+      switch (branch, other.value) {
+      case (.always, .always): other.key < id
+      case (.always, let branch): kind.takes(branch)
+      case (_, let branch): other.key < id && kind.takes(branch)
+      }
+    }
+  }
+
+  private mutating func begin(_ id: Int, _ branch: HandlerBranch) throws -> [Act] {
     try demand(
-      !handlers.passed.contains { kind?.takes($0) ?? false }, "a handler attached earlier has run")
+      hasReturned || isEarly && branch != .always,
+      "a handler runs after the body, or at once after an early outcome")
+    if hasReturned { try demand(!machine.isOccupied, "the slot is free when the body is over") }
+    try demand(!isBefore(id), "a handler attached earlier has run, and each finally is last")
+    try demand(waiting.removeValue(forKey: id) == branch, "a handler runs once")
     var one = Tally()
     one[branch] += 1
     switch branch {
@@ -330,6 +376,7 @@ extension OperationWorld {
     if branch == .failure { isHandled = true }
     switch reactions.removeValue(forKey: branch) {
     case .cancel: return [.end(.cancelled(.requested), then: next)]
+    case .supersede: return [.end(.cancelled(.superseded), then: next)]
     case .attach(let branches): return [.attach(branches, then: next)]
     case nil: return next
     }
@@ -356,37 +403,6 @@ extension OperationWorld {
     isTelling = true
     events.append(event)
     return [.tell(goesOn: true, then: next)]
-  }
-}
-
-extension Handlers<Int> {
-  /// The branches of the handlers before the one that was taken last, if they have not run.
-  fileprivate var passed: [HandlerBranch?] {
-    ([first.branch] + others.map(\.branch)).prefix(max(0, Int(position) - 1)).filter { $0 != nil }
-  }
-}
-
-extension Handler<Int> {
-  /// One that runs on no actor.
-  fileprivate static func free(_ branch: HandlerBranch) -> Self {
-    switch branch {
-    case .success: .then { _ in }
-    case .failure: .failure { _ in }
-    case .common: .common {}
-    case .cancellation: .cancellation { _ in }
-    case .always: .finally {}
-    }
-  }
-
-  /// One that runs on an actor.
-  fileprivate static func isolated(_ branch: HandlerBranch) -> Self {
-    switch branch {
-    case .success: .then { @MainActor _ in }
-    case .failure: .failure { @MainActor _ in }
-    case .common: .common { @MainActor in }
-    case .cancellation: .cancellation { @MainActor _ in }
-    case .always: .finally { @MainActor in }
-    }
   }
 }
 

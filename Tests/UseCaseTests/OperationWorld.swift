@@ -24,7 +24,7 @@ struct OperationWorld: ActedWorld {
 
   /// The act of a handler on its own operation.
   enum Reaction: Hashable {
-    case cancel, attach([HandlerBranch])
+    case cancel, supersede, attach([HandlerBranch])
   }
 
   indirect enum Act: Hashable {
@@ -32,11 +32,12 @@ struct OperationWorld: ActedWorld {
     case spawn(then: [Act])
     case grant, resume([Int], then: [Act] = [])
     case attach([HandlerBranch], then: [Act] = [])
+    case attachListed(HandlerBranch)
     case start(Body), arrive(Body), park(Body), await(Body), run(Body)
     case enter, exit, giveBack
     case end(Fate, then: [Act] = [])
     case hold(Int, mayLeave: Bool = false), wake(Int), abandon(Int), listen(Int)
-    case deliver, receive([Int]), begin(HandlerBranch), forget
+    case deliver, receive([Int]), begin(Int, HandlerBranch), forget
     case attachStart(then: [Act] = []), handle, tellFailure
     case admit(then: [Act]), tell(goesOn: Bool, then: [Act])
   }
@@ -45,8 +46,8 @@ struct OperationWorld: ActedWorld {
   let isObserved: Bool
   /// Whether the task of the body sleeps first.
   let sleeps: Bool
-  /// Whether handlers run on an actor.
-  let isIsolated: Bool
+  /// Whether the queue lets only the newest deliver.
+  let deliversOnlyNewest: Bool
   /// Whether failures that nobody handles are told.
   let tellsFailures: Bool
 
@@ -72,10 +73,14 @@ struct OperationWorld: ActedWorld {
   var resumed: Set<Int> = []
 
   var isDelivering = false
-  /// The last handler has been taken, so that `endIfDone` is asked before `next`.
-  var isLastTaken = false
+  /// The handlers that have not begun, in the order in which they were attached.
+  var waiting: [Int: HandlerBranch] = [:]
+  /// How often the queue lists the operation.
+  var listings: Int32 = 0
   var attached = Tally()
   var begun = Tally()
+  /// Whether updates are on their way.
+  var isReceiving = false
   var reported = 0
   var received = 0
   var dropped = 0
@@ -91,13 +96,13 @@ struct OperationWorld: ActedWorld {
   var isAdmitted = false
 
   init(
-    isObserved: Bool = false, sleeps: Bool = false, isIsolated: Bool = false,
-    tellsFailures: Bool = false, reactions: [HandlerBranch: Reaction] = [:]
+    isObserved: Bool = false, sleeps: Bool = false, tellsFailures: Bool = false,
+    reactions: [HandlerBranch: Reaction] = [:], deliversOnlyNewest: Bool = false
   ) {
     parts = OperationParts(isObserved: isObserved)
     self.isObserved = isObserved
     self.sleeps = sleeps
-    self.isIsolated = isIsolated
+    self.deliversOnlyNewest = deliversOnlyNewest
     self.tellsFailures = tellsFailures
     self.reactions = reactions
   }
@@ -107,10 +112,6 @@ struct OperationWorld: ActedWorld {
     _modify { yield &parts.machine }
   }
 
-  var handlers: Handlers<Int> {
-    get { parts.handlers }
-    _modify { yield &parts.handlers }
-  }
 }
 
 /// How many handlers there are for each branch.
@@ -132,6 +133,8 @@ struct Tally: Hashable {
   }
 
   var isEmpty: Bool { counts.isEmpty }
+
+  var total: Int { counts.values.reduce(0, +) }
 }
 
 extension OperationWorld.Fate {
@@ -192,10 +195,14 @@ extension OperationWorld {
   var isSilenced: Bool { silence != nil }
 
   /// From a cancel on no handler of the verdict begins, unless all of them have. An operation that
-  /// is superseded after its verdict was done in time.
+  /// is superseded after its verdict gives way if there is something left to deliver.
   mutating func silence(_ reason: UseCaseCancellation) {
-    let isDone = begun[fate] == attached[fate] && (begun[fate] + begun[.always] > 0 || isOver)
-    guard !isDone, !isCancelled, !isSilenced, reason != .superseded else { return }
+    let isDone =
+      begun[fate] == attached[fate]
+      && (reason == .superseded
+        ? reported == received + dropped && !isReceiving
+        : begun[fate] + begun[.always] > 0 || isOver)
+    guard !isDone, !isCancelled, !isSilenced, !isOver else { return }
     silence = reason
     isSilencedLate = hasEnded
   }
@@ -214,6 +221,11 @@ extension OperationWorld {
     try demand(!isDelivering, "one delivers at a time")
     isDelivering = true
     return [.deliver]
+  }
+
+  /// Whether an incoming operation finds the handlers that are left.
+  var isFound: Bool {
+    isSilenced || begun[fate] == attached[fate] || listings > 0 || !(isEarly || hasReturned)
   }
 
   func demandAllDelivered() throws {
@@ -239,6 +251,7 @@ extension OperationWorld {
     try demand(!isDelivering, "nobody delivers any more")
     try demandAllDelivered()
     try demand(listeners.isEmpty, "every listener is told")
+    try demand(listings == 0, "the queue does not list it for ever")
     try demand(reported == received + dropped, "every update was received or dropped")
     try demand(isTold || !mustTell, "a failure that nobody handles is told")
     guard isObserved else { return }

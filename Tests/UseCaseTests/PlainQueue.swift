@@ -6,6 +6,8 @@ import Testing
 struct PlainQueue {
   enum Event: Hashable {
     case submit, cancel(UInt64), finish(UInt64), ready(UInt64), cancelAll, suspend, resume, wait
+    /// The time of a body passes, handlers are attached after an outcome, and all have begun.
+    case timeOut(UInt64), attach(UInt64), deliver(UInt64)
     /// A second passes.
     case tick
   }
@@ -34,6 +36,8 @@ struct PlainQueue {
   /// The operations that unwind, in the order of their outcomes, then the live ones.
   var holding: [Place] = []
   var waiting: [Place] = []
+  /// How often each is listed that has an outcome, and handlers for it that have not begun.
+  var undelivered: [UInt64: Int32] = [:]
   var activity = UseCaseActivity()
   var lastID: UInt64 = 0
   var waiters: [Int] = []
@@ -52,6 +56,14 @@ struct PlainQueue {
     return isLive ? (id.isMultiple(of: 2) ? .success : .failure(Failed())) : .cancelled(.requested)
   }
 
+  /// Where only the newest deliver, one that has succeeded or failed is listed.
+  private mutating func list(_ id: UInt64) {
+    switch policy.whenBusy {
+    case .cancelPrevious, .cancelPreviousAndWait: undelivered[id, default: 0] += 1
+    case .wait, .drop, .keepLatest: break
+    }
+  }
+
   mutating func apply(_ event: Event) -> Effect {
     var effect = Effect()
     switch event {
@@ -63,8 +75,12 @@ struct PlainQueue {
     case .finish(let id):
       if let index = holding.firstIndex(where: { $0.id == id }) {
         switch verdict(of: id) {
-        case .success: activity.succeeded += 1
-        case .failure: activity.failed += 1
+        case .success:
+          activity.succeeded += 1
+          list(id)
+        case .failure:
+          activity.failed += 1
+          list(id)
         case .cancelled: activity.cancelled += 1
         }
         holding.remove(at: index)
@@ -82,6 +98,11 @@ struct PlainQueue {
       lastWaiter += 1
       waiters.append(lastWaiter)
     case .tick: now += .seconds(1)
+    case .timeOut(let id):
+      end(id)
+      list(id)
+    case .attach(let id): list(id)
+    case .deliver(let id): undelivered[id] = nil
     }
     effect.started += fill()
     if effect.admission == .wait, effect.started == [lastID] {
@@ -102,9 +123,10 @@ struct PlainQueue {
     switch policy.whenBusy {
     case .wait: break
     case .cancelPrevious, .cancelPreviousAndWait:
-      while open.count >= policy.limit {
-        effect.superseded.append(open[0])
-        end(open[0])
+      while open.count + undelivered.count >= policy.limit {
+        let oldest = (open + undelivered.keys).min() ?? 0
+        effect.superseded.append(oldest)
+        if undelivered.removeValue(forKey: oldest) == nil { end(oldest) }
       }
     case .drop:
       if holding.count + waiting.count - policy.limit >= policy.waitingLimit {
@@ -175,6 +197,13 @@ struct QueuePair {
     for place in plain.holding {
       events.append(.finish(place.id))
       if place.isLive { events.append(.cancel(place.id)) }
+      if place.isLive, plain.policy.deliversOnlyNewest { events.append(.timeOut(place.id)) }
+    }
+    for id in plain.undelivered.keys.sorted() { events.append(.deliver(id)) }
+    if plain.policy.deliversOnlyNewest, let id = tickets.first?.id.number,
+      !plain.open.contains(id), plain.undelivered[id, default: 0] < 2
+    {
+      events.append(.attach(id))
     }
     for place in plain.waiting {
       events += [.cancel(place.id), .finish(place.id)]
@@ -208,8 +237,9 @@ struct QueuePair {
 
   private mutating func isAlike(_ event: Event) -> Bool {
     let verdict: Verdict? = if case .finish(let id) = event { plain.verdict(of: id) } else { nil }
+    let listings = plain.undelivered
     let expected = plain.apply(event)
-    let effect = machine(event, as: verdict)
+    let effect = machine(event, as: verdict, listings: listings)
     guard effect == expected, machine.activity == plain.activity,
       machine.isSuspended == plain.isSuspended
     else {
@@ -223,7 +253,9 @@ struct QueuePair {
     return true
   }
 
-  private mutating func machine(_ event: Event, as verdict: Verdict?) -> Effect {
+  private mutating func machine(
+    _ event: Event, as verdict: Verdict?, listings: [UInt64: Int32]
+  ) -> Effect {
     func ticket(_ id: UInt64) -> QueueTicket { tickets[Int(id) - 1] }
     let now = plain.policy.pause.map { _ in plain.now }
     func change(_ event: (inout Machine) -> Machine.Release?) -> Effect {
@@ -249,6 +281,13 @@ struct QueuePair {
       return Effect()
     case .resume: return change { $0.resume() }
     case .tick: return Effect()
+    case .timeOut(let id): return change { $0.concludedEarly(ticket(id), as: .failure) }
+    case .attach(let id):
+      machine.list(id, ticket(id).id)
+      return Effect()
+    case .deliver(let id):
+      _ = machine.unlist(ticket(id).id, listings[id, default: 0])
+      return Effect()
     case .wait:
       return Effect(idle: machine.awaitIdle(plain.lastWaiter).map { [$0] } ?? [])
     }

@@ -144,7 +144,7 @@ struct QueueWorld: ActedWorld {
       try demand(isNew, "it returns once")
       let running = queue.activity.running
       try demand(running <= tickets.count - returned.count, "a handler finds a free slot")
-      _ = try with(id) { $0.wasGivenBack() }
+      _ = try with(id) { $0.wasGivenBack(isListed: false) }
       return []
     case .grant, .end, .cancel, .requested, .cancelAll, .suspend, .resume, .awaitIdle, .idle:
       return try takeFromOutside(act)

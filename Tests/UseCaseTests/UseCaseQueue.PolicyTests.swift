@@ -9,23 +9,22 @@ struct PolicyTests {
   /// the others.
   struct Line: CustomTestStringConvertible, Sendable {
     let policy: Policy
-    let (holding, live, waiting, isHeldBack): (Int, Int, Int, Bool)
+    let (holding, live, waiting, undelivered, isHeldBack): (Int, Int, Int, Int, Bool)
     let decision: Policy.Decision
 
     init(
-      _ policy: Policy, _ holding: Int, _ live: Int, _ waiting: Int, heldBack: Bool = false,
-      _ admission: Admission, live supersededLive: Int = 0,
-      waiting supersededWaiting: Int = 0
+      _ policy: Policy, _ holding: Int, _ live: Int, _ waiting: Int, undelivered: Int = 0,
+      heldBack: Bool = false, _ admission: Admission, superseded: Int = 0
     ) {
       self.policy = policy
       (self.holding, self.live, self.waiting, isHeldBack) = (holding, live, waiting, heldBack)
-      decision = Policy.Decision(
-        admission: admission, supersededLive: supersededLive, supersededWaiting: supersededWaiting)
+      self.undelivered = undelivered
+      decision = Policy.Decision(admission: admission, superseded: superseded)
     }
 
     var testDescription: String {
       "\(policy.whenBusy), limit \(policy.limit), \(holding) hold, \(live) live, \(waiting) wait"
-        + (isHeldBack ? ", held back" : "")
+        + "\(undelivered) undelivered" + (isHeldBack ? ", held back" : "")
     }
   }
 
@@ -51,34 +50,42 @@ struct PolicyTests {
     Line(.limit(3), 3, 0, 0, .wait),
 
     Line(.cancelPrevious, 0, 0, 0, .start),
-    Line(.cancelPrevious, 1, 1, 0, .start, live: 1),
+    Line(.cancelPrevious, 1, 1, 0, .start, superseded: 1),
     Line(.cancelPrevious, 1, 0, 0, .start),
-    Line(.cancelPrevious, 5, 1, 0, .start, live: 1),
+    Line(.cancelPrevious, 5, 1, 0, .start, superseded: 1),
     Line(.cancelPrevious, 0, 0, 0, heldBack: true, .wait),
-    Line(.cancelPrevious, 1, 1, 0, heldBack: true, .wait, live: 1),
-    Line(.cancelPrevious, 1, 0, 1, heldBack: true, .wait, waiting: 1),
+    Line(.cancelPrevious, 1, 1, 0, heldBack: true, .wait, superseded: 1),
+    Line(.cancelPrevious, 1, 0, 1, heldBack: true, .wait, superseded: 1),
     Line(pair, 1, 1, 0, .start),
-    Line(pair, 2, 2, 0, .start, live: 1),
+    Line(pair, 2, 2, 0, .start, superseded: 1),
     Line(pair, 2, 1, 0, .start),
     Line(pair, 1, 1, 0, heldBack: true, .wait),
-    Line(pair, 1, 1, 1, heldBack: true, .wait, live: 1),
-    Line(pair, 1, 0, 2, heldBack: true, .wait, waiting: 1),
+    Line(pair, 1, 1, 1, heldBack: true, .wait, superseded: 1),
+    Line(pair, 1, 0, 2, heldBack: true, .wait, superseded: 1),
+
+    Line(.cancelPrevious, 0, 0, 0, undelivered: 1, .start, superseded: 1),
+    Line(.cancelPrevious, 1, 1, 0, undelivered: 2, .start, superseded: 3),
+    Line(pair, 0, 0, 0, undelivered: 1, .start),
+    Line(pair, 1, 1, 0, undelivered: 1, .start, superseded: 1),
+    Line(pair, 0, 0, 0, undelivered: 3, .start, superseded: 2),
+    Line(pairAndWait, 2, 0, 0, undelivered: 2, .wait, superseded: 1),
+    Line(debounced, 0, 0, 0, undelivered: 1, heldBack: true, .wait, superseded: 1),
 
     Line(debounced, 0, 0, 0, heldBack: true, .wait),
-    Line(debounced, 0, 0, 1, heldBack: true, .wait, waiting: 1),
-    Line(debounced, 1, 1, 0, heldBack: true, .wait, live: 1),
-    Line(debounced, 1, 0, 1, heldBack: true, .wait, waiting: 1),
+    Line(debounced, 0, 0, 1, heldBack: true, .wait, superseded: 1),
+    Line(debounced, 1, 1, 0, heldBack: true, .wait, superseded: 1),
+    Line(debounced, 1, 0, 1, heldBack: true, .wait, superseded: 1),
 
     Line(.cancelPreviousAndWait, 0, 0, 0, .start),
-    Line(.cancelPreviousAndWait, 1, 1, 0, .wait, live: 1),
+    Line(.cancelPreviousAndWait, 1, 1, 0, .wait, superseded: 1),
     Line(.cancelPreviousAndWait, 1, 0, 0, .wait),
-    Line(.cancelPreviousAndWait, 1, 0, 1, .wait, waiting: 1),
-    Line(.cancelPreviousAndWait, 0, 0, 1, heldBack: true, .wait, waiting: 1),
+    Line(.cancelPreviousAndWait, 1, 0, 1, .wait, superseded: 1),
+    Line(.cancelPreviousAndWait, 0, 0, 1, heldBack: true, .wait, superseded: 1),
     Line(pairAndWait, 1, 1, 0, .start),
-    Line(pairAndWait, 2, 2, 0, .wait, live: 1),
+    Line(pairAndWait, 2, 2, 0, .wait, superseded: 1),
     Line(pairAndWait, 2, 1, 0, .wait),
-    Line(pairAndWait, 2, 1, 1, .wait, live: 1),
-    Line(pairAndWait, 2, 0, 2, .wait, waiting: 1),
+    Line(pairAndWait, 2, 1, 1, .wait, superseded: 1),
+    Line(pairAndWait, 2, 0, 2, .wait, superseded: 1),
 
     Line(.dropWhileBusy, 0, 0, 0, .start),
     Line(.dropWhileBusy, 1, 1, 0, .drop),
@@ -103,27 +110,27 @@ struct PolicyTests {
 
     Line(throttled, 0, 0, 0, .start),
     Line(throttled, 0, 0, 0, heldBack: true, .wait),
-    Line(throttled, 0, 0, 1, heldBack: true, .wait, waiting: 1),
+    Line(throttled, 0, 0, 1, heldBack: true, .wait, superseded: 1),
     // The pause is over, and the one that waits has not heard of it yet.
-    Line(throttled, 0, 0, 1, .start, waiting: 1),
-    Line(throttled, 1, 0, 1, .wait, waiting: 1),
+    Line(throttled, 0, 0, 1, .start, superseded: 1),
+    Line(throttled, 1, 0, 1, .wait, superseded: 1),
 
     Line(.keepLatest, 0, 0, 0, .start),
     Line(.keepLatest, 1, 1, 0, .wait),
     Line(.keepLatest, 1, 0, 0, .wait),
-    Line(.keepLatest, 1, 1, 1, .wait, waiting: 1),
+    Line(.keepLatest, 1, 1, 1, .wait, superseded: 1),
     Line(.keepLatest, 0, 0, 0, heldBack: true, .wait),
-    Line(.keepLatest, 0, 0, 1, heldBack: true, .wait, waiting: 1),
+    Line(.keepLatest, 0, 0, 1, heldBack: true, .wait, superseded: 1),
     Line(latestPair, 1, 1, 0, .start),
     Line(latestPair, 2, 2, 0, .wait),
-    Line(latestPair, 2, 2, 1, .wait, waiting: 1),
+    Line(latestPair, 2, 2, 1, .wait, superseded: 1),
   ]
 
   @Test(arguments: table)
   func `the state of the queue decides the fate of an incoming operation`(line: Line) {
     let decision = line.policy.decision(
       holding: line.holding, live: line.live, waiting: line.waiting,
-      isHeldBack: line.isHeldBack)
+      undelivered: line.undelivered, isHeldBack: line.isHeldBack)
     #expect(decision == line.decision)
   }
 
@@ -137,6 +144,14 @@ struct PolicyTests {
     #expect(Policy.limit(3).mayStart(holding: 2))
     #expect(!Policy.limit(3).mayStart(holding: 3))
     #expect(Policy.unlimited.mayStart(holding: 1_000_000))
+  }
+
+  @Test func `only the policies that cancel the previous one let only the newest deliver`() {
+    #expect(Policy.cancelPrevious.deliversOnlyNewest && Self.pairAndWait.deliversOnlyNewest)
+    #expect(Self.debounced.deliversOnlyNewest)
+    for policy in [Policy.unlimited, .serial, .dropWhileBusy, .keepLatest, Self.throttled] {
+      #expect(!policy.deliversOnlyNewest)
+    }
   }
 
   @Test func `who cancels the previous one starts beside it`() {
