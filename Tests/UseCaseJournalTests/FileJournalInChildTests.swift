@@ -7,7 +7,8 @@ import UseCaseJournal
 /// The journal in another process, or in one with less room or fewer rights.
 @Suite(.mustEnd)
 struct FileJournalInChildTests {
-  @Test func `a second process gets an error at once`() async throws {
+  @Test(.holds("Whose file"))
+  func `a second process gets an error at once`() async throws {
     let folder = try Folder()
     let journal = try FileJournal(at: folder.file)
     await #expect(processExitsWith: .success) { [file = folder.file as URL] in
@@ -29,7 +30,8 @@ struct FileJournalInChildTests {
     #expect(try await folder.read() == (0..<10).map { [$0] })
   }
 
-  @Test func `on a full disk an append fails in words, and the file goes on later`() async throws {
+  @Test(.holds("Full disk"))
+  func `on a full disk an append fails in words, and the file goes on later`() async throws {
     let folder = try Folder()
     let result = await #expect(
       processExitsWith: .success, observing: [\.standardErrorContent]

@@ -14,7 +14,8 @@ struct KillTests {
   private static let kills =
     ProcessInfo.processInfo.environment["JOURNAL_KILLS"].flatMap { Int($0) } ?? 20
 
-  @Test func `document and history agree after each kill`() async throws {
+  @Test(.holds("Kills"))
+  func `document and history agree after each kill`() async throws {
     let folder = try Folder()
     let shelf = Shelf(folder: folder.url.appending(path: "shelf"))
     try FileManager.default.createDirectory(at: shelf.folder, withIntermediateDirectories: false)

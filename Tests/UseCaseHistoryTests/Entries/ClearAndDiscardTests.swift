@@ -10,7 +10,8 @@ struct ClearAndDiscardTests {
   var history: UseCaseHistory { desk.history }
   var page: Page { desk.page }
 
-  @Test func `clear drops everything`() async {
+  @Test(.holds("clear"))
+  func `clear drops everything`() async {
     await history.run(page, "A", "B", "C")
     await history.back(1)
     history.clear()
@@ -29,7 +30,8 @@ struct ClearAndDiscardTests {
     #expect(try #require(history.id("B")) > id)
   }
 
-  @Test func `every pair that leaves is discarded once, with its newest response`() async {
+  @Test(.holds("Exactly once"))
+  func `every pair that leaves is discarded once, with its newest response`() async {
     await history.run(page, "A", "B", "C")
     await history.back(2)
     await history.forth(1)
@@ -39,7 +41,8 @@ struct ClearAndDiscardTests {
     #expect(page.discarded == ["A1 evicted", "C3 truncated", "B4 evicted", "D5 cleared"])
   }
 
-  @Test func `nothing is discarded while undo or redo can bring it back`() async {
+  @Test(.holds("Exactly once"))
+  func `nothing is discarded while undo or redo can bring it back`() async {
     await history.run(page, "A", "B")
     await history.back(2)
     await history.forth(2)
@@ -48,7 +51,8 @@ struct ClearAndDiscardTests {
     #expect(page.discarded.isEmpty)
   }
 
-  @Test func `what runs when the history is cleared is not recorded`() async {
+  @Test(.holds("clear"))
+  func `what runs when the history is cleared is not recorded`() async {
     await history.run(page, "A")
     let gate = page.hold("do B")
     let operation = history.execute(Edit(page: page), "B")
@@ -84,7 +88,8 @@ struct ClearAndDiscardTests {
     #expect(page.discarded == ["A1 cleared", "B2 cleared"])
   }
 
-  @Test func `a group that runs when the history is cleared is not recorded`() async {
+  @Test(.holds("Never recorded"))
+  func `a group that runs when the history is cleared is not recorded`() async {
     let gate = page.hold("do b")
     let group = history.group("G") { [edit = desk.edit] in
       for text in ["a", "b", "c"] { _ = try await edit(text) }
@@ -97,7 +102,8 @@ struct ClearAndDiscardTests {
     #expect(page.discarded == ["a1 cleared", "b2 cleared", "c3 cleared"])
   }
 
-  @Test func `what waits to undo or redo when the history is cleared finds nothing`() async {
+  @Test(.holds("Waiting moves"))
+  func `what waits to undo or redo when the history is cleared finds nothing`() async {
     await history.run(page, "A", "B")
     await history.back(1)
     let gate = page.hold("do C")
@@ -169,7 +175,8 @@ struct ClearAndDiscardTests {
     #expect(places.elements == [true])
   }
 
-  @Test func `a clear inside of a body takes effect when the body is over`() async {
+  @Test(.holds("clear in a body"))
+  func `a clear inside of a body takes effect when the body is over`() async {
     await history.run(page, "A", "B")
     await history.back(1)
     page.script("do C") { [history] in
@@ -190,7 +197,8 @@ struct ClearAndDiscardTests {
     #expect(page.discarded == ["A1 cleared"])
   }
 
-  @Test func `a clear takes effect when it comes as a body ends`() async {
+  @Test(.holds("clear in a body"))
+  func `a clear takes effect when it comes as a body ends`() async {
     for round in 0..<2_000 {
       let desk = Desk()
       let clear = Watched<Task<Void, Never>?>(nil)
@@ -206,7 +214,8 @@ struct ClearAndDiscardTests {
     }
   }
 
-  @Test func `what begins after a clear is recorded, in the same slot as well`() async {
+  @Test(.holds("clear"))
+  func `what begins after a clear is recorded, in the same slot as well`() async {
     page.script("do A") { [history] in history.clear() }
     let both = AnyUseCase<Int, Void>(queue: desk.edit.queue) { [edit = desk.edit] _ in
       _ = try await edit("A")
@@ -229,7 +238,8 @@ struct ClearAndDiscardTests {
     #expect(page.discarded == ["A1 cleared", "b2 cleared", "c3 cleared"])
   }
 
-  @Test func `a pair is discarded before the operation that caused it has ended`() async {
+  @Test(.holds("When"))
+  func `a pair is discarded before the operation that caused it has ended`() async {
     await history.run(page, "A", "B")
     await history.back(2)
     let seen = Watched<[String]>([])
@@ -239,7 +249,8 @@ struct ClearAndDiscardTests {
     #expect(seen.value == ["A1 truncated", "B2 truncated"])
   }
 
-  @Test func `a discard may use the history`() async {
+  @Test(.holds("When"))
+  func `a discard may use the history`() async {
     struct Nosy: UndoableUseCase {
       let history: UseCaseHistory
       let states = Log<HistoryState>()
@@ -260,7 +271,8 @@ struct ClearAndDiscardTests {
     #expect(nosy.states.count == 2)
   }
 
-  @Test func `a history that goes away discards nothing`() async {
+  @Test(.holds("End of a history"))
+  func `a history that goes away discards nothing`() async {
     let page = Page()
     do {
       let history = UseCaseHistory()
@@ -307,7 +319,8 @@ struct ClearAndDiscardTests {
     gate.open()
   }
 
-  @Test func `no lock is held when a response is released`() async {
+  @Test(.holds("Dropping"))
+  func `no lock is held when a response is released`() async {
     struct Keeper: UndoableUseCase {
       let lifetime: Lifetime
       let history: UseCaseHistory

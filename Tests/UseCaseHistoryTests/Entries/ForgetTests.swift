@@ -9,7 +9,8 @@ struct ForgetTests {
   var history: UseCaseHistory { desk.history }
   var page: Page { desk.page }
 
-  @Test func `a forgotten entry leaves at once, applied or undone, and its effect stays`() async {
+  @Test(.holds("Forgetting"))
+  func `a forgotten entry leaves at once, applied or undone, and its effect stays`() async {
     await history.run(page, "A", "B", "C", "D")
     await history.back(2)
     history.drop("A")
@@ -24,7 +25,8 @@ struct ForgetTests {
     #expect(page.actions.count == 6)
   }
 
-  @Test func `what is not there is not forgotten`() async {
+  @Test(.holds("Forgetting"))
+  func `what is not there is not forgotten`() async {
     await history.run(page, "A")
     let id = history.entries[0].id
     UseCaseHistory().forget(id)
@@ -45,7 +47,8 @@ struct ForgetTests {
     #expect(history.layout == "[bc |]")
   }
 
-  @Test func `an undo bound to a forgotten entry does not take the next one in its place`() async {
+  @Test(.holds("Forgetting"))
+  func `an undo bound to a forgotten entry does not take the next one in its place`() async {
     await history.run(page, "A", "B")
     let b = history.entries[1].id
     let held = page.hold("redo B2")
@@ -61,7 +64,8 @@ struct ForgetTests {
     #expect(history.layout == "[A |]" && page.discarded == ["B3 forgotten"])
   }
 
-  @Test func `a redo bound to a forgotten entry does not take the next one in its place`() async {
+  @Test(.holds("Forgetting"))
+  func `a redo bound to a forgotten entry does not take the next one in its place`() async {
     await history.run(page, "A", "B", "C")
     await history.back(2)
     let gate = page.hold("undo A1")
@@ -75,7 +79,7 @@ struct ForgetTests {
     #expect(history.layout == "[A | C]")
   }
 
-  @Test(arguments: [true, false])
+  @Test(.holds("Forgetting"), arguments: [true, false])
   func `what is being undone leaves when that is over`(fails: Bool) async {
     await history.run(page, "A@x", "B@y")
     let gate = page.hold("undo A1")
@@ -103,7 +107,8 @@ struct ForgetTests {
     #expect(history.layout == "[| B C]")
   }
 
-  @Test func `a forgotten half undone group leaves with all of its parts`() async {
+  @Test(.holds("Forgetting"))
+  func `a forgotten half undone group leaves with all of its parts`() async {
     await desk.group("G", "a", "b")
     page.fail("undo a1")
     await history.back(1)
@@ -114,7 +119,8 @@ struct ForgetTests {
     #expect(history.layout == "[C |]")
   }
 
-  @Test func `what is clean when something is forgotten stays clean`() async {
+  @Test(.holds("Removed entries"))
+  func `what is clean when something is forgotten stays clean`() async {
     await history.run(page, "A", "B", "C")
     await history.back(1)
     history.save()
@@ -126,7 +132,8 @@ struct ForgetTests {
     #expect(history.layout == "[|]*")
   }
 
-  @Test func `a place without the effect of what was forgotten is never clean again`() async {
+  @Test(.holds("Removed entries"))
+  func `a place without the effect of what was forgotten is never clean again`() async {
     await history.run(page, "A", "B")
     history.drop("A")
     await history.back(1)
@@ -139,7 +146,8 @@ struct ForgetTests {
     #expect(history.layout == "[| C]*")
   }
 
-  @Test func `a place with what was forgotten undone is never clean again`() async {
+  @Test(.holds("Removed entries"))
+  func `a place with what was forgotten undone is never clean again`() async {
     await history.run(page, "A@x", "B@y")
     history.save()
     await history.take("A")
@@ -149,7 +157,8 @@ struct ForgetTests {
     #expect(history.layout == "[| B]")
   }
 
-  @Test func `a group that has lost a part is clean only where the document is as saved`() async {
+  @Test(.holds("Removed entries"))
+  func `a group that has lost a part is clean only where the document is as saved`() async {
     history.save()
     await desk.group("G", "a", "b")
     page.lose("undo b2")
@@ -163,7 +172,8 @@ struct ForgetTests {
     #expect(history.layout == "[|]")
   }
 
-  @Test func `what is undone below a lost effect and redone above it is another place`() async {
+  @Test(.holds("Removed entries"))
+  func `what is undone below a lost effect and redone above it is another place`() async {
     await history.run(page, "A", "B")
     history.save()
     history.drop("B")
@@ -183,7 +193,8 @@ struct ForgetTests {
     #expect(history.layout == "[A G(c) |]")
   }
 
-  @Test func `what is obsolete and clean stays clean`() async {
+  @Test(.holds("Removed entries"))
+  func `what is obsolete and clean stays clean`() async {
     await history.run(page, "A", "B")
     history.save()
     page.lose("undo B2")

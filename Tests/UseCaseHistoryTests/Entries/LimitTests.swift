@@ -12,7 +12,7 @@ struct LimitTests {
     #expect(desk.history.state.redoCount == 300 && !desk.history.state.canUndo)
   }
 
-  @Test(arguments: 1...4)
+  @Test(.holds("The oldest go"), arguments: 1...4)
   func `a limit of n keeps exactly n`(limit: Int) async {
     let desk = Desk(limit: limit)
     for number in 1...6 { await desk.history.run(desk.page, "\(number)") }
@@ -22,7 +22,8 @@ struct LimitTests {
     #expect(undone == limit)
   }
 
-  @Test func `the oldest goes first, and the rest is as before`() async {
+  @Test(.holds("The oldest go"))
+  func `the oldest goes first, and the rest is as before`() async {
     let desk = Desk(limit: 3)
     await desk.history.run(desk.page, "A", "B", "C", "D")
     #expect(desk.history.layout == "[B C D |]")
@@ -32,9 +33,8 @@ struct LimitTests {
     #expect(desk.history.layout == "[B C D |]")
   }
 
-  @Test func `lowering the limit drops the oldest at once, and raising it brings nothing back`()
-    async
-  {
+  @Test(.holds("Changing it"))
+  func `lowering the limit drops the oldest at once, and raising it brings nothing back`() async {
     let desk = Desk()
     await desk.history.run(desk.page, "A", "B", "C", "D", "E")
     let version = desk.history.state.version
@@ -46,7 +46,8 @@ struct LimitTests {
     #expect(desk.history.layout == "[C D E |]")
   }
 
-  @Test func `raising the limit, or setting it again, drops nothing`() async {
+  @Test(.holds("Changing it"))
+  func `raising the limit, or setting it again, drops nothing`() async {
     let desk = Desk()
     await desk.history.run(desk.page, "A", "B", "C")
     await desk.history.back(3)
@@ -60,7 +61,8 @@ struct LimitTests {
     #expect(desk.history.layout == "[B C |]")
   }
 
-  @Test func `undone entries do not count`() async {
+  @Test(.holds("What counts"))
+  func `undone entries do not count`() async {
     let desk = Desk()
     await desk.history.run(desk.page, "A", "B", "C")
     await desk.history.back(2)
@@ -72,7 +74,8 @@ struct LimitTests {
     #expect(desk.history.layout == "[D |]")
   }
 
-  @Test func `a group counts one, and leaves as a whole`() async {
+  @Test(.holds("What counts"))
+  func `a group counts one, and leaves as a whole`() async {
     let desk = Desk(limit: 2)
     await desk.history.run(desk.page, "A", "B")
     await desk.group("G", "c", "d", "e")
@@ -95,7 +98,8 @@ struct LimitTests {
     #expect(desk.history.layout == "[B G(c d e) |]")
   }
 
-  @Test func `the branch goes before anything is evicted`() async {
+  @Test(.holds("The branch goes first"))
+  func `the branch goes before anything is evicted`() async {
     let desk = Desk(limit: 3)
     await desk.history.run(desk.page, "A", "B", "C")
     await desk.history.back(2)
@@ -104,7 +108,8 @@ struct LimitTests {
     #expect(desk.page.discarded == ["B2 truncated", "C3 truncated"])
   }
 
-  @Test func `a limit of zero records nothing`() async {
+  @Test(.holds("Zero", "Never recorded"))
+  func `a limit of zero records nothing`() async {
     let desk = Desk(limit: 0)
     await desk.history.run(desk.page, "A")
     await desk.group("G", "b")
@@ -114,7 +119,8 @@ struct LimitTests {
     #expect(await desk.history.undo().ended().value == .some(nil))
   }
 
-  @Test func `what runs is not evicted`() async {
+  @Test(.holds("Running entries"))
+  func `what runs is not evicted`() async {
     let desk = Desk()
     await desk.history.run(desk.page, "A", "B", "C")
     let gate = desk.page.hold("undo C3")
@@ -155,7 +161,8 @@ struct LimitTests {
   }
 
   #if os(Linux) || os(macOS)
-    @Test func `a limit below zero is a mistake`() async {
+    @Test(.holds("Zero"))
+    func `a limit below zero is a mistake`() async {
       let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
         _ = UseCaseHistory(limit: -1)
       }

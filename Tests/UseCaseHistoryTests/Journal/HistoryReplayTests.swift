@@ -102,7 +102,8 @@ struct HistoryReplayTests {
     #expect(replay.drops.map(\.step.id) == [id(2)])
   }
 
-  @Test func `facts that contradict each other are an error`() {
+  @Test(.holds("Damage"))
+  func `facts that contradict each other are an error`() {
     let wrong: [[HistoryFact]] = [
       [.ended(id(1), .recorded)], [.undone(id(1))], [.redone(id(1), nil, isMarked: true)], [.moved],
       [.moves(isRedo: false, count: 1)], [.moves(isRedo: true, count: 0)],

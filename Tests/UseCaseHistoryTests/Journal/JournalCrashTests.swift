@@ -17,7 +17,7 @@ struct JournalCrashTests {
   private static let seed = UInt64(number("JOURNAL_SEED") ?? 1)
   private static let total = number("JOURNAL_CRASHES") ?? 2_000
 
-  @Test(arguments: [Paper.Settling.truth, .unknown])
+  @Test(.holds("Crashes"), arguments: [Paper.Settling.truth, .unknown])
   func `a crash at any write loses nothing that was written`(settling: Paper.Settling) async {
     var random = SeededGenerator(seed: Self.seed)
     var crashes = 0

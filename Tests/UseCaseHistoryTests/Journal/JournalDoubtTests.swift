@@ -20,7 +20,8 @@ struct JournalDoubtTests {
 
   // MARK: Executions
 
-  @Test func `an execution that had no effect was never asked for`() async throws {
+  @Test(.holds("In doubt"))
+  func `an execution that had no effect was never asked for`() async throws {
     let history = try await open(disk)
     await history.write(paper, "A")
     let gate = paper.hold("do B")
@@ -35,7 +36,8 @@ struct JournalDoubtTests {
     await operation.ended()
   }
 
-  @Test func `an execution that had an effect is an entry`() async throws {
+  @Test(.holds("In doubt"))
+  func `an execution that had an effect is an entry`() async throws {
     let history = try await open(disk)
     await history.write(paper, "A")
     disk.fail(.crash(at: disk.writes + 2, isWritten: false))
@@ -46,9 +48,8 @@ struct JournalDoubtTests {
     #expect(paper.lines.value == [])
   }
 
-  @Test func `an execution of which nobody knows is no entry if the history was cleared`()
-    async throws
-  {
+  @Test(.holds("Unknown"))
+  func `an execution of which nobody knows is no entry if the history was cleared`() async throws {
     let history = try await open(disk)
     await history.write(paper, "A")
     let gate = paper.hold("do B")
@@ -65,7 +66,7 @@ struct JournalDoubtTests {
     #expect(next.entries.isEmpty && !next.state.isClean)
   }
 
-  @Test(arguments: [Paper.Settling.unknown, .failure])
+  @Test(.holds("Unknown"), arguments: [Paper.Settling.unknown, .failure])
   func `an execution of which nobody knows is in doubt and blocks nothing`(
     settling: Paper.Settling
   ) async throws {
@@ -91,7 +92,8 @@ struct JournalDoubtTests {
     await next.idle()
   }
 
-  @Test func `settle is asked once, also if it does not know`() async throws {
+  @Test(.holds("In doubt"))
+  func `settle is asked once, also if it does not know`() async throws {
     let history = try await open(disk)
     disk.fail(.crash(at: disk.writes + 2, isWritten: false))
     await history.write(paper, "A")
@@ -107,7 +109,8 @@ struct JournalDoubtTests {
     #expect(next.entries == [])
   }
 
-  @Test func `a cancelled open settles what it would have settled`() async throws {
+  @Test(.holds("In doubt"))
+  func `a cancelled open settles what it would have settled`() async throws {
     struct Asking: JournaledUseCase {
       static let journalName = "write"
       func main(_ text: String) async throws -> StoredAnswer { StoredAnswer(1) }
@@ -130,7 +133,8 @@ struct JournalDoubtTests {
     #expect(try await opening.value.entries.map(\.standing) == [.normal])
   }
 
-  @Test func `an execution that can be read later is below those that were recorded meanwhile`()
+  @Test(.holds("In doubt"))
+  func `an execution that can be read later is below those that were recorded meanwhile`()
     async throws
   {
     let history = try await open(disk)
@@ -150,7 +154,8 @@ struct JournalDoubtTests {
     #expect(paper.lines.value == [] && paper.violations.elements == [])
   }
 
-  @Test func `an execution that can be read later counts for the limit`() async throws {
+  @Test(.holds("In doubt"))
+  func `an execution that can be read later counts for the limit`() async throws {
     let history = try await open(disk)
     disk.fail(.crash(at: disk.writes + 2, isWritten: false))
     await history.execute(Letters(paper: paper), "b").ended()
@@ -166,7 +171,7 @@ struct JournalDoubtTests {
 
   // MARK: Undo and redo
 
-  @Test(arguments: [true, false])
+  @Test(.holds("In doubt"), arguments: [true, false])
   func `an undo that is settled is done or not`(hadEffect: Bool) async throws {
     let history = try await open(disk)
     await history.write(paper, "A", "B")
@@ -176,7 +181,7 @@ struct JournalDoubtTests {
     #expect(next.entries.allSatisfy { $0.standing == .normal })
   }
 
-  @Test(arguments: [true, false])
+  @Test(.holds("In doubt"), arguments: [true, false])
   func `a redo that is settled is done or not`(hadEffect: Bool) async throws {
     let history = try await open(disk)
     await history.write(paper, "A", "B")
@@ -189,7 +194,8 @@ struct JournalDoubtTests {
     }
   }
 
-  @Test func `an undo of which nobody knows can be tried again`() async throws {
+  @Test(.holds("Unknown"))
+  func `an undo of which nobody knows can be tried again`() async throws {
     let history = try await open(disk)
     await history.write(paper, "A", "B")
     paper.settle(by: .unknown)
@@ -245,7 +251,8 @@ struct JournalDoubtTests {
     return next
   }
 
-  @Test func `an interrupted group is undone in reverse, and nothing is recorded`() async throws {
+  @Test(.holds("Interrupted groups"))
+  func `an interrupted group is undone in reverse, and nothing is recorded`() async throws {
     let next = try await open(try await interruptGroup())
     #expect(next.layout == "[Z |]*")
     #expect(
@@ -264,14 +271,16 @@ struct JournalDoubtTests {
     #expect(try await opening.value.layout == "[Z |]*")
   }
 
-  @Test func `an interrupted group is kept if the app likes`() async throws {
+  @Test(.holds("Interrupted groups"))
+  func `an interrupted group is kept if the app likes`() async throws {
     let next = try await open(try await interruptGroup(), .keep)
     #expect(next.layout == "[Z G(A H(B C)) |]")
     await next.back(1)
     #expect(paper.lines.value == [1])
   }
 
-  @Test func `what cannot be undone of an interrupted group is an entry`() async throws {
+  @Test(.holds("Interrupted groups"))
+  func `what cannot be undone of an interrupted group is an entry`() async throws {
     let after = try await interruptGroup()
     paper.fail("undo B3")
     let next = try await open(after)
@@ -279,8 +288,8 @@ struct JournalDoubtTests {
     #expect(paper.discarded == ["C4 truncated"])
   }
 
-  @Test func `an interrupted group is undone once, however often that is interrupted`() async throws
-  {
+  @Test(.holds("Interrupted groups"))
+  func `an interrupted group is undone once, however often that is interrupted`() async throws {
     var after = try await interruptGroup()
     var crashes = 0
     while true {

@@ -20,7 +20,8 @@ struct JournalTests {
     #expect(history.journalError == nil)
   }
 
-  @Test func `entries, the cursor and the branch survive`() async throws {
+  @Test(.holds("What is there"))
+  func `entries, the cursor and the branch survive`() async throws {
     let history = try await open(disk)
     await history.write(paper, "A", "B", "C", "D")
     await history.back(2)
@@ -35,7 +36,8 @@ struct JournalTests {
       paper.log.elements.suffix(5) == ["undo C5", "undo B2", "redo B2", "redo C5", "redo D4"])
   }
 
-  @Test func `open calls no use case when no body and no group was interrupted`() async throws {
+  @Test(.holds("Nothing is repeated"))
+  func `open calls no use case when no body and no group was interrupted`() async throws {
     let history = try await open(disk)
     await history.write(paper, "A", "B")
     await history.back(1)
@@ -44,7 +46,8 @@ struct JournalTests {
     #expect(paper.log.elements == before)
   }
 
-  @Test func `groups, merges and the clean place survive`() async throws {
+  @Test(.holds("What is there"))
+  func `groups, merges and the clean place survive`() async throws {
     let history = try await open(disk)
     let write = Write(paper: paper).recorded(in: history)
     await history.group("G") {
@@ -69,7 +72,8 @@ struct JournalTests {
     #expect(next.layout == "[| G(A H(B C)) abx Xc D]")
   }
 
-  @Test func `a group that is half undone survives`() async throws {
+  @Test(.holds("What is there"))
+  func `a group that is half undone survives`() async throws {
     let history = try await open(disk)
     let write = Write(paper: paper).recorded(in: history)
     await history.group("G") { for text in ["A", "B", "C"] { _ = try await write(text) } }.ended()
@@ -85,7 +89,8 @@ struct JournalTests {
     #expect(paper.lines.value == [1, 2, 3])
   }
 
-  @Test func `a limit, a clear and a lower limit survive`() async throws {
+  @Test(.holds("What is there"))
+  func `a limit, a clear and a lower limit survive`() async throws {
     let history = try await UseCaseHistory.open(disk, paper, limit: 3)
     await history.write(paper, "A", "B", "C", "D")
     let next = try await UseCaseHistory.open(disk.next(), paper, limit: 3)
@@ -98,7 +103,8 @@ struct JournalTests {
     await third.idle()
   }
 
-  @Test func `the greatest limit survives`() async throws {
+  @Test(.holds("What is there"))
+  func `the greatest limit survives`() async throws {
     let history = try await UseCaseHistory.open(disk, paper, limit: .max)
     await history.write(paper, "A")
     let second = disk.next()
@@ -108,7 +114,8 @@ struct JournalTests {
     #expect(try await UseCaseHistory.open(second.next(), paper).layout == "[A B |]")
   }
 
-  @Test func `an undo of one entry survives, and what entries touch`() async throws {
+  @Test(.holds("What is there"))
+  func `an undo of one entry survives, and what entries touch`() async throws {
     let history = try await open(disk)
     for text in ["A", "B", "C", "D"] { await history.execute(Tag(paper: paper), text).ended() }
     await history.undo(try #require(history.id("B"))).ended()
@@ -122,7 +129,8 @@ struct JournalTests {
     #expect(paper.violations.elements == [])
   }
 
-  @Test func `what is obsolete or forgotten does not come back`() async throws {
+  @Test(.holds("What is there"))
+  func `what is obsolete or forgotten does not come back`() async throws {
     let history = try await open(disk)
     let tag = Tag(paper: paper).recorded(in: history)
     await history.write(paper, "Z")
@@ -181,7 +189,8 @@ struct JournalTests {
     #expect(next?.facts.map(\.number) == [1, 3] && next?.waiters == [2])
   }
 
-  @Test func `what is discarded meanwhile does not put off that a journal is written anew`() {
+  @Test(.holds("Size"))
+  func `what is discarded meanwhile does not put off that a journal is written anew`() {
     var queue = JournalQueue<Int, Int>()
     queue.put([.saved(nil)])
     #expect(queue.lastIfQuiet == nil)
@@ -190,7 +199,8 @@ struct JournalTests {
     #expect(queue.lastIfQuiet == 2)
   }
 
-  @Test func `what is asked for all at once is written in its order`() async throws {
+  @Test(.holds("Order of records"))
+  func `what is asked for all at once is written in its order`() async throws {
     var random = SeededGenerator(seed: 11)
     for round in 0..<60 {
       let (disk, paper) = (Disk(), Paper())
@@ -228,7 +238,8 @@ struct JournalTests {
     }
   }
 
-  @Test func `ids go on growing over launches`() async throws {
+  @Test(.holds("Ids"))
+  func `ids go on growing over launches`() async throws {
     let history = try await open(disk)
     await history.write(paper, "A")
     let old = try #require(history.entries.first?.id)
@@ -238,7 +249,8 @@ struct JournalTests {
     #expect(next.entries.map(\.id)[1] > old)
   }
 
-  @Test func `what is not journaled does not run`() async throws {
+  @Test(.holds("Only known use cases"))
+  func `what is not journaled does not run`() async throws {
     let page = Page()
     let history = try await open(disk)
     let outcome = await history.execute(Edit(page: page), "A").ended()
@@ -249,14 +261,16 @@ struct JournalTests {
     #expect(await other.write(paper, "A")?.journalReason == .notJournaled("Write"))
   }
 
-  @Test func `two use cases with one name are refused`() async throws {
+  @Test(.holds("Only known use cases"))
+  func `two use cases with one name are refused`() async throws {
     await #expect(throws: HistoryJournalError.self) {
       try await UseCaseHistory.open(disk, for: [Write(paper: paper), Write(paper: paper)])
     }
     #expect(disk.writes == 0)
   }
 
-  @Test func `the intent is written before the body, the end before a handler`() async throws {
+  @Test(.holds("Written ahead"))
+  func `the intent is written before the body, the end before a handler`() async throws {
     let history = try await open(disk)
     let writes = disk.writes
     paper.script("do A") { [disk] in #expect(disk.writes == writes + 1) }
@@ -275,7 +289,7 @@ struct JournalTests {
     }
   }
 
-  @Test(arguments: [true, false])
+  @Test(.holds("No intent"), arguments: [true, false])
   func `without its intent nothing runs`(isWritten: Bool) async throws {
     let history = try await open(disk)
     await history.write(paper, "A")
@@ -293,7 +307,7 @@ struct JournalTests {
     #expect(!paper.log.elements.contains { $0.hasPrefix("settle") })
   }
 
-  @Test(arguments: [true, false])
+  @Test(.holds("No end"), arguments: [true, false])
   func `an end that cannot be written is written before the next intent`(
     isWritten: Bool
   ) async throws {
@@ -308,7 +322,8 @@ struct JournalTests {
     #expect(try await open(disk.next()).layout == "[A B C |]")
   }
 
-  @Test func `while an end cannot be written no intent is`() async throws {
+  @Test(.holds("No end"))
+  func `while an end cannot be written no intent is`() async throws {
     let history = try await open(disk)
     disk.fail(.full(from: disk.writes + 2, count: 2, isWritten: false))
     await history.write(paper, "A")

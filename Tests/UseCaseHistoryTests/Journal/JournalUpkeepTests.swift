@@ -11,7 +11,8 @@ struct JournalUpkeepTests {
 
   // MARK: Unreadable
 
-  @Test func `an entry that nobody knows is kept, and says so`() async throws {
+  @Test(.holds("Unreadable"))
+  func `an entry that nobody knows is kept, and says so`() async throws {
     let history = try await UseCaseHistory.open(disk, paper)
     await history.write(paper, "A")
     await history.execute(Letters(paper: paper), "b").ended()
@@ -51,7 +52,8 @@ struct JournalUpkeepTests {
     #expect(try await UseCaseHistory.open(third.next(), for: others).layout == "[|]*")
   }
 
-  @Test func `a request of another shape is unreadable, byte for byte`() async throws {
+  @Test(.holds("Unreadable"))
+  func `a request of another shape is unreadable, byte for byte`() async throws {
     struct Count: JournaledUseCase {
       static let journalName = Write.journalName
       func main(_ count: [Int]) async throws -> Int { count[0] }
@@ -65,7 +67,8 @@ struct JournalUpkeepTests {
     #expect(try await UseCaseHistory.open(other.next(), paper).layout == "[A |]")
   }
 
-  @Test func `a group with an unreadable part is unreadable`() async throws {
+  @Test(.holds("Unreadable"))
+  func `a group with an unreadable part is unreadable`() async throws {
     let history = try await UseCaseHistory.open(disk, paper)
     let (write, letters) = (
       Write(paper: paper).recorded(in: history), Letters(paper: paper).recorded(in: history)
@@ -93,7 +96,8 @@ struct JournalUpkeepTests {
 
   // MARK: Discarding
 
-  @Test func `nothing is discarded before the journal knows that it has left`() async throws {
+  @Test(.holds("Discarding"))
+  func `nothing is discarded before the journal knows that it has left`() async throws {
     let history = try await UseCaseHistory.open(disk, paper, limit: 1)
     await history.write(paper, "A")
     disk.fail(.full(from: disk.writes + 2, count: 1, isWritten: false))
@@ -103,7 +107,8 @@ struct JournalUpkeepTests {
     #expect(paper.discarded == ["A1 evicted", "B2 evicted"])
   }
 
-  @Test func `what was not discarded for certain is discarded again`() async throws {
+  @Test(.holds("Discarding"))
+  func `what was not discarded for certain is discarded again`() async throws {
     let history = try await UseCaseHistory.open(disk, paper)
     await history.write(paper, "A", "B")
     // The clear is written, what was discarded is not.
@@ -118,7 +123,8 @@ struct JournalUpkeepTests {
     #expect(paper.discarded.count == 4)
   }
 
-  @Test func `what cannot be read when it leaves is discarded by the next who can`() async throws {
+  @Test(.holds("Discarding"))
+  func `what cannot be read when it leaves is discarded by the next who can`() async throws {
     let history = try await UseCaseHistory.open(disk, paper)
     await history.write(paper, "A")
     let second = disk.next()
@@ -135,9 +141,8 @@ struct JournalUpkeepTests {
     #expect(paper.discarded == ["A1 cleared"])
   }
 
-  @Test func `what is in doubt and unreadable is discarded by the next who can read it`()
-    async throws
-  {
+  @Test(.holds("Discarding"))
+  func `what is in doubt and unreadable is discarded by the next who can read it`() async throws {
     struct Count: JournaledUseCase {
       static let journalName = Write.journalName
       func main(_ text: String) async throws -> Int { text.count }
@@ -160,7 +165,8 @@ struct JournalUpkeepTests {
     #expect(paper.discarded == ["A1 cleared"])
   }
 
-  @Test func `an execution in doubt that leaves has no pair to discard`() async throws {
+  @Test(.holds("Discarding"))
+  func `an execution in doubt that leaves has no pair to discard`() async throws {
     let history = try await UseCaseHistory.open(disk, paper)
     disk.fail(.crash(at: disk.writes + 2, isWritten: false))
     await history.write(paper, "A")
@@ -177,9 +183,8 @@ struct JournalUpkeepTests {
     #expect(paper.discarded == [])
   }
 
-  @Test func `a pair whose response could not be encoded is discarded at once or never`()
-    async throws
-  {
+  @Test(.holds("Discarding"))
+  func `a pair whose response could not be encoded is discarded at once or never`() async throws {
     let asking = Asking(discarded: Log())
     let history = try await UseCaseHistory.open(disk, for: [asking])
     for _ in 1...2 { await history.execute(asking, false).ended() }
@@ -199,7 +204,8 @@ struct JournalUpkeepTests {
 
   // MARK: Size
 
-  @Test func `a journal is as long as its entries, however long it is used`() async throws {
+  @Test(.holds("Size"))
+  func `a journal is as long as its entries, however long it is used`() async throws {
     let history = try await UseCaseHistory.open(disk, paper, limit: 10)
     for round in 0..<100 {
       await history.write(paper, "number \(round)")
@@ -234,7 +240,8 @@ struct JournalUpkeepTests {
     }
   }
 
-  @Test func `a history is idle when the journal knows what is discarded`() async throws {
+  @Test(.holds("Discarding"))
+  func `a history is idle when the journal knows what is discarded`() async throws {
     let history = try await UseCaseHistory.open(disk, paper)
     await history.write(paper, "A", "B")
     disk.watch { _ in for _ in 1...100 { await Task.yield() } }
@@ -258,7 +265,8 @@ struct JournalUpkeepTests {
     #expect(try await UseCaseHistory.open(disk.next(), paper).layout == history.layout)
   }
 
-  @Test func `opening leaves what is there, and no more`() async throws {
+  @Test(.holds("Size"))
+  func `opening leaves what is there, and no more`() async throws {
     let history = try await UseCaseHistory.open(disk, paper)
     await history.write(paper, "A", "B")
     await history.back(2)
@@ -270,7 +278,8 @@ struct JournalUpkeepTests {
     #expect(try await UseCaseHistory.open(next.next(), paper).layout == "[A B |]")
   }
 
-  @Test func `records that are none are an error in words`() async throws {
+  @Test(.holds("Damage"))
+  func `records that are none are an error in words`() async throws {
     let history = try await UseCaseHistory.open(disk, paper)
     await history.write(paper, "A")
     let records = disk.records

@@ -13,7 +13,8 @@ struct HistoryMachineTests {
 
   private static func machine() -> Machine { Machine(limit: nil, mergeWindow: .zero) }
 
-  @Test func `a body cannot begin in a slot that has gone on to another`() async {
+  @Test(.holds("Tasks that outlive a body"))
+  func `a body cannot begin in a slot that has gone on to another`() async {
     await #expect(processExitsWith: .failure) {
       var machine = HistoryMachineTests.machine()
       for number in 1...2 { machine.admit(HistoryMachineTests.id(number), nil) }
@@ -41,7 +42,8 @@ struct HistoryMachineTests {
     #expect(text.contains("Execute the use case instead."))
   }
 
-  @Test func `dropping a million entries is one exchange`() {
+  @Test(.holds("Dropping"))
+  func `dropping a million entries is one exchange`() {
     var pool = HistoryPool<String>(limit: nil)
     for number in 1...1_000_000 {
       var drops: [HistoryDrop<String>] = []

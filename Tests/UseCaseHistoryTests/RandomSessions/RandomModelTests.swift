@@ -14,7 +14,8 @@ struct RandomModelTests {
   private static let seed = number("HISTORY_SEED") ?? 1
   private static let total = Int(number("HISTORY_STEPS") ?? 40_000)
 
-  @Test func `a history does what the reference does`() async {
+  @Test(.holds("Against a model"))
+  func `a history does what the reference does`() async {
     var random = SeededGenerator(seed: Self.seed)
     var taken = 0
     while taken < Self.total {

@@ -10,8 +10,8 @@ struct EntryOfExecutionTests {
   var history: UseCaseHistory { desk.history }
   var page: Page { desk.page }
 
-  @Test func `an execution has its entry from the time it is recorded, in its own handlers`() async
-  {
+  @Test(.holds("Its entry"))
+  func `an execution has its entry from the time it is recorded, in its own handlers`() async {
     let gate = page.hold("do A")
     let titles = Log<String?>()
     let operation = history.execute(Edit(page: page), "A")
@@ -29,7 +29,8 @@ struct EntryOfExecutionTests {
     #expect(history.entry(of: id) == nil)
   }
 
-  @Test func `a failed execution and an undo have no entry, and a group has one`() async {
+  @Test(.holds("Its entry"))
+  func `a failed execution and an undo have no entry, and a group has one`() async {
     page.fail("do A")
     let operation = history.execute(Edit(page: page), "A")
     await operation.ended()
@@ -43,7 +44,8 @@ struct EntryOfExecutionTests {
     #expect(history.entry(of: group.id)?.isApplied == false)
   }
 
-  @Test func `an execution that was merged has the entry that it went into`() async {
+  @Test(.holds("Merged"))
+  func `an execution that was merged has the entry that it went into`() async {
     var ids: [UseCaseOperationID] = []
     for _ in 1...200 {
       let operation = history.execute(Typing(page: page), "a")
@@ -66,7 +68,8 @@ struct EntryOfExecutionTests {
     #expect(kept.count <= 128 && kept.last == 1_000)
   }
 
-  @Test func `what an entry recorded is there for those who know its use case`() async throws {
+  @Test(.holds("What it recorded"))
+  func `what an entry recorded is there for those who know its use case`() async throws {
     await history.run(page, "A@x")
     let id = history.entries[0].id
     let execution = try #require(history.execution(id, by: Edit.self))
@@ -84,7 +87,8 @@ struct EntryOfExecutionTests {
     #expect(history.execution(id, by: Edit.self) == nil)
   }
 
-  @Test func `a body, its undo and its redo know the entry that it is`() async {
+  @Test(.holds("The current entry"))
+  func `a body, its undo and its redo know the entry that it is`() async {
     let seen = Log<HistoryEntry.ID?>()
     page.direct { _ in seen.append(.current) }
     await history.run(page, "A")
@@ -94,7 +98,8 @@ struct EntryOfExecutionTests {
     #expect(seen.elements == [id, id, id] && HistoryEntry.ID.current == nil)
   }
 
-  @Test func `each part of a group knows its own`() async {
+  @Test(.holds("The current entry"))
+  func `each part of a group knows its own`() async {
     let seen = Log<HistoryEntry.ID?>()
     page.direct { _ in seen.append(.current) }
     await history.group("G") { [edit = desk.edit] in
@@ -113,7 +118,8 @@ struct EntryOfExecutionTests {
     #expect("\(entry)" == "\(entry.id) A")
   }
 
-  @Test func `what is called inside belongs to the entry of its caller`() async {
+  @Test(.holds("The current entry"))
+  func `what is called inside belongs to the entry of its caller`() async {
     let seen = Log<HistoryEntry.ID?>()
     page.script("do A") { [edit = desk.edit] in
       _ = try await edit("B")

@@ -15,7 +15,8 @@ struct GroupTests {
     await history.back(1)
   }
 
-  @Test func `a group is one entry, undone backwards and redone forwards`() async {
+  @Test(.holds("One entry of many parts"))
+  func `a group is one entry, undone backwards and redone forwards`() async {
     await history.group("G") { [edit = desk.edit, history] in
       _ = try await edit("a")
       _ = try await edit("b")
@@ -33,7 +34,8 @@ struct GroupTests {
     #expect(history.state.undoCount == 1)
   }
 
-  @Test func `undoing the parent of a nested group undoes what is in it`() async {
+  @Test(.holds("Nested groups"))
+  func `undoing the parent of a nested group undoes what is in it`() async {
     await history.group("G") { [edit = desk.edit, history] in
       try await history.group("N") {
         _ = try await edit("a")
@@ -46,7 +48,8 @@ struct GroupTests {
     #expect(page.actions.suffix(3) == ["undo c3", "undo b2", "undo a1"])
   }
 
-  @Test func `a group is one change of the state`() async {
+  @Test(.holds("One entry of many parts"))
+  func `a group is one change of the state`() async {
     let versions = Log<UInt64>()
     await history.group("G") { [edit = desk.edit, history] in
       versions.append(history.state.version)
@@ -58,7 +61,8 @@ struct GroupTests {
     #expect(history.state.version == during[1] + 1)
   }
 
-  @Test func `an empty group leaves no trace, however deep`() async {
+  @Test(.holds("Empty groups"))
+  func `an empty group leaves no trace, however deep`() async {
     await prepare()
     await history.group("G") {}.ended()
     await history.group("G") { [history] in
@@ -78,7 +82,8 @@ struct GroupTests {
     #expect(history.layout == "[A G(c) |]")
   }
 
-  @Test func `a group that throws undoes its parts backwards, and the branch survives`() async {
+  @Test(.holds("A failing group", "Never recorded"))
+  func `a group that throws undoes its parts backwards, and the branch survives`() async {
     await prepare()
     let outcome = await desk.group("G", "c", "d", failing: Failure("G"))
     #expect(outcome.failure == Failure("G"))
@@ -104,7 +109,8 @@ struct GroupTests {
     #expect(history.layout == "[G(a c) |]")
   }
 
-  @Test func `parts that cannot be undone stay as an entry`() async throws {
+  @Test(.holds("Residue"))
+  func `parts that cannot be undone stay as an entry`() async throws {
     await prepare()
     page.fail("undo c3")
     let outcome = await desk.group("G", "c", "d", failing: Failure("G"))
@@ -194,7 +200,8 @@ struct GroupTests {
     #expect(history.layout == "[G(a N(b)) |]")
   }
 
-  @Test func `the parts of a cancelled group are undone all the same`() async {
+  @Test(.holds("A failing group"))
+  func `the parts of a cancelled group are undone all the same`() async {
     let gate = page.hold("do b")
     page.script("undo a1") { try Task.checkCancellation() }
     let group = history.group("G") { [edit = desk.edit] in
@@ -233,7 +240,8 @@ struct GroupTests {
     #expect(history.layout == "[A |]")
   }
 
-  @Test func `a nested group that is cancelled never begins, or is told`() async {
+  @Test(.holds("Cancelled early"))
+  func `a nested group that is cancelled never begins, or is told`() async {
     let cancelled = Log<Bool>()
     for _ in 0..<100 {
       await history.group("G") { [history] in
@@ -251,7 +259,8 @@ struct GroupTests {
     #expect(history.layout == "[|]*")
   }
 
-  @Test func `a group ends when the parts begun in it have ended`() async {
+  @Test(.holds("End of a group"))
+  func `a group ends when the parts begun in it have ended`() async {
     let gate = page.hold("do a")
     let group = history.group("G") { [edit = desk.edit, page] in
       Task { _ = try await edit("a") }
@@ -264,7 +273,8 @@ struct GroupTests {
     #expect(history.layout == "[G(a) |]")
   }
 
-  @Test func `a group ends when the groups begun in it have ended`() async {
+  @Test(.holds("End of a group"))
+  func `a group ends when the groups begun in it have ended`() async {
     let gate = Gate()
     let group = history.group("G") { [edit = desk.edit, history] in
       history.group("N") {
@@ -293,7 +303,8 @@ struct GroupTests {
     #expect(page.actions.suffix(2) == ["undo a2", "undo b1"])
   }
 
-  @Test func `an undo that fails half-way goes on from there the next time`() async {
+  @Test(.holds("Half an undo"))
+  func `an undo that fails half-way goes on from there the next time`() async {
     await desk.group("G", "a", "b", "c")
     page.fail("undo b2")
     #expect(await history.undo().ended().failure == Failure("undo b2"))
@@ -307,7 +318,8 @@ struct GroupTests {
     #expect(history.layout == "[| G(a b c)]*")
   }
 
-  @Test func `a half undone group can be redone`() async {
+  @Test(.holds("Half an undo"))
+  func `a half undone group can be redone`() async {
     await desk.group("G", "a", "b", "c")
     page.fail("undo b2")
     await history.back(1)
@@ -319,7 +331,8 @@ struct GroupTests {
     #expect(page.actions.suffix(3) == ["undo c4", "undo b2", "undo a1"])
   }
 
-  @Test func `a new recording drops the undone parts and keeps the rest`() async {
+  @Test(.holds("Recording over half an undo"))
+  func `a new recording drops the undone parts and keeps the rest`() async {
     await history.run(page, "A")
     await desk.group("G", "b", "c", "d")
     page.fail("undo c3")
@@ -333,7 +346,8 @@ struct GroupTests {
     #expect(history.layout == "[A | G(b c) E]")
   }
 
-  @Test func `a redo that fails half-way keeps what was redone`() async {
+  @Test(.holds("Half a redo"))
+  func `a redo that fails half-way keeps what was redone`() async {
     await desk.group("G", "a", "b", "c")
     await history.run(page, "D")
     await history.back(2)
@@ -348,7 +362,8 @@ struct GroupTests {
     #expect(page.actions.suffix(3) == ["undo c7", "undo b6", "undo a5"])
   }
 
-  @Test func `a group that was redone half-way can be undone`() async {
+  @Test(.holds("Half a redo"))
+  func `a group that was redone half-way can be undone`() async {
     await desk.group("G", "a", "b")
     await history.back(1)
     page.fail("redo b2")
@@ -370,7 +385,8 @@ struct GroupTests {
     #expect(history.layout == "[| G(a b)]*")
   }
 
-  @Test func `what others ask for while a group runs waits, and is an entry of its own`() async {
+  @Test(.holds("Others wait"))
+  func `what others ask for while a group runs waits, and is an entry of its own`() async {
     let gate = Gate()
     let group = history.group("G") { [edit = desk.edit] in
       _ = try await edit("a")
@@ -386,7 +402,8 @@ struct GroupTests {
     #expect(history.layout == "[G(a b) C |]")
   }
 
-  @Test func `execute in a group waits for it, and is an entry of its own`() async {
+  @Test(.holds("Others wait"))
+  func `execute in a group waits for it, and is an entry of its own`() async {
     let later = Watched<UseCaseOperation<String, Answer>?>(nil)
     await history.group("G") { [edit = desk.edit] in
       _ = try await edit("a")
@@ -411,7 +428,8 @@ struct GroupTests {
   }
 
   #if os(Linux) || os(macOS)
-    @Test func `what becomes of the default queue is no concern of a history`() async {
+    @Test(.holds("The default queue"))
+    func `what becomes of the default queue is no concern of a history`() async {
       // A process of its own, since everybody may use the default queue of this one.
       await #expect(processExitsWith: .success) {
         let desk = Desk()

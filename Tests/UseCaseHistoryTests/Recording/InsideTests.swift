@@ -9,7 +9,8 @@ struct InsideTests {
   var history: UseCaseHistory { desk.history }
   var page: Page { desk.page }
 
-  @Test func `what a recorded body calls is no entry of its own`() async {
+  @Test(.holds("Calls in a body"))
+  func `what a recorded body calls is no entry of its own`() async {
     page.script("do A") { [edit = desk.edit] in _ = try await edit("b") }
     await history.run(page, "A")
     #expect(page.actions == ["do A", "do b"])
@@ -18,7 +19,8 @@ struct InsideTests {
     #expect(page.actions.last == "undo A2")
   }
 
-  @Test func `what an undo or a redo calls is not recorded, and the branch is what it was`() async {
+  @Test(.holds("Calls in a body"))
+  func `what an undo or a redo calls is not recorded, and the branch is what it was`() async {
     await history.run(page, "A", "B", "C")
     await history.back(1)
     page.script("undo B2") { [edit = desk.edit] in _ = try await edit("x") }
@@ -36,7 +38,8 @@ struct InsideTests {
     #expect(history.layout == "[G(a c) |]")
   }
 
-  @Test func `what is executed inside waits its turn and is an entry of its own`() async {
+  @Test(.holds("execute in a body"))
+  func `what is executed inside waits its turn and is an entry of its own`() async {
     let later = Watched<UseCaseOperation<String, Answer>?>(nil)
     page.script("do A") { [edit = desk.edit] in
       let operation = edit.execute("B")
@@ -48,7 +51,7 @@ struct InsideTests {
     #expect(history.layout == "[A B |]")
   }
 
-  @Test(arguments: ["do D", "undo C3", "redo C3"])
+  @Test(.holds("What fails in a body"), arguments: ["do D", "undo C3", "redo C3"])
   func `inside of a body nothing can be undone, redone, moved or grouped`(action: String) async {
     await history.run(page, "A", "B", "C")
     if action == "redo C3" { await history.back(1) }
@@ -70,10 +73,12 @@ struct InsideTests {
     #expect(history.layout == layouts[action])
   }
 
-  @Test(arguments: [
-    ("do D", "[A B C x D |]"), ("undo C3", "[A B | C]"), ("redo C3", "[A B C |]"),
-    ("group", "[A B C x G(c) |]"),
-  ])
+  @Test(
+    .holds("Runs of others"),
+    arguments: [
+      ("do D", "[A B C x D |]"), ("undo C3", "[A B | C]"), ("redo C3", "[A B C |]"),
+      ("group", "[A B C x G(c) |]"),
+    ])
   func `a shared run that others began may record in the turn of a body that joins it`(
     action: String, layout: String
   ) async throws {
@@ -111,9 +116,8 @@ struct InsideTests {
     #expect(history.layout == layout)
   }
 
-  @Test func `inside of a group nothing can be undone, redone or moved, and the body goes on`()
-    async
-  {
+  @Test(.holds("What fails in a body"))
+  func `inside of a group nothing can be undone, redone or moved, and the body goes on`() async {
     await history.run(page, "A", "B")
     await history.back(1)
     await history.group("G") { [edit = desk.edit, history] in
@@ -135,7 +139,8 @@ struct InsideTests {
     #expect(errors.elements == [.reentrant])
   }
 
-  @Test func `a handler is not inside`() async {
+  @Test(.holds("Handlers"))
+  func `a handler is not inside`() async {
     let done = Log<String?>()
     await history.execute(Edit(page: page), "A").then { [history] _ in
       history.undo().then { done.append($0?.title) }
@@ -157,7 +162,8 @@ struct InsideTests {
     #expect(await done.elements(atLeast: 2).map { $0 ?? "" }.sorted() == ["A", "C"])
   }
 
-  @Test func `a task that outlives its body is not inside any more`() async {
+  @Test(.holds("Tasks that outlive a body"))
+  func `a task that outlives its body is not inside any more`() async {
     let gate = Gate()
     let done = Log<HistoryError?>()
     page.script("do A") { [history, edit = desk.edit] in
@@ -189,7 +195,7 @@ struct InsideTests {
     #expect(other.history.layout == "[b |]")
   }
 
-  @Test(arguments: [false, true])
+  @Test(.holds("Handlers"), arguments: [false, true])
   func `what a handler of the history executes counts like any other`(isHandler: Bool) async {
     let gates = [page.hold("do A"), page.hold("do B")]
     let both = AnyUseCase<Int, Void>(queue: desk.edit.queue) { [edit = desk.edit] _ in

@@ -42,7 +42,8 @@ struct LeftBehindTests {
     for await state in history.states() where state.undoCount == 1 { break }
   }
 
-  @Test func `what begins after a clear in an undo is recorded`() async {
+  @Test(.holds("clear in a body"))
+  func `what begins after a clear in an undo is recorded`() async {
     await history.run(page, "A")
     let gate = Gate()
     let left = leave(by: "undo A1", until: gate, first: history.clear) { [edit = desk.edit] in
@@ -58,7 +59,7 @@ struct LeftBehindTests {
     #expect(page.discarded == ["A1 cleared"])
   }
 
-  @Test(arguments: [false, true])
+  @Test(.holds("Tasks that outlive a body"), arguments: [false, true])
   func `what it calls keeps the lane until it returns`(byWayOfAnotherHistory: Bool) async {
     let (other, gate, second) = (Desk(), Gate(), page.hold("do Y"))
     let wrapper = AnyUseCase<String, Void>(queue: UseCaseQueue()) { [edit = desk.edit] text in
@@ -82,7 +83,8 @@ struct LeftBehindTests {
     #expect(history.layout == "[A | Y]")
   }
 
-  @Test func `it is inside of a recorded body, whoever has called it has ended`() async {
+  @Test(.holds("Calls in a body"))
+  func `it is inside of a recorded body, whoever has called it has ended`() async {
     let (gate, log) = (Gate(), Log<String>())
     page.script("do X") { [history, edit = desk.edit] in
       await gate.passIgnoringCancellation()
@@ -96,7 +98,8 @@ struct LeftBehindTests {
     #expect(history.layout == "[A |]")
   }
 
-  @Test func `it clears at once if nothing is recorded in its slot`() async {
+  @Test(.holds("clear in a body"))
+  func `it clears at once if nothing is recorded in its slot`() async {
     let gate = Gate()
     page.script("do X") { [history] in
       await gate.passIgnoringCancellation()
@@ -109,7 +112,7 @@ struct LeftBehindTests {
     #expect(page.discarded == ["A1 cleared"])
   }
 
-  @Test(arguments: [false, true])
+  @Test(.holds("Undo during a body"), arguments: [false, true])
   func `an undo of the body is not for what it has left behind`(isEarly: Bool) async {
     let (body, gate) = (page.hold("do A"), Gate())
     let left = leave(by: "do A", until: gate) { [edit = desk.edit] in _ = try? await edit("Y") }
@@ -126,7 +129,8 @@ struct LeftBehindTests {
     #expect(history.layout == "[A Y |]")
   }
 
-  @Test func `a body that a wrapper leaves behind has the lane until it is over`() async {
+  @Test(.holds("Every way counts"))
+  func `a body that a wrapper leaves behind has the lane until it is over`() async {
     let (gate, done) = (page.hold("do Y"), Gate())
     let wrapper = AnyUseCase<String, Void>(queue: desk.edit.queue) { [desk, page] text in
       Task {
@@ -149,7 +153,8 @@ struct LeftBehindTests {
     #expect(!history.state.isClean)
   }
 
-  @Test func `it never begins beside the next one in its slot`() async {
+  @Test(.holds("Tasks that outlive a body"))
+  func `it never begins beside the next one in its slot`() async {
     for round in 0..<3_000 {
       let desk = Desk()
       let bodies = Watched((now: 0, most: 0))

@@ -9,7 +9,8 @@ struct MergingTests {
   var history: UseCaseHistory { desk.history }
   var page: Page { desk.page }
 
-  @Test func `two that merge are one entry, the earlier one`() async {
+  @Test(.holds("One entry of several executions"))
+  func `two that merge are one entry, the earlier one`() async {
     await history.type(page, "a")
     let (id, version) = (history.entries[0].id, history.state.version)
     await history.type(page, "b")
@@ -17,7 +18,8 @@ struct MergingTests {
     #expect(history.entries[0].id == id && history.state.version > version)
   }
 
-  @Test func `the later pair is discarded, and undo gets the merged one`() async {
+  @Test(.holds("One entry of several executions"))
+  func `the later pair is discarded, and undo gets the merged one`() async {
     await history.type(page, "a", "b")
     #expect(page.discarded == ["b2 merged"])
     await history.back(1)
@@ -55,7 +57,8 @@ struct MergingTests {
     #expect(desk.history.layout == "[ab d |]")
   }
 
-  @Test func `exactly the window still merges, and a nanosecond more does not`() async {
+  @Test(.holds("The window"))
+  func `exactly the window still merges, and a nanosecond more does not`() async {
     await history.type(page, "a")
     await desk.clock.advance(by: .milliseconds(500))
     await history.type(page, "b")
@@ -74,7 +77,8 @@ struct MergingTests {
     #expect(desk.history.layout == "[ab c |]")
   }
 
-  @Test func `nothing merges across a save point`() async {
+  @Test(.holds("What ends merging"))
+  func `nothing merges across a save point`() async {
     await history.type(page, "a")
     history.save()
     await history.type(page, "b")
@@ -83,7 +87,8 @@ struct MergingTests {
     #expect(history.layout == "[a | b]*")
   }
 
-  @Test func `nothing merges across an undo, and the branch goes all the same`() async {
+  @Test(.holds("What ends merging"))
+  func `nothing merges across an undo, and the branch goes all the same`() async {
     await history.type(page, "a", "B")
     await history.back(1)
     await history.type(page, "c")
@@ -92,7 +97,8 @@ struct MergingTests {
     #expect(page.discarded == ["B2 truncated"])
   }
 
-  @Test func `nothing merges across an undo and a redo`() async {
+  @Test(.holds("What ends merging"))
+  func `nothing merges across an undo and a redo`() async {
     await history.type(page, "a")
     await history.back(1)
     await history.forth(1)
@@ -107,21 +113,24 @@ struct MergingTests {
     #expect(history.layout == "[ab |]")
   }
 
-  @Test func `breakMerging keeps one pair apart, and no other`() async {
+  @Test(.holds("What ends merging"))
+  func `breakMerging keeps one pair apart, and no other`() async {
     await history.type(page, "a")
     history.breakMerging()
     await history.type(page, "b", "c")
     #expect(history.layout == "[a bc |]")
   }
 
-  @Test func `nothing merges across a failure`() async {
+  @Test(.holds("What ends merging"))
+  func `nothing merges across a failure`() async {
     await history.type(page, "a")
     page.fail("do x")
     await history.type(page, "x", "b")
     #expect(history.layout == "[a b |]")
   }
 
-  @Test func `nothing merges into a group, or across one`() async {
+  @Test(.holds("What ends merging"))
+  func `nothing merges into a group, or across one`() async {
     await history.group("G") { [history, page] in
       _ = try await Typing(page: page).recorded(in: history)("a")
     }.ended()
@@ -132,7 +141,8 @@ struct MergingTests {
     #expect(history.layout == "[G(a) b c |]")
   }
 
-  @Test func `the parts of a group never merge`() async {
+  @Test(.holds("Groups"))
+  func `the parts of a group never merge`() async {
     await history.group("G") { [history, page] in
       let typing = Typing(page: page).recorded(in: history)
       for text in ["a", "b"] { _ = try await typing(text) }
@@ -140,7 +150,8 @@ struct MergingTests {
     #expect(history.layout == "[G(a b) |]")
   }
 
-  @Test func `two that annul each other are both gone`() async {
+  @Test(.holds("Annulled"))
+  func `two that annul each other are both gone`() async {
     await history.run(page, "A")
     await history.type(page, "x", "X")
     #expect(history.layout == "[A |]")
@@ -158,7 +169,8 @@ struct MergingTests {
     #expect(history.layout == "[A |]*")
   }
 
-  @Test func `use cases of two documents do not merge`() async {
+  @Test(.holds("The same use case"))
+  func `use cases of two documents do not merge`() async {
     struct Line: Joining, Equatable {
       let document: Int
     }
@@ -168,9 +180,8 @@ struct MergingTests {
     #expect(history.layout == "[ab cd |]")
   }
 
-  @Test func `use cases that cannot be compared merge only as copies of one that is recorded`()
-    async
-  {
+  @Test(.holds("The same use case"))
+  func `use cases that cannot be compared merge only as copies of one that is recorded`() async {
     struct Line: Joining {
       let write: @Sendable (String) -> Void
     }
@@ -187,7 +198,8 @@ struct MergingTests {
     #expect(history.layout == "[a b cde f |]")
   }
 
-  @Test func `use cases whose bytes are the same do not merge for that`() async {
+  @Test(.holds("The same use case"))
+  func `use cases whose bytes are the same do not merge for that`() async {
     enum Part { case body }
     struct Line: Joining {
       let part: Part
@@ -196,7 +208,8 @@ struct MergingTests {
     #expect(history.layout == "[a b |]")
   }
 
-  @Test func `equal use cases merge, however often they are recorded`() async {
+  @Test(.holds("The same use case"))
+  func `equal use cases merge, however often they are recorded`() async {
     struct Line: Joining, Equatable {
       let document: Int
     }
@@ -205,7 +218,8 @@ struct MergingTests {
     #expect(history.layout == "[ab |]")
   }
 
-  @Test func `objects merge only with themselves`() async {
+  @Test(.holds("The same use case"))
+  func `objects merge only with themselves`() async {
     final class Line: Joining {
       func merge(
         _ earlier: (request: String, response: Void), _ later: (request: String, response: Void)

@@ -10,7 +10,8 @@ struct RecordingTests {
   var history: UseCaseHistory { desk.history }
   var page: Page { desk.page }
 
-  @Test func `an execution that was cancelled is recorded if its body returns`() async {
+  @Test(.holds("What is recorded"))
+  func `an execution that was cancelled is recorded if its body returns`() async {
     let gate = page.hold("do A")
     let operation = history.execute(Edit(page: page), "A")
     await page.began("do A")
@@ -21,7 +22,8 @@ struct RecordingTests {
     #expect(history.layout == "[A |]")
   }
 
-  @Test func `an execution that was cancelled is not recorded if its body throws`() async {
+  @Test(.holds("What is not"))
+  func `an execution that was cancelled is not recorded if its body throws`() async {
     await history.run(page, "A")
     await history.back(1)
     let gate = page.hold("do B")
@@ -56,7 +58,8 @@ struct RecordingTests {
     #expect(history.state.redoCount == 1 && other.layout == "[A |]")
   }
 
-  @Test func `an execution that never starts leaves everything as it was`() async {
+  @Test(.holds("What is not"))
+  func `an execution that never starts leaves everything as it was`() async {
     await history.run(page, "A", "B")
     await history.back(1)
     let gate = page.hold("redo B2")
@@ -70,7 +73,8 @@ struct RecordingTests {
     #expect(history.layout == "[A | B]" && !history.state.isBusy)
   }
 
-  @Test func `a response that comes after the timeout is recorded`() async {
+  @Test(.holds("What is recorded"))
+  func `a response that comes after the timeout is recorded`() async {
     let gate = page.hold("do A")
     let operation = history.execute(Edit(page: page, timeout: .seconds(1)), "A")
     await desk.clock.sleeping()
@@ -82,7 +86,8 @@ struct RecordingTests {
     #expect(history.layout == "[A |]")
   }
 
-  @Test func `the timeout holds neither for undo nor for redo`() async {
+  @Test(.holds("Timeouts"))
+  func `the timeout holds neither for undo nor for redo`() async {
     await history.execute(Edit(page: page, timeout: .seconds(1)), "A").ended()
     let sleeps = desk.clock.sleepsBegun
     await history.back(1)
@@ -90,7 +95,8 @@ struct RecordingTests {
     #expect(desk.clock.sleepsBegun == sleeps)
   }
 
-  @Test func `when a handler runs its execution is recorded`() async {
+  @Test(.holds("Before the handlers"))
+  func `when a handler runs its execution is recorded`() async {
     let layouts = Log<String>()
     await history.execute(Edit(page: page), "A").then { [history] _ in
       layouts.append(history.layout)
@@ -99,7 +105,8 @@ struct RecordingTests {
     #expect(await layouts.elements(atLeast: 2) == ["[A |]", "[| A]*"])
   }
 
-  @Test func `recorded executions use the lane and not the queue of their use case`() async {
+  @Test(.holds("The lane"))
+  func `recorded executions use the lane and not the queue of their use case`() async {
     let elsewhere = UseCaseQueue()
     struct Placed: UndoableUseCase {
       let queue: UseCaseQueue
@@ -117,7 +124,8 @@ struct RecordingTests {
     for operation in operations { await operation.ended() }
   }
 
-  @Test func `however a recorded use case is executed, it counts alike`() async throws {
+  @Test(.holds("Every way counts"))
+  func `however a recorded use case is executed, it counts alike`() async throws {
     await history.execute(Edit(page: page), "A").ended()
     let edit = desk.edit
     await edit.execute("B").ended()

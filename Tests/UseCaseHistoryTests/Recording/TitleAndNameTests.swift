@@ -42,9 +42,8 @@ struct TitleAndNameTests {
   }
 
   /// The state is read at the very moment when the cancelled operation lets go of its use case.
-  @Test func `an execution cancelled before it begins has its title as long as it can be undone`()
-    async
-  {
+  @Test(.holds("Titles"))
+  func `an execution cancelled before it begins has its title as long as it can be undone`() async {
     let seen = Watched<[HistoryState]>([])
     for _ in 0..<100 {
       let (lifetime, history) = (Lifetime(), UseCaseHistory())

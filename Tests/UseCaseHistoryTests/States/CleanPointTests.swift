@@ -23,14 +23,16 @@ struct CleanPointTests {
   private func redo(_ history: UseCaseHistory) async { await history.forth(1) }
   private func save(_ history: UseCaseHistory) async { history.save() }
 
-  @Test func `a new history is clean, and again when all is undone`() async {
+  @Test(.holds("Clean"))
+  func `a new history is clean, and again when all is undone`() async {
     #expect(history.state.isClean)
     await history.run(page, "A")
     #expect(!history.state.isClean)
     #expect(await isClean(after: undo, redo) == [true, false])
   }
 
-  @Test func `the saved place is clean from above and from below`() async {
+  @Test(.holds("Clean"))
+  func `the saved place is clean from above and from below`() async {
     await history.run(page, "A")
     history.save()
     #expect(history.layout == "[A |]*")
@@ -38,7 +40,8 @@ struct CleanPointTests {
     #expect(await isClean(after: undo, undo, redo, redo) == [true, false, true, false])
   }
 
-  @Test func `a saved place that was truncated is never clean again, until the next save`() async {
+  @Test(.holds("Gone"))
+  func `a saved place that was truncated is never clean again, until the next save`() async {
     await history.run(page, "A")
     history.save()
     await history.back(1)
@@ -48,7 +51,7 @@ struct CleanPointTests {
   }
 
   /// Positions change when more than half of them are holes.
-  @Test(arguments: [30, 36])
+  @Test(.holds("Removed entries"), arguments: [30, 36])
   func `however many entries are forgotten, those above are undone and redone to the same place`(
     forgotten: Int
   ) async {
@@ -62,7 +65,8 @@ struct CleanPointTests {
     #expect(!history.state.isClean)
   }
 
-  @Test func `a saved place that was evicted is never clean again`() async {
+  @Test(.holds("Gone"))
+  func `a saved place that was evicted is never clean again`() async {
     let desk = Desk(limit: 2)
     await desk.history.run(desk.page, "A")
     desk.history.save()
@@ -77,7 +81,8 @@ struct CleanPointTests {
     #expect(desk.history.layout == "[| C D]")
   }
 
-  @Test func `a half undone group that was evicted leaves the history dirty`() async {
+  @Test(.holds("Never clean"))
+  func `a half undone group that was evicted leaves the history dirty`() async {
     await desk.group("G", "a", "b")
     history.save()
     page.fail("undo a1")
@@ -121,7 +126,8 @@ struct CleanPointTests {
     #expect(history.layout == "[A B C |]*")
   }
 
-  @Test func `clear keeps a clean history clean`() async {
+  @Test(.holds("clear and the saved state"))
+  func `clear keeps a clean history clean`() async {
     await history.run(page, "A")
     history.save()
     history.clear()
@@ -130,7 +136,8 @@ struct CleanPointTests {
     #expect(await isClean(after: undo) == [true])
   }
 
-  @Test func `clear keeps a dirty history dirty, until the next save`() async {
+  @Test(.holds("clear and the saved state"))
+  func `clear keeps a dirty history dirty, until the next save`() async {
     await history.run(page, "A")
     history.clear()
     #expect(history.layout == "[|]")
@@ -158,7 +165,8 @@ struct CleanPointTests {
     #expect(history.layout == "[A |]*")
   }
 
-  @Test func `an edit made during a slow save leaves the history dirty`() async {
+  @Test(.holds("Saving"))
+  func `an edit made during a slow save leaves the history dirty`() async {
     await history.run(page, "A")
     let point = history.savePoint()
     await history.run(page, "B")
@@ -234,7 +242,8 @@ struct CleanPointTests {
     #expect(history.state.isClean && history.state.version == version)
   }
 
-  @Test func `nothing is clean while something that is to be recorded waits or runs`() async {
+  @Test(.holds("Pending work"))
+  func `nothing is clean while something that is to be recorded waits or runs`() async {
     let gate = page.hold("do A")
     page.fail("do A")
     let operation = history.execute(Edit(page: page), "A")
@@ -273,7 +282,8 @@ struct CleanPointTests {
     #expect(history.layout == "[G(a) | C]")
   }
 
-  @Test func `a half undone group is not clean, and neither is a save point taken there`() async {
+  @Test(.holds("Never clean"))
+  func `a half undone group is not clean, and neither is a save point taken there`() async {
     await desk.group("G", "a", "b")
     history.save()
     page.fail("undo a1")
@@ -286,13 +296,15 @@ struct CleanPointTests {
     #expect(history.layout == "[G(a b) |]")
   }
 
-  @Test func `no history has the save point of one that has gone`() {
+  @Test(.holds("Whose save point"))
+  func `no history has the save point of one that has gone`() {
     let points = (1...100).map { _ in UseCaseHistory().savePoint() }
     #expect(Set(points).count == 100)
   }
 
   #if os(Linux) || os(macOS)
-    @Test func `a save point of another history is a mistake`() async {
+    @Test(.holds("Whose save point"))
+    func `a save point of another history is a mistake`() async {
       let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
         UseCaseHistory().markSaved(UseCaseHistory().savePoint())
       }

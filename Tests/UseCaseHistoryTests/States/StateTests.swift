@@ -10,7 +10,8 @@ struct StateTests {
   var history: UseCaseHistory { desk.history }
   var page: Page { desk.page }
 
-  @Test func `each change has a higher version`() async {
+  @Test(.holds("Versions"))
+  func `each change has a higher version`() async {
     var versions = [history.state.version]
     func note() { versions.append(history.state.version) }
     await history.run(page, "A", "B", "C")
@@ -32,7 +33,8 @@ struct StateTests {
     #expect(versions == Set(versions).sorted())
   }
 
-  @Test func `the last state delivered is the present one`() async throws {
+  @Test(.holds("Versions"))
+  func `the last state delivered is the present one`() async throws {
     let read = Log<HistoryState>()
     let reader = Task { [states = history.states()] in
       for await state in states { read.append(state) }
@@ -102,7 +104,8 @@ struct StateTests {
     await early.value
   }
 
-  @Test func `canUndo alone tells whether undo has something to do`() async {
+  @Test(.holds("canUndo"))
+  func `canUndo alone tells whether undo has something to do`() async {
     let gate = page.hold("do A")
     #expect(!history.state.canUndo)
     let operation = history.execute(Edit(page: page), "A")
@@ -115,7 +118,8 @@ struct StateTests {
     #expect(!history.state.canUndo && history.state.canRedo)
   }
 
-  @Test func `the titles say what is next when all that waits has run`() async {
+  @Test(.holds("Titles"))
+  func `the titles say what is next when all that waits has run`() async {
     await history.run(page, "A", "B")
     let gate = page.hold("undo B2")
     let undo = history.undo()
@@ -134,7 +138,8 @@ struct StateTests {
     await group.ended()
   }
 
-  @Test func `nothing can be redone while an execution waits or runs`() async {
+  @Test(.holds("canRedo"))
+  func `nothing can be redone while an execution waits or runs`() async {
     await history.run(page, "A")
     await history.back(1)
     #expect(history.state.canRedo)
@@ -154,7 +159,8 @@ struct StateTests {
     #expect(history.state.canRedo && history.state.redoTitle == "A")
   }
 
-  @Test func `nothing is busy any more when a handler runs`() async {
+  @Test(.holds("In a handler"))
+  func `nothing is busy any more when a handler runs`() async {
     let seen = Log<Bool>()
     for operation in [history.execute(Edit(page: page), "A")] {
       await operation.then { [history] _ in seen.append(history.state.isBusy) }.ended()
@@ -170,7 +176,8 @@ struct StateTests {
     #expect(seen.elements == [false, false, false, false])
   }
 
-  @Test func `a reader may ask for anything`() async {
+  @Test(.holds("Readers"))
+  func `a reader may ask for anything`() async {
     let reader = Task { [history, page, states = history.states()] in
       for await state in states where !state.isBusy {
         if state.canRedo { break }
@@ -181,7 +188,8 @@ struct StateTests {
     #expect(history.layout == "[| A]*")
   }
 
-  @Test @MainActor func `a model follows its history`() async {
+  @Test(.holds("Models of a history")) @MainActor
+  func `a model follows its history`() async {
     let model = HistoryModel(history)
     #expect(model.state == history.state)
     await history.run(page, "A")
@@ -208,7 +216,8 @@ struct StateTests {
     }
   }
 
-  @Test @MainActor func `a model that goes away lets its history go`() async {
+  @Test(.holds("Models of a history")) @MainActor
+  func `a model that goes away lets its history go`() async {
     let page = Page()
     do {
       let model = HistoryModel(UseCaseHistory())

@@ -9,8 +9,8 @@ struct CursorTests {
   var history: UseCaseHistory { desk.history }
   var page: Page { desk.page }
 
-  @Test func `in an empty history there is nothing to undo or redo, and nobody hears of it`() async
-  {
+  @Test(.holds("Nothing to undo"))
+  func `in an empty history there is nothing to undo or redo, and nobody hears of it`() async {
     let before = history.state
     #expect(await history.undo().ended().value == .some(nil))
     #expect(await history.redo().ended().value == .some(nil))
@@ -35,7 +35,8 @@ struct CursorTests {
     #expect(state.undoCount == 1 && state.redoCount == 1)
   }
 
-  @Test func `a new entry drops the undone ones for good`() async {
+  @Test(.holds("The branch goes first"))
+  func `a new entry drops the undone ones for good`() async {
     await history.run(page, "A", "B")
     await history.back(1)
     await history.run(page, "C")
@@ -138,7 +139,8 @@ struct CursorTests {
     }
   }
 
-  @Test func `undo gets the response of the last redo`() async {
+  @Test(.holds("Fresh responses"))
+  func `undo gets the response of the last redo`() async {
     await history.run(page, "A")
     await history.back(1)
     await history.forth(1)
@@ -164,7 +166,8 @@ struct FailureTests {
   var history: UseCaseHistory { desk.history }
   var page: Page { desk.page }
 
-  @Test func `a failed action does not cost the branch`() async {
+  @Test(.holds("What is not"))
+  func `a failed action does not cost the branch`() async {
     await history.run(page, "A", "B")
     await history.back(1)
     page.fail("do C")
@@ -173,7 +176,8 @@ struct FailureTests {
     #expect(await history.redo().ended().value??.title == "B")
   }
 
-  @Test func `a failed action leaves a clean history clean`() async {
+  @Test(.holds("What is not"))
+  func `a failed action leaves a clean history clean`() async {
     await history.run(page, "A")
     history.save()
     page.fail("do B")
@@ -182,7 +186,8 @@ struct FailureTests {
     #expect(page.discarded.isEmpty)
   }
 
-  @Test func `a failed undo changes nothing, and can be tried again`() async {
+  @Test(.holds("A failed undo"))
+  func `a failed undo changes nothing, and can be tried again`() async {
     await history.run(page, "A", "B", "C")
     await history.back(1)
     page.fail("undo B2")
@@ -193,7 +198,8 @@ struct FailureTests {
     #expect(history.layout == "[A | B C]")
   }
 
-  @Test func `a failed redo changes nothing, and can be tried again`() async {
+  @Test(.holds("A failed undo"))
+  func `a failed redo changes nothing, and can be tried again`() async {
     await history.run(page, "A", "B")
     await history.back(1)
     page.fail("redo B2")

@@ -13,7 +13,8 @@ struct MoveTests {
     await history.run(page, "A", "B", "C", "D", "E")
   }
 
-  @Test func `moving before the first undoes all, the newest first, in one change`() async {
+  @Test(.holds("One change"))
+  func `moving before the first undoes all, the newest first, in one change`() async {
     await prepare()
     page.script("undo C3") { [history] in
       #expect(history.layout == "[A B C D E |]")
@@ -27,7 +28,8 @@ struct MoveTests {
     #expect(history.state.version == version + 2)
   }
 
-  @Test func `moving over two entries does what two undos or redos do`() async {
+  @Test(.holds("One change"))
+  func `moving over two entries does what two undos or redos do`() async {
     await prepare()
     await history.move(to: history.id("C")).ended()
     #expect(history.layout == "[A B C | D E]")
@@ -47,7 +49,8 @@ struct MoveTests {
     #expect(page.log.count == count)
   }
 
-  @Test func `what was truncated, evicted or cleared is unknown`() async throws {
+  @Test(.holds("Unknown entries"))
+  func `what was truncated, evicted or cleared is unknown`() async throws {
     await prepare()
     let ids = history.entries.map(\.id)
     await history.back(1)
@@ -63,7 +66,8 @@ struct MoveTests {
     #expect(history.layout == "[|]")
   }
 
-  @Test func `an entry of another history is unknown, and nothing changes`() async throws {
+  @Test(.holds("Unknown entries"))
+  func `an entry of another history is unknown, and nothing changes`() async throws {
     await prepare()
     let other = UseCaseHistory()
     await other.run(page, "X")
@@ -79,7 +83,8 @@ struct MoveTests {
     #expect(await history.move(to: part).ended().historyError == .unknownEntry(part))
   }
 
-  @Test func `a step that fails stops it at the last good place`() async {
+  @Test(.holds("A failing step"))
+  func `a step that fails stops it at the last good place`() async {
     await prepare()
     page.fail("undo B2")
     #expect(await history.move(to: nil).ended().failure == Failure("undo B2"))

@@ -9,7 +9,8 @@ struct ObsoleteTests {
   var history: UseCaseHistory { desk.history }
   var page: Page { desk.page }
 
-  @Test func `what can never be undone leaves, and the next undo is for the next entry`() async {
+  @Test(.holds("Obsolete"))
+  func `what can never be undone leaves, and the next undo is for the next entry`() async {
     await history.run(page, "A", "B")
     page.lose("undo B2")
     let outcome = await history.undo().ended()
@@ -18,7 +19,8 @@ struct ObsoleteTests {
     #expect(await history.undo().ended().value??.title == "A")
   }
 
-  @Test func `what can never be redone leaves, and the next redo is for the next entry`() async {
+  @Test(.holds("Obsolete"))
+  func `what can never be redone leaves, and the next redo is for the next entry`() async {
     await history.run(page, "A", "B")
     await history.back(2)
     page.lose("redo A1")
@@ -27,7 +29,8 @@ struct ObsoleteTests {
     #expect(await history.redo().ended().value??.title == "B")
   }
 
-  @Test func `an undo bound to what is obsolete does not take the next entry in its place`() async {
+  @Test(.holds("Obsolete"))
+  func `an undo bound to what is obsolete does not take the next entry in its place`() async {
     await history.run(page, "A", "B")
     let gate = page.hold("undo B2")
     page.lose("undo B2")
@@ -40,14 +43,16 @@ struct ObsoleteTests {
     #expect(history.layout == "[A |]")
   }
 
-  @Test func `what is undone alone and obsolete leaves the others as they are`() async {
+  @Test(.holds("Obsolete"))
+  func `what is undone alone and obsolete leaves the others as they are`() async {
     await history.run(page, "A@x", "B@y", "C@z")
     page.lose("undo B2")
     #expect(await history.undo(history.entries[1].id).ended().obsolete != nil)
     #expect(history.layout == "[A C |]" && page.discarded == ["B2 obsolete"])
   }
 
-  @Test func `a jump stops at what is obsolete, at the last good place`() async {
+  @Test(.holds("Obsolete in a jump"))
+  func `a jump stops at what is obsolete, at the last good place`() async {
     await history.run(page, "A", "B", "C")
     page.lose("undo B2")
     #expect(await history.move(to: nil).ended().obsolete != nil)
@@ -58,7 +63,8 @@ struct ObsoleteTests {
     #expect(history.layout == "[A |]" && page.discarded == ["B2 obsolete", "C3 obsolete"])
   }
 
-  @Test func `of a group only the obsolete part leaves, and the undo goes on`() async {
+  @Test(.holds("Obsolete parts"))
+  func `of a group only the obsolete part leaves, and the undo goes on`() async {
     await desk.group("G", "a", "b", "c")
     page.lose("undo b2")
     let entry = await history.undo().ended().value
@@ -74,7 +80,8 @@ struct ObsoleteTests {
     #expect(history.layout == "[| G(c)]" && page.actions.last == "undo c4")
   }
 
-  @Test func `a group of which nothing is left leaves, too, and the undo fails`() async {
+  @Test(.holds("Obsolete parts"))
+  func `a group of which nothing is left leaves, too, and the undo fails`() async {
     await history.run(page, "A")
     await desk.group("G", "b", "c")
     page.lose("undo b2")
@@ -85,7 +92,8 @@ struct ObsoleteTests {
     #expect(await history.undo().ended().value??.title == "A")
   }
 
-  @Test func `a jump goes on past a group of which nothing is left`() async {
+  @Test(.holds("Obsolete in a jump"))
+  func `a jump goes on past a group of which nothing is left`() async {
     await history.run(page, "A")
     await history.group("G") { [edit = desk.edit] in _ = try await edit("b") }.ended()
     await history.run(page, "C")
@@ -94,7 +102,8 @@ struct ObsoleteTests {
     #expect(history.layout == "[| A C]")
   }
 
-  @Test func `a nested group loses its obsolete part as well`() async {
+  @Test(.holds("Obsolete parts"))
+  func `a nested group loses its obsolete part as well`() async {
     await history.group("G") { [history, edit = desk.edit] in
       _ = try await edit("a")
       try await history.group("N") { _ = try await edit("b") }.value
@@ -105,7 +114,8 @@ struct ObsoleteTests {
     #expect(history.layout == "[| G(a c)]")
   }
 
-  @Test func `an undo that loses a part and then fails goes on from there`() async {
+  @Test(.holds("Obsolete parts"))
+  func `an undo that loses a part and then fails goes on from there`() async {
     await desk.group("G", "a", "b", "c")
     page.lose("undo c3")
     page.fail("undo b2")
@@ -121,7 +131,8 @@ struct ObsoleteTests {
     #expect(history.layout == "[| G(a)]")
   }
 
-  @Test func `a redo that loses a part and then fails keeps what was redone`() async {
+  @Test(.holds("Obsolete parts"))
+  func `a redo that loses a part and then fails keeps what was redone`() async {
     await desk.group("G", "a", "b", "c")
     await history.back(1)
     page.lose("redo b2")
@@ -141,7 +152,8 @@ struct ObsoleteTests {
     #expect(history.layout == "[G(c) |]")
   }
 
-  @Test func `a roll-back goes on past an obsolete part`() async {
+  @Test(.holds("Obsolete parts"))
+  func `a roll-back goes on past an obsolete part`() async {
     page.lose("undo b2")
     let outcome = await desk.group("G", "a", "b", "c", failing: Failure("G"))
     #expect(outcome.failure == Failure("G"))

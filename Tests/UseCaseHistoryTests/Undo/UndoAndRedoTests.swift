@@ -9,7 +9,8 @@ struct UndoAndRedoTests {
   var history: UseCaseHistory { desk.history }
   var page: Page { desk.page }
 
-  @Test func `an undo meant for what fails never takes the entry below`() async {
+  @Test(.holds("The target of undo"))
+  func `an undo meant for what fails never takes the entry below`() async {
     await history.run(page, "A")
     let gate = page.hold("do B")
     page.fail("do B")
@@ -22,9 +23,8 @@ struct UndoAndRedoTests {
     #expect(await history.undo().ended().value??.title == "A")
   }
 
-  @Test func `quick undos run one after the other, and those behind one that fails do nothing`()
-    async
-  {
+  @Test(.holds("Quick undos"))
+  func `quick undos run one after the other, and those behind one that fails do nothing`() async {
     await history.run(page, "A", "B", "C")
     let gate = page.hold("undo C3")
     page.fail("undo B2")
@@ -64,7 +64,8 @@ struct UndoAndRedoTests {
     #expect(history.layout == "[A B |]")
   }
 
-  @Test func `undo and redo bind to what waits to be undone`() async {
+  @Test(.holds("The target of undo"))
+  func `undo and redo bind to what waits to be undone`() async {
     await history.run(page, "A", "B")
     let gate = page.hold("undo B2")
     let moves = [history.undo(), history.undo(), history.redo(), history.redo()]
@@ -86,8 +87,8 @@ struct UndoAndRedoTests {
     #expect(history.layout == "[A |]")
   }
 
-  @Test func `a redo behind an execution is out of turn, since that has dropped its target`() async
-  {
+  @Test(.holds("The target of redo"))
+  func `a redo behind an execution is out of turn, since that has dropped its target`() async {
     await history.run(page, "A", "B", "C")
     await history.back(2)
     let gate = page.hold("do D")
@@ -99,7 +100,8 @@ struct UndoAndRedoTests {
     #expect(history.layout == "[A D |]")
   }
 
-  @Test func `redos behind an execution that fails find their targets`() async {
+  @Test(.holds("The target of redo"))
+  func `redos behind an execution that fails find their targets`() async {
     await history.run(page, "A", "B", "C")
     await history.back(2)
     let gate = page.hold("do D")
@@ -180,7 +182,8 @@ struct UndoAndRedoTests {
     #expect(history.layout == "[A |]")
   }
 
-  @Test func `an undo that is cancelled while it waits has not happened`() async {
+  @Test(.holds("Cancellation"))
+  func `an undo that is cancelled while it waits has not happened`() async {
     await history.run(page, "A", "B")
     let gate = page.hold("do C")
     let operation = history.execute(Edit(page: page), "C")
@@ -193,7 +196,8 @@ struct UndoAndRedoTests {
     #expect(history.layout == "[A B C |]" && !history.state.isBusy)
   }
 
-  @Test func `an undo asked for by a handler of what was cancelled is in its turn`() async {
+  @Test(.holds("From a handler"))
+  func `an undo asked for by a handler of what was cancelled is in its turn`() async {
     // Mostly the body has not begun when it is cancelled, and never does.
     func cancel<Request, Response>(_ operation: UseCaseOperation<Request, Response>) async {
       let undo = Watched<UseCaseOperation<HistoryMove, HistoryEntry?>?>(nil)
@@ -209,7 +213,8 @@ struct UndoAndRedoTests {
     }
   }
 
-  @Test func `an undo that is cancelled while it runs counts if its body returns`() async {
+  @Test(.holds("Cancellation"))
+  func `an undo that is cancelled while it runs counts if its body returns`() async {
     await history.run(page, "A")
     let gate = page.hold("undo A1")
     let undo = history.undo()
@@ -221,7 +226,8 @@ struct UndoAndRedoTests {
     #expect(history.layout == "[| A]*")
   }
 
-  @Test func `an undo that is cancelled while it runs does not count if its body throws`() async {
+  @Test(.holds("Cancellation"))
+  func `an undo that is cancelled while it runs does not count if its body throws`() async {
     await history.run(page, "A")
     let gate = page.hold("undo A1")
     page.script("undo A1") { try Task.checkCancellation() }
@@ -246,7 +252,8 @@ struct UndoAndRedoTests {
     #expect(page.actions.last == "undo A2")
   }
 
-  @Test func `bodies never overlap, whoever asks`() async {
+  @Test(.holds("Quick undos"))
+  func `bodies never overlap, whoever asks`() async {
     let running = Watched(0)
     let most = Watched(0)
     for text in ["A", "B", "C", "D"] {

@@ -9,7 +9,8 @@ struct UndoEntryTests {
   var history: UseCaseHistory { desk.history }
   var page: Page { desk.page }
 
-  @Test func `an entry is undone past later ones that touch other things`() async throws {
+  @Test(.holds("Out of order"))
+  func `an entry is undone past later ones that touch other things`() async throws {
     await history.run(page, "A@x", "B@y", "C@z")
     let id = try #require(history.id("A"))
     #expect(await history.undo(id).ended().value??.title == "A")
@@ -18,7 +19,8 @@ struct UndoEntryTests {
     #expect(history.state.undoTitle == "C" && history.state.redoTitle == "A")
   }
 
-  @Test func `an entry is blocked by the later ones that touch the same, the oldest first`() async {
+  @Test(.holds("Blocked"))
+  func `an entry is blocked by the later ones that touch the same, the oldest first`() async {
     await history.run(page, "A@x", "B@y", "C@x,z", "D@z", "E@w,x")
     #expect(await history.take("A") == ["C", "E"])
     #expect(history.layout == "[A B C D E |]" && page.actions.count == 5)
@@ -31,7 +33,8 @@ struct UndoEntryTests {
     #expect(history.layout == "[| A C D E B]*")
   }
 
-  @Test func `the default footprint allows the undo of the newest entry only`() async throws {
+  @Test(.holds("Footprints"))
+  func `the default footprint allows the undo of the newest entry only`() async throws {
     await history.run(page, "A", "B")
     #expect(await history.take("A") == ["B"])
     #expect(await history.take("B") == nil)
@@ -39,7 +42,8 @@ struct UndoEntryTests {
     #expect(history.layout == "[| A B]*")
   }
 
-  @Test func `everything overlaps all but an empty footprint`() async {
+  @Test(.holds("Footprints"))
+  func `everything overlaps all but an empty footprint`() async {
     await history.run(page, "A@x", "B", "C@", "D@")
     #expect(await history.take("A") == ["B"])
     #expect(await history.take("C") == nil)
@@ -51,7 +55,8 @@ struct UndoEntryTests {
     #expect(await history.take("D") == nil)
   }
 
-  @Test func `footprints are sets of keys of any type`() {
+  @Test(.holds("Footprints"))
+  func `footprints are sets of keys of any type`() {
     typealias Footprint = HistoryFootprint
     #expect(Footprint.keys(1, 2) == .keys(2, 1, 1))
     #expect(Footprint.keys("1") != .keys(1))
@@ -84,7 +89,8 @@ struct UndoEntryTests {
     }
   }
 
-  @Test func `keys are compared outside of any lock, and not by their hashes`() async {
+  @Test(.holds("Keys"))
+  func `keys are compared outside of any lock, and not by their hashes`() async {
     for name in ["a", "b", "a", "c"] {
       await history.execute(Note(history: history), name).ended()
     }
@@ -94,7 +100,8 @@ struct UndoEntryTests {
     #expect(history.layout == "[a a c | b]")
   }
 
-  @Test func `an entry that was undone alone is the next one to redo, on top`() async {
+  @Test(.holds("Order of redo"))
+  func `an entry that was undone alone is the next one to redo, on top`() async {
     await history.run(page, "A@x", "B@y", "C@z")
     await history.take("B")
     await history.take("A")
@@ -106,7 +113,8 @@ struct UndoEntryTests {
     #expect(history.layout == "[C A | B]")
   }
 
-  @Test func `a jump follows the line as it is now`() async throws {
+  @Test(.holds("Order of redo"))
+  func `a jump follows the line as it is now`() async throws {
     await history.run(page, "A@x", "B@y", "C@z")
     await history.take("A")
     #expect(
@@ -120,7 +128,8 @@ struct UndoEntryTests {
     #expect(history.layout == "[B C A |]")
   }
 
-  @Test func `an entry that is undone already, or gone, is not undone`() async throws {
+  @Test(.holds("That very entry"))
+  func `an entry that is undone already, or gone, is not undone`() async throws {
     await history.run(page, "A@x", "B@y")
     let (a, b) = (try #require(history.id("A")), try #require(history.id("B")))
     await history.undo(a).ended()
@@ -132,7 +141,8 @@ struct UndoEntryTests {
     #expect(history.layout == "[B C |]")
   }
 
-  @Test func `it waits its turn and binds that very entry`() async throws {
+  @Test(.holds("That very entry"))
+  func `it waits its turn and binds that very entry`() async throws {
     await history.run(page, "A@x", "B@y")
     let a = try #require(history.id("A"))
     let gate = page.hold("do C")
@@ -148,7 +158,8 @@ struct UndoEntryTests {
     #expect(history.layout == "[A B | C]")
   }
 
-  @Test func `undos and redos that wait know of one that is to be taken out`() async throws {
+  @Test(.holds("That very entry"))
+  func `undos and redos that wait know of one that is to be taken out`() async throws {
     await history.run(page, "A@x", "B@y", "C@z")
     let gate = page.hold("undo B2")
     let first = history.undo(try #require(history.id("B")))
@@ -163,7 +174,8 @@ struct UndoEntryTests {
     #expect(history.layout == "[A C | B]")
   }
 
-  @Test func `a failed undo of one entry changes nothing, and can be tried again`() async {
+  @Test(.holds("A failed undo of one entry"))
+  func `a failed undo of one entry changes nothing, and can be tried again`() async {
     await history.run(page, "A@x", "B@y")
     history.save()
     page.fail("undo A1")
@@ -175,7 +187,8 @@ struct UndoEntryTests {
     #expect(history.layout == "[B | A]")
   }
 
-  @Test func `a group touches what its parts touch`() async {
+  @Test(.holds("Footprints"))
+  func `a group touches what its parts touch`() async {
     await desk.group("G", "a@x", "b@y")
     await history.run(page, "C@z", "D@y")
     #expect(await history.take("G") == ["D"])
@@ -189,7 +202,8 @@ struct UndoEntryTests {
     #expect(await history.take("D") == ["H"])
   }
 
-  @Test func `a group that is half undone alone stands on top, and blocks those below`() async {
+  @Test(.holds("A failed undo of one entry"))
+  func `a group that is half undone alone stands on top, and blocks those below`() async {
     await desk.group("G", "a@x", "b@y")
     await history.run(page, "C@z")
     page.fail("undo a1")
@@ -220,7 +234,8 @@ struct UndoEntryTests {
     #expect(errors.elements == [.reentrant, .reentrant])
   }
 
-  @Test func `one that is taken out of the middle is not evicted while it is undone`() async {
+  @Test(.holds("Limit and clear"))
+  func `one that is taken out of the middle is not evicted while it is undone`() async {
     await history.run(page, "A@x", "B@y", "C@z")
     let gate = page.hold("undo B2")
     let undo = history.undo(history.entries[1].id)
@@ -234,7 +249,7 @@ struct UndoEntryTests {
     #expect(page.discarded == ["A1 evicted", "C3 evicted"])
   }
 
-  @Test(arguments: [true, false])
+  @Test(.holds("Limit and clear"), arguments: [true, false])
   func `a clear discards what is taken out of the middle when that is over`(fails: Bool) async {
     await history.run(page, "A@x", "B@y", "C@z")
     let gate = page.hold("undo B2")
@@ -249,7 +264,8 @@ struct UndoEntryTests {
     #expect(history.layout == "[|]")
   }
 
-  @Test func `the blockers of each entry are there for a list`() async {
+  @Test(.holds("For a list"))
+  func `the blockers of each entry are there for a list`() async {
     await history.run(page, "A@x", "B@y", "C@x", "D")
     await history.back(1)
     let blockers = history.entries.map { entry in
@@ -270,7 +286,8 @@ struct CleanAfterUndoEntryTests {
   var history: UseCaseHistory { desk.history }
   var page: Page { desk.page }
 
-  @Test func `a saved place that contained what was undone in between is not clean`() async {
+  @Test(.holds("Undone in another order"))
+  func `a saved place that contained what was undone in between is not clean`() async {
     await history.run(page, "A@x", "B@y")
     history.save()
     await history.take("A")
@@ -283,7 +300,8 @@ struct CleanAfterUndoEntryTests {
     #expect(history.layout == "[B | C]")
   }
 
-  @Test func `a place that was saved without the entry is clean once that is undone alone`() async {
+  @Test(.holds("Undone in another order"))
+  func `a place that was saved without the entry is clean once that is undone alone`() async {
     await history.run(page, "A@x")
     history.save()
     await history.run(page, "B@y", "C@z")
@@ -293,7 +311,8 @@ struct CleanAfterUndoEntryTests {
     #expect(history.layout == "[A | C B]*")
   }
 
-  @Test func `the beginning is clean when all has been undone, in whatever order`() async {
+  @Test(.holds("Undone in another order"))
+  func `the beginning is clean when all has been undone, in whatever order`() async {
     await history.run(page, "A@x", "B@y", "C@z")
     await history.take("B")
     await history.take("A")

@@ -7,7 +7,8 @@ struct CancellationTests {
   private let log = Log<String>()
   private let double = AnyUseCase { (number: Int) in number * 2 }
 
-  @Test func `cancel gives the outcome before it returns`() async {
+  @Test(.holds("Outcome at once"))
+  func `cancel gives the outcome before it returns`() async {
     let held = Held(.serial)
     let operations = held.executeFirst(2)
     for operation in operations {
@@ -21,7 +22,8 @@ struct CancellationTests {
     #expect(held.queue.activity.cancelled == 2)
   }
 
-  @Test func `cancelling twice calls onCancel once`() async {
+  @Test(.holds("Twice or late"))
+  func `cancelling twice calls onCancel once`() async {
     let held = Held()
     let operation = held.execute(1).record(in: log)
     operation.cancel()
@@ -42,7 +44,8 @@ struct CancellationTests {
     #expect(log.elements == ["onCancel 1"])
   }
 
-  @Test func `an operation cancelled while it waits gives up its place and no slot`() async {
+  @Test(.holds("While waiting"))
+  func `an operation cancelled while it waits gives up its place and no slot`() async {
     // Between the outcome and the leaving of the queue the observer lets other threads get on.
     let queue = UseCaseQueue(.serial) { event in
       guard case .cancelled = event.kind else { return }
@@ -62,14 +65,16 @@ struct CancellationTests {
     #expect(queue.activity.isIdle)
   }
 
-  @Test func `an operation without a reference goes on`() async {
+  @Test(.holds("Released operations"))
+  func `an operation without a reference goes on`() async {
     let held = Held()
     _ = held.execute(1).then { [log] in log.append("then \($0)") }
     held.open(1)
     #expect(await log.elements(atLeast: 1) == ["then 1"])
   }
 
-  @Test func `a task that awaits value may be cancelled, and the operation goes on`() async throws {
+  @Test(.holds("Cancelled waiters"))
+  func `a task that awaits value may be cancelled, and the operation goes on`() async throws {
     let held = Held()
     let operation = held.execute(1)
     let waiters = (1...5).map { _ in Task { try await operation.value } }
@@ -93,7 +98,7 @@ struct CancellationTests {
     await operation.ended()
   }
 
-  @Test @MainActor
+  @Test(.holds("Cancelled waiters")) @MainActor
   func `ended waits for the real end although its task is cancelled`() async {
     let held = Held()
     let operation = held.execute(1)
@@ -110,7 +115,8 @@ struct CancellationTests {
     #expect(await waiter.value == 1)
   }
 
-  @Test func `value throws in every waiting task when the operation is cancelled`() async {
+  @Test(.holds("value"))
+  func `value throws in every waiting task when the operation is cancelled`() async {
     let held = Held()
     let operation = held.execute(1)
     let waiters = (1...8).map { _ in Task { try await operation.value } }
@@ -145,7 +151,8 @@ struct CallFormTests {
     #expect(held.queue.activity.succeeded == 2)
   }
 
-  @Test func `the call form is cancelled with its task while its body runs`() async {
+  @Test(.holds("Cancelled calls"))
+  func `the call form is cancelled with its task while its body runs`() async {
     let gate = Gate()
     let queue = UseCaseQueue(.serial)
     let entered = Gate()
@@ -161,7 +168,7 @@ struct CallFormTests {
     #expect(queue.activity.cancelled == 1)
   }
 
-  @Test
+  @Test(.holds("Cancelled calls"))
   func `the call form returns nothing to a cancelled task, not even an early response`()
     async
   {
@@ -182,7 +189,8 @@ struct CallFormTests {
     #expect(queue.activity.cancelled == 0)
   }
 
-  @Test func `the call form is cancelled with its task before it has begun to wait`() async {
+  @Test(.holds("Cancelled calls"))
+  func `the call form is cancelled with its task before it has begun to wait`() async {
     let useCase = AnyUseCase { (gates: [Gate]) in
       gates[0].open()
       await gates[1].passIgnoringCancellation()
@@ -197,7 +205,8 @@ struct CallFormTests {
     }
   }
 
-  @Test func `the call form is cancelled with its task while it waits`() async {
+  @Test(.holds("Cancelled calls"))
+  func `the call form is cancelled with its task while it waits`() async {
     let waits = Log<UseCaseOperationID>()
     let held = Held(.serial, waits: waits)
     let first = held.execute(1)

@@ -8,7 +8,8 @@ struct LateCancelTests {
   private let log = Log<String>()
   private let held = Held()
 
-  @Test func `a finally on its way is told of the cancellation`() async {
+  @Test(.holds("finally with the outcome"))
+  func `a finally on its way is told of the cancellation`() async {
     let screen = Screen(log: log)
     let operation = held.execute(1)
     await screen.attachFinally(to: operation)
@@ -17,7 +18,8 @@ struct LateCancelTests {
     #expect(operation.fate == "+")
   }
 
-  @Test func `an onCancel attached before a finally on its way runs before it`() async {
+  @Test(.holds("Order of handlers"))
+  func `an onCancel attached before a finally on its way runs before it`() async {
     let screen = Screen(log: log)
     let operation = held.execute(1)
     operation.then { [log] _ in log.append("then") }
@@ -30,7 +32,7 @@ struct LateCancelTests {
     #expect(log.elements == ["then", "onCancel", "finally requested", "late onCancel"])
   }
 
-  @Test(arguments: 0...2)
+  @Test(.holds("Order of handlers"), arguments: 0...2)
   func `handlers attached while a finally is on its way run after it`(earlier: Int) async {
     let screen = Screen(log: log)
     let operation = held.execute(1)

@@ -12,7 +12,7 @@ struct StaleResultTests {
     operation.common { [log] in log.append(name) }
   }
 
-  @Test @MainActor
+  @Test(.holds("Handlers left out")) @MainActor
   func `no then begins on the main actor although the outcome was there`() async throws {
     let operation = double.execute(21)
       .onCancel { [log] in log.append("early onCancel \($0)") }
@@ -28,7 +28,7 @@ struct StaleResultTests {
     #expect(try await operation.value == 42)
   }
 
-  @Test @MainActor
+  @Test(.holds("Handlers on their way")) @MainActor
   func `no then begins on the main actor although its hop is on the way`() async {
     let operation = double.execute(21)
     attachElsewhere("elsewhere", to: operation)
@@ -42,7 +42,7 @@ struct StaleResultTests {
     #expect(log.elements == ["elsewhere", "onCancel requested", "finally"])
   }
 
-  @Test(arguments: [true, false]) @MainActor
+  @Test(.holds("Handlers on their way"), arguments: [true, false]) @MainActor
   func `in races no handler begins on the main actor after cancel`(fails: Bool) async {
     let useCase = AnyUseCase(queue: UseCaseQueue()) { (number: Int) in
       if fails { throw Offline() }
@@ -117,13 +117,13 @@ struct StaleResultTests {
     }
   }
 
-  @Test func `in races no handler begins on an actor that has cancelled`() async {
+  @Test(.holds("Handlers on their way"))
+  func `in races no handler begins on an actor that has cancelled`() async {
     #expect(await Screen().race(double, rounds: 4_000) == 0)
   }
 
-  @Test func `a then that cancels leaves out the handlers after it, and onCancel runs`()
-    async throws
-  {
+  @Test(.holds("Handlers left out"))
+  func `a then that cancels leaves out the handlers after it, and onCancel runs`() async throws {
     let held = Held()
     let operation = held.execute(1)
     operation.onCancel { [log] _ in log.append("early onCancel") }

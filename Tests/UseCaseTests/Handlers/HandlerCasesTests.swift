@@ -29,7 +29,7 @@ struct HandlerCasesTests {
     #expect(await desk.notes == ["finally"])
   }
 
-  @Test @MainActor
+  @Test(.holds("Isolation of handlers")) @MainActor
   func `handlers written on the main actor run there, and the operation is finished`() async {
     var notes: [String] = []
     let operation = double.execute(21)
@@ -79,7 +79,7 @@ struct HandlerCasesTests {
     #expect(first === response)
   }
 
-  @Test @MainActor
+  @Test(.holds("Attached late")) @MainActor
   func `a handler attached after the end does not run inside the call that attaches it`() async {
     let operation = double.execute(1)
     await operation.ended()
@@ -97,7 +97,8 @@ struct HandlerCasesTests {
     #expect(log.elements == ["harry"])
   }
 
-  @Test func `catch and common run for a body that throws, then does not`() async {
+  @Test(.holds("Which handler runs"))
+  func `catch and common run for a body that throws, then does not`() async {
     await refuse.execute(1).record(in: log).ended()
     #expect(log.elements == ["catch Refused(reason: \"no\")", "common", "finally"])
   }

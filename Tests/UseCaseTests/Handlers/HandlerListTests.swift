@@ -28,7 +28,7 @@ struct HandlerListTests {
 
   // MARK: - One handler
 
-  @Test(arguments: branches)
+  @Test(.holds("Which handler runs"), arguments: branches)
   func `a handler is called with the outcomes of its branch`(branch: HandlerBranch) async {
     let log = Log<HandlerBranch>()
     let outcomes: [(UseCaseOutcome<Int>, for: [HandlerBranch])] = [

@@ -26,7 +26,7 @@ struct HandlersTests {
     operation.then { [log] _ in log.append(isOnMainActor() ? "on the main actor" : name) }
   }
 
-  @Test @MainActor
+  @Test(.holds("Order of handlers", "Isolation of handlers")) @MainActor
   func `the order of attaching holds across isolations, each handler on its own`() async {
     let held = Held()
     let desk = Desk(log: log)
@@ -42,7 +42,8 @@ struct HandlersTests {
     #expect(log.elements == expected)
   }
 
-  @Test func `handlers run one at a time`() async {
+  @Test(.holds("Order of handlers"))
+  func `handlers run one at a time`() async {
     let (held, crowd) = (Held(), Crowd())
     let operation = held.execute(1)
     await withTaskGroup { group in
@@ -67,7 +68,7 @@ struct HandlersTests {
     #expect(crowd.now == 0)
   }
 
-  @Test @MainActor
+  @Test(.holds("Attached late")) @MainActor
   func `a handler attached after the outcome runs after the earlier ones`() async {
     let operation = double.execute(1)
     operation.then { [log] _ in log.append("early") }
@@ -78,7 +79,8 @@ struct HandlersTests {
     #expect(log.elements == ["early", "late"])
   }
 
-  @Test func `each handler runs once however many threads attach while the operation ends`() async {
+  @Test(.holds("At most once"))
+  func `each handler runs once however many threads attach while the operation ends`() async {
     for _ in 1...50 {
       let (held, counts) = (Held(), Watched(Array(repeating: 0, count: 80)))
       let operation = held.execute(1)
@@ -97,9 +99,8 @@ struct HandlersTests {
     }
   }
 
-  @Test func `a handler may attach handlers, which run after the present ones and not inside it`()
-    async
-  {
+  @Test(.holds("Free to call anything"))
+  func `a handler may attach handlers, which run after the present ones and not inside it`() async {
     let held = Held()
     let operation = held.execute(1)
     operation.then { [log, operation] _ in
@@ -113,7 +114,8 @@ struct HandlersTests {
     #expect(log.elements == ["outer begins", "outer ends", "common", "inner"])
   }
 
-  @Test func `a handler may execute, cancel, suspend and resume on its own queue`() async {
+  @Test(.holds("Free to call anything"))
+  func `a handler may execute, cancel, suspend and resume on its own queue`() async {
     let held = Held(.serial)
     let made = Log<Operation>()
     let operations = held.executeFirst(3)
@@ -156,7 +158,8 @@ struct HandlersTests {
     #expect(fates(made.elements) == "+")
   }
 
-  @Test func `typed catches run in order with the others, and do not stop them`() async {
+  @Test(.holds("catch by type"))
+  func `typed catches run in order with the others, and do not stop them`() async {
     struct Specific: Error {}
     await AnyUseCase { (_: Int) -> Int in throw Specific() }.execute(1)
       .catch { [log] _ in log.append("general 1") }
@@ -178,7 +181,8 @@ struct HandlersTests {
     }
   }
 
-  @Test func `the cost of many handlers is linear`() async {
+  @Test(.holds("Cost of handlers"))
+  func `the cost of many handlers is linear`() async {
     /// The cost of attaching so many handlers, and of running them, which happens without a pause.
     func cost(of count: Int) async -> Duration {
       var best = Duration.seconds(1_000)

@@ -16,7 +16,8 @@ struct OutcomeHandlerTests {
     }
   }
 
-  @Test func `a finally with the outcome is told of success, failure and cancellation`() async {
+  @Test(.holds("finally with the outcome"))
+  func `a finally with the outcome is told of success, failure and cancellation`() async {
     let useCase = AnyUseCase { (number: Int) in
       if number == 2 { throw UseCaseTimeout(duration: .seconds(5)) }
       if number == 3 { throw CancellationError() }
@@ -27,7 +28,8 @@ struct OutcomeHandlerTests {
       log.elements == ["success 1", "failure It took longer than 5 seconds.", "cancelled thrown"])
   }
 
-  @Test func `a finally with the outcome runs in its turn`() async {
+  @Test(.holds("finally with the outcome"))
+  func `a finally with the outcome runs in its turn`() async {
     await double.execute(1)
       .finally { [log] in log.append("finally") }
       .finally { write($0) }
@@ -70,7 +72,7 @@ struct OutcomeHandlerTests {
     #expect(log.elements.last == "cancelled requested")
   }
 
-  @Test @MainActor
+  @Test(.holds("Handlers left out")) @MainActor
   func `a late cancel reaches onCancel, too, when nothing handles the outcome`() async {
     let held = Held(.serial)
     let operation = held.execute(1)

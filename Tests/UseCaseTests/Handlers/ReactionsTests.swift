@@ -23,7 +23,8 @@ struct ReactionsTests {
     }
   }
 
-  @Test func `a reaction comes before execute returns, and its handlers run first`() async {
+  @Test(.holds("Reactions come first"))
+  func `a reaction comes before execute returns, and its handlers run first`() async {
     let held = held()
     held.open(1)
     reactions.to(Held.self) { [log] operation in
@@ -37,7 +38,8 @@ struct ReactionsTests {
     #expect(log.elements == ["attach 1", "reaction 1", "own 1"])
   }
 
-  @Test func `a reaction comes before the body begins`() async {
+  @Test(.holds("Reactions come first"))
+  func `a reaction comes before the body begins`() async {
     let useCase = AnyUseCase<Int, Int>(queue: UseCaseQueue(reactions: reactions)) {
       [log] number in
       log.append("body \(number)")
@@ -51,7 +53,8 @@ struct ReactionsTests {
     #expect(log.elements == (1...200).flatMap { ["attach \($0)", "body \($0)"] })
   }
 
-  @Test func `any number react, in the order in which they registered`() async {
+  @Test(.holds("Reactions come first"))
+  func `any number react, in the order in which they registered`() async {
     for name in ["a", "b", "c"] { reactToHeld(as: name) }
     let held = held()
     held.open(1)
@@ -114,7 +117,8 @@ struct ReactionsTests {
     #expect(log.count == 0)
   }
 
-  @Test func `an erased use case counts as its base, also when it was erased twice`() async throws {
+  @Test(.holds("Reactions by type"))
+  func `an erased use case counts as its base, also when it was erased twice`() async throws {
     reactToHeld()
     let held = held()
     held.open(1...3)
@@ -129,7 +133,8 @@ struct ReactionsTests {
       ])
   }
 
-  @Test func `a wrapper is a type of its own`() async {
+  @Test(.holds("Reactions by type"))
+  func `a wrapper is a type of its own`() async {
     struct Wrapper: UseCase {
       let base: Held
       var queue: UseCaseQueue { base.queue }
@@ -176,7 +181,8 @@ struct ReactionsTests {
       ])
   }
 
-  @Test func `a cancelled reaction is over for later operations, and the others go on`() async {
+  @Test(.holds("End of a reaction"))
+  func `a cancelled reaction is over for later operations, and the others go on`() async {
     let held = held()
     held.open(1...2)
     let first = reactToHeld(as: "a")
@@ -192,7 +198,8 @@ struct ReactionsTests {
       ])
   }
 
-  @Test func `a reaction is over when its scope goes, and leaves nothing`() async {
+  @Test(.holds("End of a reaction"))
+  func `a reaction is over when its scope goes, and leaves nothing`() async {
     let lifetime = Lifetime()
     let held = held()
     held.open(1...2)

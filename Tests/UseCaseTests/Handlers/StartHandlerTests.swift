@@ -17,7 +17,8 @@ struct StartHandlerTests {
     #expect(log.elements == ["start", "then 1", "common", "finally"])
   }
 
-  @Test func `a start handler runs before any update and any other handler`() async {
+  @Test(.holds("onStart"))
+  func `a start handler runs before any update and any other handler`() async {
     let counting = Counting(on: UseCaseQueue())
     let operation = counting.execute(2) { [log] in log.append("update \($0)") }
       .record(in: log)
@@ -28,7 +29,8 @@ struct StartHandlerTests {
       log.elements == ["start", "update 1", "update 2", "then 2", "common", "finally"])
   }
 
-  @Test func `an operation that waits runs its start handlers when it has its slot`() async {
+  @Test(.holds("onStart"))
+  func `an operation that waits runs its start handlers when it has its slot`() async {
     let held = Held(.serial)
     let first = held.execute(1)
     let second = held.execute(2)
@@ -56,7 +58,8 @@ struct StartHandlerTests {
     #expect(log.elements == ["start", "then"])
   }
 
-  @Test func `a start handler attached after the end runs if the body has begun`() async {
+  @Test(.holds("onStart"))
+  func `a start handler attached after the end runs if the body has begun`() async {
     let failing = AnyUseCase<Int, Int> { _ in throw Refused() }
     for operation in [double.execute(1), failing.execute(1)] {
       await operation.ended()
@@ -86,7 +89,8 @@ struct StartHandlerTests {
     #expect(log.elements == ["then", "finally", "start", "late"])
   }
 
-  @Test func `an operation that never starts never runs its start handler`() async {
+  @Test(.holds("onStart that is skipped"))
+  func `an operation that never starts never runs its start handler`() async {
     let lifetime = Lifetime()
     let held = Held(.keepLatest)
     var operations: [Operation] = []
@@ -177,7 +181,7 @@ struct StartHandlerTests {
     #expect(log.elements == ["start true", "update true"])
   }
 
-  @Test @MainActor
+  @Test(.holds("onStart that is skipped")) @MainActor
   func `in races no start handler begins on the main actor after cancel`() async {
     for round in 0..<2_000 {
       let view = View()

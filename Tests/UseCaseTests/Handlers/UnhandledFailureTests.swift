@@ -50,7 +50,8 @@ struct UnhandledFailureTests {
     await end.passIgnoringCancellation()
   }
 
-  @Test func `a failure that nobody hears is told once, with operation, type and error`() async {
+  @Test(.holds("Unhandled failures"))
+  func `a failure that nobody hears is told once, with operation, type and error`() async {
     await listening {
       let operation = failing.execute(1)
       await heard(operation)
@@ -66,7 +67,8 @@ struct UnhandledFailureTests {
     }
   }
 
-  @Test func `handlers that are not for the failure, and a scope, do not count`() async {
+  @Test(.holds("What handles a failure"))
+  func `handlers that are not for the failure, and a scope, do not count`() async {
     await listening {
       let scope = UseCaseScope()
       let operation = failing.execute(1)
@@ -79,7 +81,8 @@ struct UnhandledFailureTests {
     }
   }
 
-  @Test func `a catch that matches or a finally with the outcome handles a failure`() async {
+  @Test(.holds("What handles a failure"))
+  func `a catch that matches or a finally with the outcome handles a failure`() async {
     await listening {
       let operations = heldBack { failing in
         [
@@ -95,7 +98,8 @@ struct UnhandledFailureTests {
     }
   }
 
-  @Test @MainActor func `whoever awaits the value or the end handles a failure`() async {
+  @Test(.holds("What handles a failure")) @MainActor
+  func `whoever awaits the value or the end handles a failure`() async {
     await listening {
       let queue = UseCaseQueue()
       queue.suspend()
@@ -130,7 +134,8 @@ struct UnhandledFailureTests {
     }
   }
 
-  @Test @MainActor func `a model handles the failures that it shows`() async {
+  @Test(.holds("What handles a failure")) @MainActor
+  func `a model handles the failures that it shows`() async {
     await listening {
       let (model, operation) = heldBack { failing in
         let model = UseCaseModel(failing)
@@ -207,7 +212,8 @@ struct UnhandledFailureTests {
     }
   }
 
-  @Test @MainActor func `a catch that waits for a busy main actor counts`() async {
+  @Test(.holds("A catch counts at once")) @MainActor
+  func `a catch that waits for a busy main actor counts`() async {
     await listening {
       var operations: [Operation] = []
       for _ in 0..<500 {
@@ -246,7 +252,8 @@ struct UnhandledFailureTests {
     #expect(UseCaseQueue.unhandledFailure == nil)
   }
 
-  @Test @MainActor func `the hook is called on no actor, and may do anything`() async {
+  @Test(.holds("Where unhandledFailure runs")) @MainActor
+  func `the hook is called on no actor, and may do anything`() async {
     let (queue, places, told) = (UseCaseQueue(.serial), Log<Bool>(), Gate())
     let useCase = AnyUseCase<Int, Int>(queue: queue) { _ in throw Refused() }
     let ids = Watched<UseCaseOperationID?>(nil)
@@ -269,7 +276,8 @@ struct UnhandledFailureTests {
     #expect(places.elements == [false])
   }
 
-  @Test func `a failure is told when its operation has ended`() async {
+  @Test(.holds("Unhandled failures"))
+  func `a failure is told when its operation has ended`() async {
     let events = Log<UseCaseEvent.Kind>()
     let queue = UseCaseQueue { events.append($0.kind) }
     let useCase = AnyUseCase<Int, Int>(queue: queue) { _ in throw Refused() }

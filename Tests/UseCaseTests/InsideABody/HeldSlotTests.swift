@@ -8,9 +8,8 @@ struct HeldSlotTests {
   private let queue = UseCaseQueue(.serial)
   private let log = Log<String>()
 
-  @Test func `a slot is held in its body, its child tasks and its tasks, not in a detached one`()
-    async
-  {
+  @Test(.holds("Inherited slots"))
+  func `a slot is held in its body, its child tasks and its tasks, not in a detached one`() async {
     let (queue, log) = (queue, log)
     #expect(!queue.isHeldHere)
     let useCase = AnyUseCase(queue: queue) { (_: Int) in
@@ -33,7 +32,8 @@ struct HeldSlotTests {
     #expect(!queue.isHeldHere)
   }
 
-  @Test func `handlers and updates run outside of the slot`() async {
+  @Test(.holds("execute inside"))
+  func `handlers and updates run outside of the slot`() async {
     let (queue, log) = (queue, log)
     let counting = Counting(on: queue)
     counting.gate.open()
@@ -60,7 +60,8 @@ struct HeldSlotTests {
     #expect(log.elements == ["then false", "late false"])
   }
 
-  @Test func `an operation executed inside a body holds its own slot only`() async {
+  @Test(.holds("execute inside"))
+  func `an operation executed inside a body holds its own slot only`() async {
     let (queue, log) = (queue, log)
     let own = UseCaseQueue(.serial)
     let other = AnyUseCase(queue: own) { (_: Int) in
@@ -71,7 +72,7 @@ struct HeldSlotTests {
     #expect(log.elements == ["false true"])
   }
 
-  @Test
+  @Test(.holds("execute inside"))
   func `the events of an operation executed in a body are told outside of its slot`()
     async
   {
@@ -84,7 +85,8 @@ struct HeldSlotTests {
     #expect(log.elements == ["running true", "succeeded false", "ended false"])
   }
 
-  @Test func `a task that outlives its body no longer holds the slot`() async {
+  @Test(.holds("Inherited slots"))
+  func `a task that outlives its body no longer holds the slot`() async {
     let (queue, log, gate) = (queue, log, Gate())
     let inner = AnyUseCase(queue: queue) { (_: Int) in }
     let outer = AnyUseCase(queue: queue) { (_: Int) in
@@ -103,7 +105,8 @@ struct HeldSlotTests {
     #expect(queue.activity.succeeded == 2)
   }
 
-  @Test func `a call in a child task runs inside the slot`() async throws {
+  @Test(.holds("The limit"))
+  func `a call in a child task runs inside the slot`() async throws {
     let queue = queue
     let inner = AnyUseCase(queue: queue) { (number: Int) in number }
     let outer = AnyUseCase(queue: queue) { (number: Int) in
@@ -130,7 +133,8 @@ struct HeldSlotTests {
     #expect(queue.activity.executed == 2)
   }
 
-  @Test func `an inner body that outlives its caller keeps the slot`() async {
+  @Test(.holds("Free again"))
+  func `an inner body that outlives its caller keeps the slot`() async {
     let queue = UseCaseQueue(.serial) { [log] in log.append("\($0.kind)") }
     let held = Held(on: queue)
     let outer = AnyUseCase(queue: queue) { (number: Int) in
@@ -151,7 +155,8 @@ struct HeldSlotTests {
     #expect(fates(operations) == "++")
   }
 
-  @Test func `an abandoned inner body keeps the slot after its caller was cancelled`() async {
+  @Test(.holds("Free again"))
+  func `an abandoned inner body keeps the slot after its caller was cancelled`() async {
     let (held, log) = (Held(on: queue), log)
     let outer = AnyUseCase(queue: queue) { (number: Int) in
       defer { log.append("outer returns") }
@@ -170,7 +175,8 @@ struct HeldSlotTests {
     #expect(fates(operations) == "C+")
   }
 
-  @Test func `a slot that passes from hand to hand never holds two bodies`() async {
+  @Test(.holds("The limit"))
+  func `a slot that passes from hand to hand never holds two bodies`() async {
     let queue = UseCaseQueue(.limit(2))
     let crowd = Crowd()
     let inner = AnyUseCase(queue: queue) { (_: Int) in

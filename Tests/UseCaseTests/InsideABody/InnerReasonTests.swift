@@ -10,7 +10,8 @@ struct InnerReasonTests {
     AnyUseCase { number in try await held(number) }
   }
 
-  @Test func `a body that ends with a superseded call is superseded`() async {
+  @Test(.holds("Reason of a call"))
+  func `a body that ends with a superseded call is superseded`() async {
     let held = Held(.cancelPrevious)
     let operation = calling(held).execute(1)
     await held.begun.elements(atLeast: 1)
@@ -38,7 +39,8 @@ struct InnerReasonTests {
     #expect(await operation.ended().isCancelled(.requested))
   }
 
-  @Test func `a reason goes through several calls`() async {
+  @Test(.holds("Reason of a call"))
+  func `a reason goes through several calls`() async {
     let held = Held(.cancelPrevious)
     let middle = calling(held)
     let outer = AnyUseCase<Int, Int> { number in try await middle(number) }
@@ -53,7 +55,8 @@ struct InnerReasonTests {
     #expect(fates([operation, newer]) == "S+")
   }
 
-  @Test func `a reason that the operation had already stays`() async {
+  @Test(.holds("Reason of a call"))
+  func `a reason that the operation had already stays`() async {
     let held = Held(.cancelPrevious)
     let entered = Gate()
     let useCase = AnyUseCase<Int, Int> { number in

@@ -11,10 +11,12 @@ struct InsideABodyTests {
     AnyUseCase(queue: queue) { (number: Int) in number * 2 }
   }
 
-  @Test(arguments: [
-    UseCaseQueue.Policy.serial, .limit(2), .cancelPrevious, .cancelPreviousAndWait,
-    .dropWhileBusy, .keepLatest,
-  ])
+  @Test(
+    .holds("Calls share the slot"),
+    arguments: [
+      UseCaseQueue.Policy.serial, .limit(2), .cancelPrevious, .cancelPreviousAndWait,
+      .dropWhileBusy, .keepLatest,
+    ])
   func `the call form runs inside the slot of its caller, whatever the policy`(
     policy: UseCaseQueue.Policy
   ) async throws {
@@ -31,7 +33,8 @@ struct InsideABodyTests {
     #expect(queue.activity.executed == 1)
   }
 
-  @Test func `the slot is the caller's also through another queue`() async throws {
+  @Test(.holds("Calls share the slot"))
+  func `the slot is the caller's also through another queue`() async throws {
     let other = UseCaseQueue(.serial)
     let (queue, answer) = (queue, answer)
     let middle = AnyUseCase(queue: other) { (number: Int) in
@@ -88,9 +91,8 @@ struct InsideABodyTests {
     await queue.idle()
   }
 
-  @Test func `interceptors and observer see the inner execution, with an id of its own`()
-    async throws
-  {
+  @Test(.holds("Calls are observed"))
+  func `interceptors and observer see the inner execution, with an id of its own`() async throws {
     let events = Log<UseCaseEvent>()
     let ids = Log<UseCaseOperationID>()
     let queue = UseCaseQueue(
@@ -108,7 +110,8 @@ struct InsideABodyTests {
     #expect(seen.filter { $0.id == innerID }.map(\.kind) == [.running, .succeeded, .ended])
   }
 
-  @Test func `a deadlock is told through a chain of calls over two queues`() async {
+  @Test(.holds("Deadlocks"))
+  func `a deadlock is told through a chain of calls over two queues`() async {
     let answer = answer
     let middle = AnyUseCase(queue: UseCaseQueue(.serial)) { (number: Int) in
       try await answer.execute(number).value
@@ -160,7 +163,8 @@ struct InsideABodyTests {
     #expect(try await waiter.value == 2)
   }
 
-  @Test func `an operation executed inside a body outlives the cancellation of that body`() async {
+  @Test(.holds("Independence"))
+  func `an operation executed inside a body outlives the cancellation of that body`() async {
     let held = Held()
     let made = Log<Operation>()
     let outer = AnyUseCase(queue: queue) { (number: Int) in

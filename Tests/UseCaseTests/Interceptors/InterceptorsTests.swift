@@ -17,13 +17,15 @@ struct InterceptorsTests {
     }
   }
 
-  @Test func `the first interceptor is the outermost`() async throws {
+  @Test(.holds("Order of interceptors"))
+  func `the first interceptor is the outermost`() async throws {
     let useCase = double([Wrapping(name: "a", log: log), Wrapping(name: "b", log: log)])
     #expect(try await useCase.execute(1).value == 2)
     #expect(log.elements == ["a begins", "b begins", "body 1", "b ends", "a ends"])
   }
 
-  @Test func `interceptors wrap the call form, and each body of the queue`() async throws {
+  @Test(.holds("Order of interceptors"))
+  func `interceptors wrap the call form, and each body of the queue`() async throws {
     let useCase = double([Wrapping(name: "a", log: log)])
     _ = try await useCase(1)
     _ = try await useCase.execute(2).value
@@ -31,19 +33,22 @@ struct InterceptorsTests {
       log.elements == ["a begins", "body 1", "a ends", "a begins", "body 2", "a ends"])
   }
 
-  @Test func `an interceptor may change the request`() async throws {
+  @Test(.holds("What they can do"))
+  func `an interceptor may change the request`() async throws {
     let useCase = double([Adding(1), Adding(10)])
     #expect(try await useCase.execute(1).value == 24)
     #expect(log.elements == ["body 12"])
   }
 
-  @Test func `an interceptor may answer without the body`() async throws {
+  @Test(.holds("What they can do"))
+  func `an interceptor may answer without the body`() async throws {
     let operation = double([Answering { 7 }, Wrapping(name: "inner", log: log)]).execute(1)
     #expect(try await operation.value == 7)
     #expect(log.elements.isEmpty)
   }
 
-  @Test func `an interceptor may call next several times`() async throws {
+  @Test(.holds("What they can do"))
+  func `an interceptor may call next several times`() async throws {
     struct Thrice: UseCaseInterceptor {
       func intercept<Request: Sendable, Response: Sendable>(
         _ request: Request, of execution: UseCaseExecution,
@@ -60,7 +65,8 @@ struct InterceptorsTests {
     #expect(useCase.queue.activity.succeeded == 1)
   }
 
-  @Test func `an interceptor may map an error, swallow it, or throw one`() async throws {
+  @Test(.holds("What they can do"))
+  func `an interceptor may map an error, swallow it, or throw one`() async throws {
     struct Mapping: UseCaseInterceptor {
       func intercept<Request: Sendable, Response: Sendable>(
         _ request: Request, of execution: UseCaseExecution,
@@ -92,7 +98,8 @@ struct InterceptorsTests {
     #expect(log.elements == ["a begins", "a ends"])
   }
 
-  @Test func `a timeout covers the interceptors`() async {
+  @Test(.holds("Inside the timeout"))
+  func `a timeout covers the interceptors`() async {
     struct Waiting: UseCaseInterceptor {
       let gate: Gate
 

@@ -19,7 +19,8 @@ struct ObserverTests {
     events.elements.filter { $0.id == operation.id }.map(\.kind)
   }
 
-  @Test func `each end is told once, in order, and ended comes last`() async {
+  @Test(.holds("Events"))
+  func `each end is told once, in order, and ended comes last`() async {
     let gate = Gate()
     let useCase = AnyUseCase(queue: UseCaseQueue(.serial, observer: events.append)) {
       (number: Int) in
@@ -47,7 +48,8 @@ struct ObserverTests {
     #expect(events.elements.allSatisfy { $0.type == Held.self })
   }
 
-  @Test func `the observer hears what execute decides before execute returns`() async {
+  @Test(.holds("Events in time"))
+  func `the observer hears what execute decides before execute returns`() async {
     let held = held(.keepLatest)
     var operations = [held.execute(1)]
     #expect(kinds(of: operations[0]) == [.running])
@@ -60,7 +62,7 @@ struct ObserverTests {
     await allEnded(operations)
   }
 
-  @Test
+  @Test(.holds("Events in time"))
   func `the observer hears what execute decides from its caller, though a slot gets free`() async {
     let callers = Watched<[UseCaseOperationID: Int]>([:])
     let queue = UseCaseQueue(.serial) { event in
@@ -100,7 +102,8 @@ struct ObserverTests {
     #expect(kinds(of: first) == [.running, .cancelled(.superseded), .ended])
   }
 
-  @Test func `a cancellation is told before cancel returns`() async {
+  @Test(.holds("Events in time"))
+  func `a cancellation is told before cancel returns`() async {
     let held = held(.serial)
     let operations = held.executeFirst(2)
     await held.begun.elements(atLeast: 1)
@@ -115,7 +118,8 @@ struct ObserverTests {
     #expect(kinds(of: operations[0]) == [.running, .cancelled(.requested), .ended])
   }
 
-  @Test func `running is heard before the body begins`() async {
+  @Test(.holds("running"))
+  func `running is heard before the body begins`() async {
     let heard = Log<UseCaseOperationID>()
     let early = Log<UseCaseOperationID>()
     let queue = UseCaseQueue(
@@ -193,9 +197,8 @@ struct ObserverTests {
     #expect(kinds(of: operation) == [.running, .succeeded, .ended])
   }
 
-  @Test func `an observer that hears of the end finds nothing of the handlers that did not run`()
-    async
-  {
+  @Test(.holds("Nothing retained"))
+  func `an observer that hears of the end finds nothing of the handlers that did not run`() async {
     let (lifetime, alive, gate) = (Lifetime(), Log<Int>(), Gate())
     let queue = UseCaseQueue { event in
       if event.kind == .ended { alive.append(lifetime.alive) }
@@ -208,10 +211,12 @@ struct ObserverTests {
     #expect(alive.elements == [0])
   }
 
-  @Test(arguments: [
-    UseCaseQueue.Policy.limit(2), .cancelPrevious, .cancelPreviousAndWait, .dropWhileBusy,
-    .keepLatest, .cancelPrevious(debounce: .zero), .throttle(.microseconds(50)),
-  ])
+  @Test(
+    .holds("Events"),
+    arguments: [
+      UseCaseQueue.Policy.limit(2), .cancelPrevious, .cancelPreviousAndWait, .dropWhileBusy,
+      .keepLatest, .cancelPrevious(debounce: .zero), .throttle(.microseconds(50)),
+    ])
   func `in races each operation is told in order, and running before its body`(
     policy: UseCaseQueue.Policy
   ) async {

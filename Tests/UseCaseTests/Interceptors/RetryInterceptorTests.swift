@@ -23,22 +23,26 @@ struct RetryInterceptorTests {
     }
   }
 
-  @Test func `the first attempt that succeeds is the response`() async throws {
+  @Test(.holds("Attempts"))
+  func `the first attempt that succeeds is the response`() async throws {
     let useCase = failing(until: 3, retry: RetryInterceptor(attempts: 5))
     #expect(try await useCase("go") == 3)
   }
 
-  @Test func `the error of the last attempt is the failure`() async {
+  @Test(.holds("Attempts"))
+  func `the error of the last attempt is the failure`() async {
     let useCase = failing(until: 9, retry: RetryInterceptor(attempts: 3))
     await #expect(throws: Broken(attempt: 3)) { try await useCase("go") }
   }
 
-  @Test func `an error that the predicate refuses is not tried again`() async {
+  @Test(.holds("What is retried"))
+  func `an error that the predicate refuses is not tried again`() async {
     let retry = RetryInterceptor(attempts: 5) { ($0 as? Broken)?.attempt != 2 }
     await #expect(throws: Broken(attempt: 2)) { try await failing(until: 9, retry: retry)("go") }
   }
 
-  @Test func `delays grow up to their cap, on the clock of the queue`() async throws {
+  @Test(.holds("Delays"))
+  func `delays grow up to their cap, on the clock of the queue`() async throws {
     let retry = RetryInterceptor(
       attempts: 5, delay: .exponential(.seconds(1), factor: 3, cap: .seconds(5)))
     let operation = failing(until: 5, retry: retry).execute("go")
@@ -60,7 +64,8 @@ struct RetryInterceptorTests {
     #expect(clock.sleepsBegun == 0)
   }
 
-  @Test func `a clock of its own measures the delay`() async throws {
+  @Test(.holds("Delays"))
+  func `a clock of its own measures the delay`() async throws {
     let other = ManualClock()
     let retry = RetryInterceptor(attempts: 2, delay: .constant(.seconds(1)), clock: other)
     let operation = failing(until: 2, retry: retry).execute("go")
@@ -70,7 +75,8 @@ struct RetryInterceptorTests {
     #expect(clock.sleepsBegun == 0)
   }
 
-  @Test func `cancellation ends a delay at once`() async {
+  @Test(.holds("Interrupted delays"))
+  func `cancellation ends a delay at once`() async {
     let begun = Log<Int>()
     let retry = RetryInterceptor(attempts: 5, delay: .constant(.seconds(60)))
     let operation = failing(until: 9, retry: retry, begun: begun).execute("go")
@@ -80,7 +86,8 @@ struct RetryInterceptorTests {
     #expect(begun.elements == [1])
   }
 
-  @Test func `a timeout covers the delays and ends them`() async {
+  @Test(.holds("Interrupted delays"))
+  func `a timeout covers the delays and ends them`() async {
     let retry = RetryInterceptor(attempts: 9, delay: .constant(.seconds(60)))
     let operation = failing(until: 9, retry: retry, timeout: .seconds(90)).execute("go")
     await clock.sleeping(2)
@@ -91,7 +98,8 @@ struct RetryInterceptorTests {
     await operation.ended()
   }
 
-  @Test func `a cancelled body is not tried again`() async {
+  @Test(.holds("What is retried"))
+  func `a cancelled body is not tried again`() async {
     let runs = Log<Int>()
     let queue = UseCaseQueue(interceptors: [RetryInterceptor(attempts: 5)])
     let useCase = AnyUseCase<Int, Int>(queue: queue) { number in
@@ -102,7 +110,8 @@ struct RetryInterceptorTests {
     #expect(runs.elements == [1])
   }
 
-  @Test func `jitter shortens by no more than its fraction, the same for the same seed`() async {
+  @Test(.holds("Jitter"))
+  func `jitter shortens by no more than its fraction, the same for the same seed`() async {
     struct Seed: RandomNumberGenerator {
       mutating func next() -> UInt64 { 42 }
     }
@@ -126,7 +135,8 @@ struct RetryInterceptorTests {
     #expect(await delays() == first)
   }
 
-  @Test func `no attempt at all traps and says so`() async {
+  @Test(.holds("Wrong values"))
+  func `no attempt at all traps and says so`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = RetryInterceptor(attempts: 0)
     }
@@ -134,14 +144,16 @@ struct RetryInterceptorTests {
     #expect(message?.contains("`attempts` must be 1 or more") == true)
   }
 
-  @Test func `a delay that grows beyond measure is its cap`() {
+  @Test(.holds("Delays"))
+  func `a delay that grows beyond measure is its cap`() {
     let delay = RetryInterceptor.Delay.exponential(.seconds(1), factor: 1e300, cap: .seconds(5))
     #expect((1...4).map(delay.beforeRetry) == [.seconds(1), .seconds(5), .seconds(5), .seconds(5)])
     let none = RetryInterceptor.Delay.exponential(.zero, cap: .seconds(5))
     #expect(none.beforeRetry(3) == .zero)
   }
 
-  @Test func `a factor that is no number traps and says so`() async {
+  @Test(.holds("Wrong values"))
+  func `a factor that is no number traps and says so`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = RetryInterceptor.Delay.exponential(.seconds(1), factor: .nan, cap: .seconds(5))
     }
@@ -149,7 +161,8 @@ struct RetryInterceptorTests {
     #expect(message?.contains("`factor` must be finite and 0 or more, but it is nan") == true)
   }
 
-  @Test func `a fraction above one traps and says so`() async {
+  @Test(.holds("Wrong values"))
+  func `a fraction above one traps and says so`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = RetryInterceptor.Delay.constant(.seconds(1))
         .jittered(by: 1.5, using: SystemRandomNumberGenerator())

@@ -19,7 +19,8 @@ struct TraceTests {
     #expect(parent(of: operation.id) == .some(nil))
   }
 
-  @Test func `the parent of a call is the operation whose body calls, through several queues`()
+  @Test(.holds("Parents and errors"))
+  func `the parent of a call is the operation whose body calls, through several queues`()
     async throws
   {
     let queue = UseCaseQueue(.serial, observer: events.append)
@@ -40,7 +41,8 @@ struct TraceTests {
     #expect(parent(of: ids[2]) == ids[1])
   }
 
-  @Test func `the parent of what a body executes is its operation, also from a child task`()
+  @Test(.holds("Parents and errors"))
+  func `the parent of what a body executes is its operation, also from a child task`()
     async throws
   {
     let queue = UseCaseQueue(observer: events.append)
@@ -68,7 +70,8 @@ struct TraceTests {
     #expect(executed.elements.map { parent(of: $0.id) } == [.some(nil), .some(nil)])
   }
 
-  @Test func `an interceptor is told of the same parent`() async throws {
+  @Test(.holds("Parents and errors"))
+  func `an interceptor is told of the same parent`() async throws {
     struct Parents: UseCaseInterceptor {
       let log: Log<[UseCaseOperationID?]>
       func intercept<Request: Sendable, Response: Sendable>(
@@ -88,7 +91,8 @@ struct TraceTests {
     #expect(log.elements[1][1] == operation.id)
   }
 
-  @Test func `the event of a failure has its error, and no other event has one`() async {
+  @Test(.holds("Parents and errors"))
+  func `the event of a failure has its error, and no other event has one`() async {
     let gate = Gate()
     let useCase = AnyUseCase<Int, Int>(queue: UseCaseQueue(.serial, observer: events.append)) {
       number in

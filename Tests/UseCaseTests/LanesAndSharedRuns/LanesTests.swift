@@ -37,7 +37,8 @@ struct LanesTests {
     }
   }
 
-  @Test func `a lane is the same queue for as long as somebody holds it`() {
+  @Test(.holds("The same queue"))
+  func `a lane is the same queue for as long as somebody holds it`() {
     let lanes = UseCaseLanes<String>(.keepLatest)
     let lane = lanes["a"]
     #expect(lanes["a"] === lane)
@@ -46,7 +47,8 @@ struct LanesTests {
     #expect(UseCaseLanes<Int>()[1].policy == .serial)
   }
 
-  @Test func `a lane is the same queue for as long as something is in it`() async {
+  @Test(.holds("The same queue"))
+  func `a lane is the same queue for as long as something is in it`() async {
     let useCase = HeldOnLanes(lanes: UseCaseLanes(.serial))
     useCase.lanes[1].suspend()
     var lane = Optional(useCase.lanes[1])
@@ -63,7 +65,8 @@ struct LanesTests {
     await waiting.ended()
   }
 
-  @Test func `a lane goes when nothing is in it and nobody holds it`() async {
+  @Test(.holds("Nothing is left"))
+  func `a lane goes when nothing is in it and nobody holds it`() async {
     let useCase = HeldOnLanes(lanes: UseCaseLanes())
     weak var lane: UseCaseQueue?
     do {
@@ -77,7 +80,8 @@ struct LanesTests {
     #expect(useCase.lanes.count == 0)
   }
 
-  @Test func `a lane that was looked up again and again goes as any other does`() {
+  @Test(.holds("Nothing is left"))
+  func `a lane that was looked up again and again goes as any other does`() {
     let lanes = UseCaseLanes<Int>()
     do {
       let lane = lanes[1]
@@ -88,7 +92,8 @@ struct LanesTests {
     #expect(!lanes[1].isSuspended)
   }
 
-  @Test func `a thousand lanes at once go again, with their keys`() {
+  @Test(.holds("Nothing is left"))
+  func `a thousand lanes at once go again, with their keys`() {
     let (lifetime, lanes) = (Lifetime(), UseCaseLanes<Curious>())
     var held = (0..<2_000).map {
       lanes[Curious($0 % 1_000, lifetime.track(), in: lanes)]
@@ -100,7 +105,8 @@ struct LanesTests {
     #expect(lanes.queues.store.size <= 8)
   }
 
-  @Test func `no lock is held while a key is compared, hashed or released`() {
+  @Test(.holds("No lock for keys"))
+  func `no lock is held while a key is compared, hashed or released`() {
     let (lifetime, lanes) = (Lifetime(), UseCaseLanes<Curious>())
     let token = lifetime.track {
       // Another look-up, and the end of another lane, while this key is released.
@@ -119,7 +125,8 @@ struct LanesTests {
     #expect(lanes.count == 0)
   }
 
-  @Test func `two lanes run side by side, and each keeps its policy`() async {
+  @Test(.holds("Side by side"))
+  func `two lanes run side by side, and each keeps its policy`() async {
     let useCase = HeldOnLanes(lanes: UseCaseLanes(.keepLatest))
     let operations = [11, 12, 13, 21, 22].map { useCase.execute($0) }
     #expect(fates(operations) == "RSWRW")
@@ -128,9 +135,8 @@ struct LanesTests {
     #expect(fates(operations) == "+S+++")
   }
 
-  @Test func `a queue is asked for once for each execution, by every form and wrapper`()
-    async throws
-  {
+  @Test(.holds("Asked once"))
+  func `a queue is asked for once for each execution, by every form and wrapper`() async throws {
     struct Asking: ReportingUseCase {
       let asked = Log<Int>()
       let answer = UseCaseQueue()
@@ -157,7 +163,8 @@ struct LanesTests {
     #expect(useCase.answer.activity.succeeded == 8)
   }
 
-  @Test func `all lanes are cancelled together, in the order in which they were made`() async {
+  @Test(.holds("All lanes"))
+  func `all lanes are cancelled together, in the order in which they were made`() async {
     let (log, lanes) = (Log<String>(), UseCaseLanes<Int>())
     let useCase = HeldOnLanes(lanes: lanes)
     let operations = [91, 11, 12, 51].map { number in
@@ -170,7 +177,8 @@ struct LanesTests {
     await lanes.idle()
   }
 
-  @Test func `lanes are idle when nothing is in any lane`() async {
+  @Test(.holds("All lanes"))
+  func `lanes are idle when nothing is in any lane`() async {
     let lanes = UseCaseLanes<Int>()
     await lanes.idle()
     let useCase = HeldOnLanes(lanes: lanes)
@@ -198,9 +206,8 @@ struct LanesTests {
     #expect(third.value?.state == .finished)
   }
 
-  @Test func `all lanes have the observer, the interceptors, the reactions and the clock`()
-    async throws
-  {
+  @Test(.holds("Side by side"))
+  func `all lanes have the observer, the interceptors, the reactions and the clock`() async throws {
     let (events, notes, reacted) = (Log<UseCaseEvent.Kind>(), Log<String>(), Log<Int>())
     let (reactions, clock) = (UseCaseReactions(), ManualClock())
     let lanes = UseCaseLanes<Int>(
@@ -216,7 +223,8 @@ struct LanesTests {
     #expect(events.elements == [.running, .succeeded, .ended, .running, .succeeded, .ended])
   }
 
-  @Test func `a call on the lane of its caller runs inside, and on another lane it is admitted`()
+  @Test(.holds("Side by side"))
+  func `a call on the lane of its caller runs inside, and on another lane it is admitted`()
     async throws
   {
     struct Nested: UseCase {
@@ -235,7 +243,8 @@ struct LanesTests {
     #expect(useCase.running.elements == [1, 1, 1, 1])
   }
 
-  @Test func `a lane that is going and a look-up that wants it never meet`() async {
+  @Test(.holds("The same queue"))
+  func `a lane that is going and a look-up that wants it never meet`() async {
     for _ in 0..<100 {
       let (lanes, crowd) = (UseCaseLanes<Int>(), Crowd())
       let useCase = OneAtATime(lanes: lanes, crowd: crowd)
@@ -269,7 +278,8 @@ struct LanesTests {
 
 @Suite(.mustEnd)
 struct LanesCostTests {
-  @Test func `a million keys, one after the other, leave nothing`() async {
+  @Test(.holds("Nothing is left"))
+  func `a million keys, one after the other, leave nothing`() async {
     let lanes = UseCaseLanes<Int>()
     for key in 0..<1_000_000 { _ = lanes[key] }
     #expect(lanes.count == 0)

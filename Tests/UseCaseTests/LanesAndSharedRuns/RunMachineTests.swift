@@ -102,7 +102,7 @@ struct RunMachineTests {
     let description: String
   }
 
-  @Test(arguments: 1...4)
+  @Test(.holds("One run"), arguments: 1...4)
   func `in every order one run is started, and given up once when the last rider has left`(
     riders: Int
   ) throws {

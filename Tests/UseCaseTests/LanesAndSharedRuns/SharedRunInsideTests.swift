@@ -34,7 +34,7 @@ struct SharedRunInsideTests {
     }
   }
 
-  @Test(arguments: [UseCaseQueue.Policy.unlimited, .serial])
+  @Test(.holds("Itself"), arguments: [UseCaseQueue.Policy.unlimited, .serial])
   func `a body that calls itself with an equal request gets a deadlock, and may go on`(
     policy: UseCaseQueue.Policy
   ) async throws {
@@ -47,7 +47,8 @@ struct SharedRunInsideTests {
   }
 
   /// The body begins on another thread while `execute` is still at work.
-  @Test func `a body that calls itself the moment it begins gets a deadlock, too`() async {
+  @Test(.holds("Itself"))
+  func `a body that calls itself the moment it begins gets a deadlock, too`() async {
     for _ in 0..<2000 {
       let shared = Recursive.shared { request, shared in try await shared(request) }
       let operation = shared.execute(1)
@@ -55,7 +56,8 @@ struct SharedRunInsideTests {
     }
   }
 
-  @Test func `a body that does not catch it fails, and so does everybody who rides`() async {
+  @Test(.holds("Itself"))
+  func `a body that does not catch it fails, and so does everybody who rides`() async {
     let shared = Recursive.shared { request, shared in try await shared(request) }
     let operations = [shared.execute(1), shared.execute(1)]
     await allEnded(operations)
@@ -64,12 +66,14 @@ struct SharedRunInsideTests {
     }
   }
 
-  @Test func `a body that asks for itself by way of another run gets a deadlock`() async {
+  @Test(.holds("Itself"))
+  func `a body that asks for itself by way of another run gets a deadlock`() async {
     let shared = Recursive.shared { request, shared in try await shared(3 - request) }
     await #expect(throws: UseCaseDeadlock.self) { try await shared(1) }
   }
 
-  @Test func `two runs that come to await each other are a deadlock, whoever began them`() async {
+  @Test(.holds("Itself"))
+  func `two runs that come to await each other are a deadlock, whoever began them`() async {
     let shared = Recursive.shared { request, shared in
       // The second body asks when the first one rides its run.
       while request == 2, shared.queue(for: 2).activity.running < 2 { await Task.yield() }
@@ -82,7 +86,8 @@ struct SharedRunInsideTests {
     }
   }
 
-  @Test func `a body may execute an equal request, and does not wait for it`() async throws {
+  @Test(.holds("Itself"))
+  func `a body may execute an equal request, and does not wait for it`() async throws {
     let inner = Watched<Operation?>(nil)
     let shared = Recursive.shared { request, shared in
       let operation = shared.execute(request)
@@ -93,7 +98,8 @@ struct SharedRunInsideTests {
     try await #expect(inner.value?.value == 1)
   }
 
-  @Test func `a body that calls another request runs it inside its slot`() async throws {
+  @Test(.holds("Itself"))
+  func `a body that calls another request runs it inside its slot`() async throws {
     let queue = UseCaseQueue(.serial)
     let shared = Recursive.shared(on: queue) { request, shared in
       request == 0 ? 0 : try await shared(request - 1) + 1
@@ -102,8 +108,8 @@ struct SharedRunInsideTests {
     #expect(queue.activity.executed == 1)
   }
 
-  @Test func `a run that waits for the slot of the body that awaits it is a deadlock`() async throws
-  {
+  @Test(.holds("Itself"))
+  func `a run that waits for the slot of the body that awaits it is a deadlock`() async throws {
     let queue = UseCaseQueue(.serial)
     let held = Held(on: queue)
     let shared = held.shared()
@@ -165,7 +171,7 @@ struct SharedRunInsideTests {
     try await #expect(rider.value?.value == 1)
   }
 
-  @Test(arguments: [false, true])
+  @Test(.holds("Slots of the callers"), arguments: [false, true])
   func `a run works beside a caller that has left it, and no longer in its slot`(awaitsValue: Bool)
     async throws
   {
@@ -200,7 +206,8 @@ struct SharedRunInsideTests {
     await operation.ended()
   }
 
-  @Test func `a run works in the slot of each caller that rides it`() async throws {
+  @Test(.holds("Slots of the callers"))
+  func `a run works in the slot of each caller that rides it`() async throws {
     let queue = UseCaseQueue(.serial)
     let mayGoOn = Gate()
     let inner = AnyUseCase<Int, Int>(queue: queue) { $0 }
@@ -220,7 +227,7 @@ struct SharedRunInsideTests {
     #expect(queue.activity.executed == 1)
   }
 
-  @Test(arguments: [false, true], [false, true])
+  @Test(.holds("Itself"), arguments: [false, true], [false, true])
   func `a run whose call waits for the slot of the body that joins it is a deadlock`(
     isCall: Bool, isShared: Bool
   ) async throws {
@@ -323,7 +330,8 @@ struct SharedRunInsideTests {
     #expect(queue.activity.failed == 0)
   }
 
-  @Test func `a call that is cancelled leaves, and a superseded one tells its caller`() async {
+  @Test(.holds("Reason for all"))
+  func `a call that is cancelled leaves, and a superseded one tells its caller`() async {
     let held = Held(.cancelPrevious)
     let shared = held.shared()
     let outer = AnyUseCase<Int, Int> { number in try await shared(number) }
@@ -391,7 +399,8 @@ struct SharedRunInsideTests {
     await allEnded([rider])
   }
 
-  @Test func `nothing is left of a run when its riders have ended, whatever its outcome`() async {
+  @Test(.holds("Nothing is left of a run"))
+  func `nothing is left of a run when its riders have ended, whatever its outcome`() async {
     let lifetime = Lifetime()
     struct Key: Hashable {
       let number: Int
@@ -427,7 +436,8 @@ struct SharedRunInsideTests {
     await lifetime.over()
   }
 
-  @Test func `an operation that has ended keeps nothing of the base, nor of the others' requests`()
+  @Test(.holds("Nothing is left of a run"))
+  func `an operation that has ended keeps nothing of the base, nor of the others' requests`()
     async
   {
     let lifetime = Lifetime()
@@ -442,7 +452,8 @@ struct SharedRunInsideTests {
     #expect(operation.fate == "+")
   }
 
-  @Test func `ten thousand riders of one run cost ten thousand riders`() async {
+  @Test(.holds("Nothing is left of a run"))
+  func `ten thousand riders of one run cost ten thousand riders`() async {
     let held = Held()
     let shared = held.shared()
     let operations = (1...10_000).map { _ in shared.execute(1) }
@@ -453,7 +464,8 @@ struct SharedRunInsideTests {
     #expect(held.begun.elements == [1])
   }
 
-  @Test func `in a hundred races of riders that come and leave, each gets what is its own`() async {
+  @Test(.holds("An operation each"))
+  func `in a hundred races of riders that come and leave, each gets what is its own`() async {
     for _ in 0..<100 {
       let useCase = AnyUseCase<Int, Int>(queue: UseCaseQueue(.limit(2))) { number in
         await Task.yield()

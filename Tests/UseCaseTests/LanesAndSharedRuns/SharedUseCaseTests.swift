@@ -12,7 +12,8 @@ struct SharedUseCaseTests {
 
   private let log = Log<String>()
 
-  @Test func `ten executions of equal requests share one body, and all get its response`() async {
+  @Test(.holds("One run"))
+  func `ten executions of equal requests share one body, and all get its response`() async {
     let held = Held()
     let shared = held.shared()
     let operations = (1...10).map { _ in shared.execute(7).then { _ in log.append("then") } }
@@ -28,7 +29,8 @@ struct SharedUseCaseTests {
     #expect(held.queue.activity.executed == 1)
   }
 
-  @Test func `requests that are not equal have a run each, in the order of execute`() async {
+  @Test(.holds("Order of the runs"))
+  func `requests that are not equal have a run each, in the order of execute`() async {
     let held = Held(.serial)
     let shared = held.shared()
     let operations = [3, 1, 2, 3, 1].map { shared.execute($0) }
@@ -38,7 +40,8 @@ struct SharedUseCaseTests {
     #expect(held.begun.elements == [3, 1, 2])
   }
 
-  @Test func `copies share their runs, and two calls of shared do not`() async {
+  @Test(.holds("Whose runs"))
+  func `copies share their runs, and two calls of shared do not`() async {
     let held = Held()
     let (shared, other) = (held.shared(), held.shared())
     let copy = shared
@@ -50,7 +53,8 @@ struct SharedUseCaseTests {
     await allEnded(operations + [another])
   }
 
-  @Test func `whoever is cancelled leaves the others alone`() async {
+  @Test(.holds("An operation each"))
+  func `whoever is cancelled leaves the others alone`() async {
     let held = Held()
     let shared = held.shared()
     let operations = [shared.execute(1), shared.execute(1), shared.execute(1)]
@@ -65,7 +69,8 @@ struct SharedUseCaseTests {
     #expect(log.elements == ["onCancel requested", "finally"])
   }
 
-  @Test func `the last one to leave cancels the run, before cancel returns`() async {
+  @Test(.holds("The last one"))
+  func `the last one to leave cancels the run, before cancel returns`() async {
     let useCase = ControlledUseCase<Int, Int>(queue: UseCaseQueue(.serial))
     let shared = useCase.shared()
     let operations = [shared.execute(1), shared.execute(1)]
@@ -78,7 +83,8 @@ struct SharedUseCaseTests {
     #expect(useCase.queue.activity.cancelled == 1)
   }
 
-  @Test func `an execution right after the last one has left starts another run`() async {
+  @Test(.holds("The last one"))
+  func `an execution right after the last one has left starts another run`() async {
     let held = Held()
     let shared = held.shared()
     let first = shared.execute(1)
@@ -91,7 +97,8 @@ struct SharedUseCaseTests {
     #expect(fates([first, second]) == "C+")
   }
 
-  @Test func `everybody gets the failure of the run`() async {
+  @Test(.holds("Failure for all"))
+  func `everybody gets the failure of the run`() async {
     let gate = Gate()
     let failing = AnyUseCase<Int, Int> { _ in
       await gate.passIgnoringCancellation()
@@ -109,9 +116,8 @@ struct SharedUseCaseTests {
     #expect(log.count == 3)
   }
 
-  @Test func `an execution that comes when the run has its outcome starts another one`()
-    async throws
-  {
+  @Test(.holds("Latecomers"))
+  func `an execution that comes when the run has its outcome starts another one`() async throws {
     let held = Held(.dropWhileBusy)
     let shared = held.shared()
     held.open(1)
@@ -129,7 +135,8 @@ struct SharedUseCaseTests {
     #expect(held.begun.elements == [1, 1, 1])
   }
 
-  @Test func `a run that is cancelled but unwinds is not joined`() async {
+  @Test(.holds("Latecomers"))
+  func `a run that is cancelled but unwinds is not joined`() async {
     let held = Held(.limit(2))
     let shared = held.shared()
     let first = shared.execute(1)
@@ -142,7 +149,8 @@ struct SharedUseCaseTests {
     #expect(fates([first, second]) == "C+")
   }
 
-  @Test func `a run that its queue supersedes gives everybody this reason`() async {
+  @Test(.holds("Reason for all"))
+  func `a run that its queue supersedes gives everybody this reason`() async {
     let held = Held(.cancelPrevious)
     let shared = held.shared()
     let old = [shared.execute(1), shared.execute(1)]
@@ -153,7 +161,8 @@ struct SharedUseCaseTests {
     #expect(fates(old + [new]) == "SS+")
   }
 
-  @Test func `a run that never starts gives everybody its reason, and none of them starts`() async {
+  @Test(.holds("Waiting"))
+  func `a run that never starts gives everybody its reason, and none of them starts`() async {
     let held = Held(.keepLatest)
     let shared = held.shared()
     let first = shared.execute(1)
@@ -168,8 +177,8 @@ struct SharedUseCaseTests {
     #expect(held.begun.elements == [1, 3])
   }
 
-  @Test func `a run that its queue drops gives everybody this reason before execute returns`() async
-  {
+  @Test(.holds("Reason for all"))
+  func `a run that its queue drops gives everybody this reason before execute returns`() async {
     let held = Held(.dropWhileBusy)
     let shared = held.shared()
     let first = shared.execute(1)
@@ -180,7 +189,7 @@ struct SharedUseCaseTests {
     #expect(log.elements == ["onCancel dropped", "finally"])
   }
 
-  @Test(arguments: [false, true])
+  @Test(.holds("Reason for all"), arguments: [false, true])
   func `whoever cancels the queue of the base cancels all riders, as requested`(
     isSuspended: Bool
   ) async {
@@ -196,14 +205,16 @@ struct SharedUseCaseTests {
     #expect(fates(operations) == "CCC")
   }
 
-  @Test func `a body that cancels itself cancels all riders, as thrown`() async {
+  @Test(.holds("Reason for all"))
+  func `a body that cancels itself cancels all riders, as thrown`() async {
     let shared = AnyUseCase<Int, Int> { _ in throw CancellationError() }.shared()
     let operations = (1...2).map { _ in shared.execute(1) }
     await allEnded(operations)
     #expect(fates(operations) == "TT")
   }
 
-  @Test func `riders wait as long as their run waits, and start with it`() async {
+  @Test(.holds("Waiting"))
+  func `riders wait as long as their run waits, and start with it`() async {
     let held = Held()
     held.queue.suspend()
     let shared = held.shared()
@@ -218,7 +229,8 @@ struct SharedUseCaseTests {
     await allEnded(operations)
   }
 
-  @Test func `the last waiting rider to leave takes the run off its queue`() async {
+  @Test(.holds("The last one"))
+  func `the last waiting rider to leave takes the run off its queue`() async {
     let held = Held()
     held.queue.suspend()
     let shared = held.shared()
@@ -232,7 +244,8 @@ struct SharedUseCaseTests {
     #expect(held.begun.count == 0)
   }
 
-  @Test func `the run has the priority and the task-local values of its first rider`() async {
+  @Test(.holds("The first one"))
+  func `the run has the priority and the task-local values of its first rider`() async {
     let gate = Gate()
     let queue = UseCaseQueue()
     queue.suspend()
@@ -250,7 +263,8 @@ struct SharedUseCaseTests {
     #expect(log.elements == ["first true"])
   }
 
-  @Test func `the timeout is that of the run, and everybody hears of it at once`() async {
+  @Test(.holds("Failure for all"))
+  func `the timeout is that of the run, and everybody hears of it at once`() async {
     let clock = ManualClock()
     let held = Held(on: UseCaseQueue(clock: clock), timeout: .seconds(5))
     let shared = held.shared()
@@ -265,7 +279,8 @@ struct SharedUseCaseTests {
     await allEnded([first, second])
   }
 
-  @Test func `reactions, interceptors and the observer of the base see one operation of its type`()
+  @Test(.holds("Seen once"))
+  func `reactions, interceptors and the observer of the base see one operation of its type`()
     async
   {
     let (reactions, events) = (UseCaseReactions(), Log<String>())
@@ -283,7 +298,8 @@ struct SharedUseCaseTests {
     #expect(events.elements == ["Held running", "Held succeeded", "Held ended"])
   }
 
-  @Test func `what is shared may be shared again, erased and wrapped`() async throws {
+  @Test(.holds("Sharing again"))
+  func `what is shared may be shared again, erased and wrapped`() async throws {
     struct Wrapped: UseCase {
       let base: SharedUseCase<Held>
       func queue(for request: Int) -> UseCaseQueue { base.queue(for: request) }
@@ -307,7 +323,8 @@ struct SharedUseCaseTests {
     #expect(held.begun.elements == [1])
   }
 
-  @Test func `a model shows what becomes of its own rider`() async {
+  @Test(.holds("An operation each"))
+  func `a model shows what becomes of its own rider`() async {
     let held = Held()
     let shared = held.shared()
     let other = shared.execute(1)

@@ -4,7 +4,8 @@ import UseCase
 
 @Suite(.mustEnd)
 struct ScopeTests {
-  @Test func `a scope cancels the operations that it holds when its last reference goes`() async {
+  @Test(.holds("Scopes"))
+  func `a scope cancels the operations that it holds when its last reference goes`() async {
     let held = Held(.limit(2))
     let log = Log<String>()
     var scope: UseCaseScope? = UseCaseScope()
@@ -25,7 +26,8 @@ struct ScopeTests {
     #expect(log.count == 6)
   }
 
-  @Test func `a scope forgets each operation that ends`() async {
+  @Test(.holds("Scopes"))
+  func `a scope forgets each operation that ends`() async {
     let (held, scope) = (Held(), UseCaseScope())
     let operations = held.executeFirst(3).map { $0.store(in: scope) }
     for left in [2, 1, 0] {

@@ -21,7 +21,8 @@ struct UseCaseModelTests {
 
   private let search = Search()
 
-  @Test func `a model shows the value, and that it runs until then`() async {
+  @Test(.holds("Models"))
+  func `a model shows the value, and that it runs until then`() async {
     let model = UseCaseModel(search)
     #expect(!model.isRunning)
     let operation = model.execute(1)
@@ -40,7 +41,8 @@ struct UseCaseModelTests {
     await allEnded(operations)
   }
 
-  @Test func `an older operation that ends late overwrites nothing`() async {
+  @Test(.holds("Late results"))
+  func `an older operation that ends late overwrites nothing`() async {
     let model = UseCaseModel(search)
     let operations = [model.execute(1), model.execute(-2), model.execute(3)]
     search.gates[3].open()
@@ -54,7 +56,8 @@ struct UseCaseModelTests {
     #expect(!model.isRunning)
   }
 
-  @Test func `an error stays until a later operation succeeds`() async {
+  @Test(.holds("Models"))
+  func `an error stays until a later operation succeeds`() async {
     let model = UseCaseModel(search)
     for gate in search.gates { gate.open() }
     await model.execute(1).ended()
@@ -74,7 +77,8 @@ struct UseCaseModelTests {
     #expect(model.value == 1 && (model.error as? Broken) == Broken(number: -2))
   }
 
-  @Test func `after cancel nothing is shown any more`() async {
+  @Test(.holds("cancel of a model"))
+  func `after cancel nothing is shown any more`() async {
     let model = UseCaseModel(search)
     let operation = model.execute(1)
     search.gates[1].open()
@@ -86,7 +90,8 @@ struct UseCaseModelTests {
     #expect(model.value == nil && !model.isRunning)
   }
 
-  @Test func `when a model goes away its operations are cancelled`() async {
+  @Test(.holds("End of a model"))
+  func `when a model goes away its operations are cancelled`() async {
     var model: UseCaseModel<Search>? = UseCaseModel(search)
     let operation = model?.execute(1)
     weak let released = model
@@ -166,7 +171,8 @@ struct UseCaseModelTests {
     while model.update != update { await Task.yield() }
   }
 
-  @Test func `a reporting model shows the latest update of the newest operation`() async {
+  @Test(.holds("Reported updates"))
+  func `a reporting model shows the latest update of the newest operation`() async {
     let count = Count()
     let model = ReportingUseCaseModel(count)
     let older = model.execute(0)
@@ -185,7 +191,8 @@ struct UseCaseModelTests {
     #expect(model.update == nil)
   }
 
-  @Test func `a dropped operation leaves the progress of the running one`() async {
+  @Test(.holds("Reported updates"))
+  func `a dropped operation leaves the progress of the running one`() async {
     let count = Count(.dropWhileBusy)
     let model = ReportingUseCaseModel(count)
     let running = model.execute(0)

@@ -21,7 +21,8 @@ struct BodyCasesTests {
     #expect(operations.map(\.state) == [.finished, .finished])
   }
 
-  @Test func `outcome, catch and value give the very error that the body throws`() async {
+  @Test(.holds("Errors"))
+  func `outcome, catch and value give the very error that the body throws`() async {
     final class Problem: Error {}
     let problem = Problem()
     let caught = Log<Problem>()
@@ -37,7 +38,8 @@ struct BodyCasesTests {
     #expect(thrown === problem)
   }
 
-  @Test func `a body is called exactly once`() async throws {
+  @Test(.holds("Once"))
+  func `a body is called exactly once`() async throws {
     let held = Held()
     held.open(1)
     let operation = held.execute(1)
@@ -47,7 +49,8 @@ struct BodyCasesTests {
     #expect(held.begun.elements == [1])
   }
 
-  @Test func `the body of an operation cancelled before it starts is never called`() async {
+  @Test(.holds("While waiting"))
+  func `the body of an operation cancelled before it starts is never called`() async {
     let held = Held(.serial)
     let operations = held.executeFirst(3)
     operations[1].cancel()
@@ -57,7 +60,8 @@ struct BodyCasesTests {
     #expect(fates(operations) == "+C+")
   }
 
-  @Test func `a body sees the task-local value of its execute, also after a wait`() async throws {
+  @Test(.holds("Task-local values"))
+  func `a body sees the task-local value of its execute, also after a wait`() async throws {
     let queue = UseCaseQueue(.serial)
     let gate = Gate()
     let useCase = AnyUseCase(queue: queue) { (_: Int) in
@@ -120,7 +124,8 @@ struct BodyCasesTests {
     #expect(try await operation.ended().get() == 42)
   }
 
-  @Test func `checkCancellation throws on both sides of a suspension`() async {
+  @Test(.holds("While running"))
+  func `checkCancellation throws on both sides of a suspension`() async {
     let (entered, gate, log) = (Gate(), Gate(), Log<Bool>())
     let useCase = AnyUseCase { (_: Int) in
       entered.open()

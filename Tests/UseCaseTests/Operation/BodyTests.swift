@@ -8,14 +8,16 @@ private enum Locals {
 
 @Suite(.mustEnd)
 struct BodyTests {
-  @Test @MainActor func `a body never runs on the actor of the caller`() async throws {
+  @Test(.holds("A task of its own")) @MainActor
+  func `a body never runs on the actor of the caller`() async throws {
     let useCase = AnyUseCase(queue: UseCaseQueue(.serial)) { (_: Int) in isOnMainActor() }
     let operations = [useCase.execute(1), useCase.execute(2)]
     for operation in operations { #expect(try await operation.value == false) }
     #expect(try await useCase(3) == false)
   }
 
-  @Test func `a body has the priority that was given, also after a wait`() async throws {
+  @Test(.holds("Priority"))
+  func `a body has the priority that was given, also after a wait`() async throws {
     let gate = Gate()
     let useCase = AnyUseCase(queue: UseCaseQueue(.serial)) { (_: Int) in
       await gate.passIgnoringCancellation()
@@ -29,7 +31,7 @@ struct BodyTests {
     }
   }
 
-  @Test(arguments: [TaskPriority.low, .background, .high])
+  @Test(.holds("Priority"), arguments: [TaskPriority.low, .background, .high])
   func `a body has the priority of the task that executes, also after a wait`(
     priority: TaskPriority
   ) async throws {
@@ -48,7 +50,7 @@ struct BodyTests {
     for operation in made.elements { #expect(try await operation.value == priority.rawValue) }
   }
 
-  @Test
+  @Test(.holds("Task-local values"))
   func `a body that waited sees the task-local values of its own execute`()
     async throws
   {
@@ -91,7 +93,8 @@ struct BodyTests {
     #expect(try await operation.value == "thread")
   }
 
-  @Test func `a CancellationError without a cancellation is a cancellation, as thrown`() async {
+  @Test(.holds("CancellationError"))
+  func `a CancellationError without a cancellation is a cancellation, as thrown`() async {
     let log = Log<String>()
     let queue = UseCaseQueue()
     let operation = AnyUseCase(queue: queue) { (_: Int) -> Int in throw CancellationError() }
@@ -103,7 +106,8 @@ struct BodyTests {
     await #expect(throws: CancellationError.self) { try await operation.value }
   }
 
-  @Test func `a CancellationError after a cancellation keeps its reason`() async {
+  @Test(.holds("CancellationError"))
+  func `a CancellationError after a cancellation keeps its reason`() async {
     let gate = Gate()
     let useCase = AnyUseCase(queue: UseCaseQueue(.cancelPrevious)) { (number: Int) in
       if number == 1 { try await gate.pass() }

@@ -6,7 +6,8 @@ import UseCase
 struct EndsAndReasonsTests {
   private let log = Log<String>()
 
-  @Test func `a dropped operation has its outcome when execute returns`() async {
+  @Test(.holds("Refused at once"))
+  func `a dropped operation has its outcome when execute returns`() async {
     let held = Held(.dropWhileBusy)
     let running = held.execute(1)
     let refused = held.execute(2)
@@ -16,7 +17,8 @@ struct EndsAndReasonsTests {
     await allEnded([running, refused])
   }
 
-  @Test func `a dropped operation calls onCancel and finally once, then and catch never`() async {
+  @Test(.holds("dropWhileBusy"))
+  func `a dropped operation calls onCancel and finally once, then and catch never`() async {
     let held = Held(.dropWhileBusy)
     let running = held.execute(1)
     await held.execute(2).record(in: log).ended()
@@ -25,7 +27,8 @@ struct EndsAndReasonsTests {
     #expect(log.elements == ["onCancel dropped", "finally"])
   }
 
-  @Test func `an operation that loses the waiting place of keepLatest never starts`() async {
+  @Test(.holds("keepLatest"))
+  func `an operation that loses the waiting place of keepLatest never starts`() async {
     let held = Held(.keepLatest)
     let operations = [held.execute(1), held.execute(2).record(in: log), held.execute(3)]
     #expect(operations[1].cancellation == .superseded)
@@ -36,7 +39,8 @@ struct EndsAndReasonsTests {
     #expect(held.begun.elements == [1, 3])
   }
 
-  @Test func `an operation that still waits under cancelPreviousAndWait is superseded by the next`()
+  @Test(.holds("Superseded while waiting"))
+  func `an operation that still waits under cancelPreviousAndWait is superseded by the next`()
     async
   {
     let held = Held(.cancelPreviousAndWait)
@@ -63,7 +67,8 @@ struct EndsAndReasonsTests {
     #expect(held.begun.elements == [1])
   }
 
-  @Test func `the first of two reasons stays`() async {
+  @Test(.holds("Twice or late"))
+  func `the first of two reasons stays`() async {
     let held = Held(.cancelPrevious)
     let requestedFirst = held.execute(1)
     requestedFirst.cancel()
@@ -76,7 +81,7 @@ struct EndsAndReasonsTests {
     #expect(fates([requestedFirst, supersededFirst, last]) == "CSC")
   }
 
-  @Test(arguments: [true, false])
+  @Test(.holds("Twice or late"), arguments: [true, false])
   func `cancelling when everything has run changes nothing`(fails: Bool) async {
     let useCase = AnyUseCase { (number: Int) in
       if fails { throw Refused() }
@@ -91,7 +96,8 @@ struct EndsAndReasonsTests {
     #expect(operation.fate == (fails ? "F" : "+"))
   }
 
-  @Test func `a cancelled operation whose body returns a value stays cancelled`() async {
+  @Test(.holds("While running"))
+  func `a cancelled operation whose body returns a value stays cancelled`() async {
     let held = Held()
     let operation = held.execute(1).record(in: log)
     await held.begun.elements(atLeast: 1)
@@ -103,7 +109,8 @@ struct EndsAndReasonsTests {
     #expect(held.queue.activity.succeeded == 0)
   }
 
-  @Test func `a cancelled operation whose body throws while it cleans up has not failed`() async {
+  @Test(.holds("While running"))
+  func `a cancelled operation whose body throws while it cleans up has not failed`() async {
     let gate = Gate()
     let queue = UseCaseQueue()
     let useCase = AnyUseCase(queue: queue) { (_: Int) -> Int in

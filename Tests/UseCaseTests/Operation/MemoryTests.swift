@@ -34,7 +34,7 @@ struct MemoryTests {
       .finally { withExtendedLifetime(token) {} }
   }
 
-  @Test(arguments: ["success", "failure", "cancellation", "thrown"])
+  @Test(.holds("Nothing retained"), arguments: ["success", "failure", "cancellation", "thrown"])
   func `nothing of handlers, use case and body is left when the operation has ended`(
     end: String
   ) async {
@@ -48,7 +48,8 @@ struct MemoryTests {
     #expect(operation.state == .finished)
   }
 
-  @Test func `nothing is left of handlers attached late`() async {
+  @Test(.holds("Nothing retained"))
+  func `nothing is left of handlers attached late`() async {
     let gate = Gate()
     gate.open()
     let operation = tracked(gate: gate).execute(1)
@@ -106,7 +107,8 @@ struct MemoryTests {
     #expect(lifetime.alive == 0)
   }
 
-  @Test func `an operation in its own handlers is no leak`() async {
+  @Test(.holds("No leak"))
+  func `an operation in its own handlers is no leak`() async {
     func execute(_ gate: Gate, cancels: Bool) -> UseCaseOperation<Lifetime.Token, Int> {
       let operation = AnyUseCase { (_: Lifetime.Token) in
         await gate.passIgnoringCancellation()
@@ -141,7 +143,7 @@ struct MemoryTests {
     await lifetime.over()
   }
 
-  @Test(arguments: [false, true])
+  @Test(.holds("Independence"), arguments: [false, true])
   func `an operation executed in a body does not keep the operation of that body`(
     isShared: Bool
   ) async {
@@ -160,7 +162,8 @@ struct MemoryTests {
     await queue.idle()
   }
 
-  @Test func `a shared run that goes on does not keep the operation whose call began it`() async {
+  @Test(.holds("Independence"))
+  func `a shared run that goes on does not keep the operation whose call began it`() async {
     let (gate, entered) = (Gate(), Gate())
     let shared = AnyUseCase(queue: UseCaseQueue()) { (_: Int) in
       entered.open()
@@ -237,7 +240,8 @@ struct MemoryTests {
     await lifetime.over()
   }
 
-  @Test func `objects that call the queue when they are released find no lock held`() async {
+  @Test(.holds("Nothing under a lock", "Released outside"))
+  func `objects that call the queue when they are released find no lock held`() async {
     let queue = UseCaseQueue(.keepLatest)
     let calls = Watched(0)
     @Sendable func callBack() {
@@ -271,7 +275,8 @@ struct MemoryTests {
     #expect(calls.value >= 9)
   }
 
-  @Test func `objects that use their operation when they are released find no lock held`() async {
+  @Test(.holds("Nothing under a lock"))
+  func `objects that use their operation when they are released find no lock held`() async {
     let held = Held()
     let operation = held.execute(1)
     func attach() {
@@ -289,7 +294,8 @@ struct MemoryTests {
     #expect(lifetime.alive == 0)
   }
 
-  @Test func `a hundred thousand that wait are cancelled without recursion`() async {
+  @Test(.holds("No recursion"))
+  func `a hundred thousand that wait are cancelled without recursion`() async {
     let held = Held(.serial)
     let running = held.execute(0)
     let operations = (1...100_000).map { held.execute($0) }
@@ -350,7 +356,7 @@ struct MemoryTests {
     }
   }
 
-  @Test(arguments: [false, true])
+  @Test(.holds("Nothing retained"), arguments: [false, true])
   func `an operation does not keep its callers that have ended`(waits: Bool) async {
     let chain = Chain(
       queues: [UseCaseQueue(), UseCaseQueue()], lifetime: lifetime, waits: waits, last: Log())

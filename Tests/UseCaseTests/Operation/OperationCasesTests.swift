@@ -75,7 +75,8 @@ struct OperationCasesTests {
     #expect(log.elements == ["finished true"])
   }
 
-  @Test func `none of then, catch and common runs after a cancellation right away`() async {
+  @Test(.holds("Which handler runs"))
+  func `none of then, catch and common runs after a cancellation right away`() async {
     let held = Held(.serial)
     let operation = held.execute(1)
       .common { [log] in log.append("common") }

@@ -216,7 +216,7 @@ struct OperationMachineTests {
 
   // MARK: - Failures that nobody handles
 
-  @Test(arguments: fates, [false, true])
+  @Test(.holds("Unhandled failures"), arguments: fates, [false, true])
   func `a failure that nobody handles is told in every order`(
     fate: World.Fate, isObserved: Bool
   ) throws {

@@ -4,7 +4,8 @@ import UseCase
 
 @Suite(.mustEnd)
 struct OutcomeAndSlotTests {
-  @Test func `a slot is not free at the mere call of cancel`() async {
+  @Test(.holds("When a slot is free"))
+  func `a slot is not free at the mere call of cancel`() async {
     let held = Held(.serial)
     let operations = held.executeFirst(2)
     await held.begun.elements(atLeast: 1)
@@ -17,7 +18,8 @@ struct OutcomeAndSlotTests {
     #expect(held.crowd.peak == 1)
   }
 
-  @Test func `every handler finds its slot free and itself counted`() async {
+  @Test(.holds("Free before handlers"))
+  func `every handler finds its slot free and itself counted`() async {
     for end in ["success", "failure", "cancellation"] {
       let queue = UseCaseQueue(.dropWhileBusy)
       let gate = Gate()
@@ -39,7 +41,8 @@ struct OutcomeAndSlotTests {
     }
   }
 
-  @Test func `the slot is free and the operation counted when value returns or throws`() async {
+  @Test(.holds("Free before handlers"))
+  func `the slot is free and the operation counted when value returns or throws`() async {
     let queue = UseCaseQueue(.dropWhileBusy)
     let useCase = AnyUseCase(queue: queue) { (number: Int) in
       if number.isMultiple(of: 2) { throw Refused() }
@@ -78,7 +81,8 @@ struct OutcomeAndSlotTests {
     #expect(found.elements == Array(repeating: true, count: 50))
   }
 
-  @Test func `the slot does not wait for the handlers`() async {
+  @Test(.holds("Failing and slow bodies"))
+  func `the slot does not wait for the handlers`() async {
     let held = Held(.serial)
     held.open(1...2)
     await onMainActor {
@@ -118,7 +122,8 @@ struct OutcomeAndSlotTests {
     #expect(held.returned.elements == [1, 2, 3])
   }
 
-  @Test func `a cancelled or timed-out value throws at once, and ended waits for the body`() async {
+  @Test(.holds("Failing and slow bodies"))
+  func `a cancelled or timed-out value throws at once, and ended waits for the body`() async {
     let clock = ManualClock()
     let held = Held(on: UseCaseQueue(clock: clock), timeout: .seconds(1))
     let operations = held.executeFirst(2)

@@ -14,7 +14,8 @@ struct RaceTests {
 
   private struct Odd: Error {}
 
-  @Test func `in forty thousand races of cancel and completion one wins, for everybody`() async {
+  @Test(.holds("One outcome"))
+  func `in forty thousand races of cancel and completion one wins, for everybody`() async {
     let queue = UseCaseQueue(.limit(4))
     let useCase = AnyUseCase(queue: queue) { (number: Int) in
       for _ in 0..<number % 3 { await Task.yield() }
@@ -62,13 +63,15 @@ struct RaceTests {
     #expect(queue.activity.isIdle)
   }
 
-  @Test(arguments: [
-    UseCaseQueue.Policy.unlimited, .serial, .limit(3), .cancelPrevious,
-    .init(limit: 3, whenBusy: .cancelPrevious), .cancelPreviousAndWait,
-    .init(limit: 3, whenBusy: .cancelPreviousAndWait), .dropWhileBusy,
-    .init(limit: 3, whenBusy: .drop), .keepLatest, .init(limit: 3, whenBusy: .keepLatest),
-    .cancelPrevious(debounce: .zero), .throttle(.microseconds(50)), .limit(3, waiting: 5),
-  ])
+  @Test(
+    .holds("The limit"),
+    arguments: [
+      UseCaseQueue.Policy.unlimited, .serial, .limit(3), .cancelPrevious,
+      .init(limit: 3, whenBusy: .cancelPrevious), .cancelPreviousAndWait,
+      .init(limit: 3, whenBusy: .cancelPreviousAndWait), .dropWhileBusy,
+      .init(limit: 3, whenBusy: .drop), .keepLatest, .init(limit: 3, whenBusy: .keepLatest),
+      .cancelPrevious(debounce: .zero), .throttle(.microseconds(50)), .limit(3, waiting: 5),
+    ])
   func `a thousand executes from eight tasks keep the limit, and each ends once`(
     policy: UseCaseQueue.Policy
   ) async {
@@ -166,7 +169,8 @@ struct RaceTests {
     }
   }
 
-  @Test func `in races of cancel and completion cancel is heard before it returns`() async {
+  @Test(.holds("Events in time"))
+  func `in races of cancel and completion cancel is heard before it returns`() async {
     let heard = Watched(Set<UseCaseOperationID>())
     let queue = UseCaseQueue { event in
       if case .cancelled = event.kind { heard.update { _ = $0.insert(event.id) } }

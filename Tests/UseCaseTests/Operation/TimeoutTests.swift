@@ -28,7 +28,8 @@ struct TimeoutTests {
     #expect(try await operation.value == 1)
   }
 
-  @Test func `the time counts from the start of the body, not from execute`() async {
+  @Test(.holds("What is timed"))
+  func `the time counts from the start of the body, not from execute`() async {
     let held = held(.serial)
     let operations = held.executeFirst(2)
     await clock.sleeping()
@@ -46,7 +47,8 @@ struct TimeoutTests {
     await allEnded(operations)
   }
 
-  @Test func `the slot is free when the body has returned, not at the timeout`() async {
+  @Test(.holds("The slot"))
+  func `the slot is free when the body has returned, not at the timeout`() async {
     let held = held(.serial)
     let first = held.execute(1)
       .finally { [log] in log.append("\(held.returned.elements)") }
@@ -66,7 +68,8 @@ struct TimeoutTests {
     #expect(held.crowd.peak == 1)
   }
 
-  @Test func `a body that throws after its timeout changes nothing`() async {
+  @Test(.holds("The body"))
+  func `a body that throws after its timeout changes nothing`() async {
     for error in [CancellationError(), Refused()] as [any Error] {
       let gate = Gate()
       let queue = UseCaseQueue(clock: clock)
@@ -101,7 +104,7 @@ struct TimeoutTests {
     #expect(log.elements == ["onCancel requested", "finally"])
   }
 
-  @Test(arguments: [true, false])
+  @Test(.holds("cancel after a timeout"), arguments: [true, false])
   func `a cancellation after the timeout leaves out the handlers that have not begun`(
     ofAll: Bool
   ) async {
@@ -118,7 +121,8 @@ struct TimeoutTests {
     #expect(log.elements == ["onCancel requested", "finally"])
   }
 
-  @Test func `the call form throws promptly although the body ignores its cancellation`() async {
+  @Test(.holds("Timeouts of calls"))
+  func `the call form throws promptly although the body ignores its cancellation`() async {
     let held = held(.serial)
     let call = Task { try await held(1) }
     await held.begun.elements(atLeast: 1)

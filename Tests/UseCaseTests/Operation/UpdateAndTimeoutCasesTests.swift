@@ -16,13 +16,15 @@ struct UpdateCasesTests {
     #expect(log.elements == ["update 1", "update 2", "update 3"])
   }
 
-  @Test func `all updates come before the response`() async {
+  @Test(.holds("Before the end"))
+  func `all updates come before the response`() async {
     await execute(Counting(on: UseCaseQueue()), 3).record(in: log).ended()
     #expect(
       log.elements == ["update 1", "update 2", "update 3", "then 3", "common", "finally"])
   }
 
-  @Test func `all updates come before catch and common`() async {
+  @Test(.holds("Before the end"))
+  func `all updates come before catch and common`() async {
     await execute(Counting(on: UseCaseQueue(), failure: Refused()), 2).record(in: log).ended()
     #expect(
       log.elements == [
@@ -72,7 +74,8 @@ struct TimeoutCasesTests {
     #expect(log.elements == ["then 1", "common", "finally"])
   }
 
-  @Test func `a timeout shorter than the work is the failure, with its duration`() async {
+  @Test(.holds("Too late"))
+  func `a timeout shorter than the work is the failure, with its duration`() async {
     let operation = await begin()
     await clock.advance(by: .seconds(2))
     let thrown = await #expect(throws: UseCaseTimeout.self) { try await operation.value }
@@ -85,7 +88,8 @@ struct TimeoutCasesTests {
     #expect(error as? UseCaseTimeout == thrown)
   }
 
-  @Test func `catch, common and finally run after a timeout, onCancel does not`() async {
+  @Test(.holds("Too late"))
+  func `catch, common and finally run after a timeout, onCancel does not`() async {
     let operation = await begin()
       .common { [log] in log.append("common") }
       .catch(UseCaseTimeout.self) { [log] in log.append("timeout \($0.duration)") }
@@ -122,7 +126,8 @@ struct TimeoutCasesTests {
     #expect(!gate.isOpen)
   }
 
-  @Test func `a body that looks at its cancellation sees the timeout`() async {
+  @Test(.holds("The body"))
+  func `a body that looks at its cancellation sees the timeout`() async {
     let seen = Log<Bool>()
     let useCase = AnyUseCase(queue: UseCaseQueue(clock: clock), timeout: .seconds(2)) {
       (_: Int) in

@@ -17,8 +17,8 @@ struct UpdatesTests {
     }
   }
 
-  @Test func `ten thousand updates arrive in order on the actor in which they are received`() async
-  {
+  @Test(.holds("Order of updates"))
+  func `ten thousand updates arrive in order on the actor in which they are received`() async {
     let (desk, counting) = (Desk(), Counting(on: UseCaseQueue()))
     counting.gate.open()
     await desk.execute(counting, 10_000).ended()
@@ -33,7 +33,8 @@ struct UpdatesTests {
     #expect(log.elements == ["false", "false", "false"])
   }
 
-  @Test @MainActor func `report returns at once while the receiver is busy`() async {
+  @Test(.holds("Never waits")) @MainActor
+  func `report returns at once while the receiver is busy`() async {
     let reported = Gate()
     let useCase = Reporting { report in
       for number in 1...1_000 { report(number) }
@@ -63,7 +64,7 @@ struct UpdatesTests {
     operation.record(in: log)
   }
 
-  @Test @MainActor
+  @Test(.holds("Dropped updates")) @MainActor
   func `updates not delivered when the operation is cancelled are dropped`() async {
     let (reported, gate) = (Gate(), Gate())
     let useCase = Reporting { report in
@@ -103,7 +104,8 @@ struct UpdatesTests {
     #expect(operation.cancellation == .requested)
   }
 
-  @Test func `an update reported after the outcome is dropped`() async {
+  @Test(.holds("Dropped updates"))
+  func `an update reported after the outcome is dropped`() async {
     let late = Log<@Sendable (Int) -> Void>()
     let useCase = Reporting { report in
       late.append(report)

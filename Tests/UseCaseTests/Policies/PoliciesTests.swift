@@ -18,7 +18,8 @@ struct PoliciesTests {
     #expect(UseCaseQueue.default.policy == .unlimited)
   }
 
-  @Test func `a copied use case shares its queue`() async {
+  @Test(.holds("Shared queues"))
+  func `a copied use case shares its queue`() async {
     let held = Held(.serial)
     let copy = held
     let operations = [held.execute(1), copy.execute(2)]
@@ -133,7 +134,8 @@ struct DebounceTests {
     #expect(fates([second]) == "+")
   }
 
-  @Test func `of five quick operations only the last one ever starts`() async {
+  @Test(.holds("debounce"))
+  func `of five quick operations only the last one ever starts`() async {
     let operations = held.executeFirst(5)
     #expect(fates(operations) == "SSSSW")
     #expect(held.queue.activity.waiting == 1)
@@ -161,7 +163,8 @@ struct DebounceTests {
     #expect(held.begun.elements == [2])
   }
 
-  @Test func `an incoming operation supersedes the running one at once, and still waits`() async {
+  @Test(.holds("debounce"))
+  func `an incoming operation supersedes the running one at once, and still waits`() async {
     let clock = clock
     let gates = [Gate(), Gate()]
     let begun = Log<Int>()
@@ -228,7 +231,8 @@ struct DebounceTests {
     await operation.ended()
   }
 
-  @Test func `a negative debounce traps`() async {
+  @Test(.holds("Invalid policies"))
+  func `a negative debounce traps`() async {
     await #expect(processExitsWith: .failure) {
       _ = UseCaseQueue.Policy.cancelPrevious(debounce: .seconds(-1))
     }

@@ -4,7 +4,8 @@ import UseCase
 
 @Suite(.mustEnd)
 struct PolicyCasesTests {
-  @Test func `unlimited runs all of three`() async {
+  @Test(.holds("unlimited"))
+  func `unlimited runs all of three`() async {
     let held = Held(.unlimited)
     let operations = held.executeFirst(3)
     #expect(fates(operations) == "RRR")
@@ -14,7 +15,8 @@ struct PolicyCasesTests {
     await allEnded(operations)
   }
 
-  @Test func `dropWhileBusy runs the first of five and drops the others`() async {
+  @Test(.holds("dropWhileBusy"))
+  func `dropWhileBusy runs the first of five and drops the others`() async {
     let held = Held(.dropWhileBusy)
     let operations = held.executeFirst(5)
     #expect(fates(operations) == "RDDDD")
@@ -34,7 +36,8 @@ struct PolicyCasesTests {
     #expect(held.begun.elements.sorted() == [1, 2])
   }
 
-  @Test func `a line with an end runs two of seven, lets three wait, and drops the others`() async {
+  @Test(.holds("limit(_:waiting:)"))
+  func `a line with an end runs two of seven, lets three wait, and drops the others`() async {
     let held = Held(.limit(2, waiting: 3))
     var operations = held.executeFirst(7)
     #expect(fates(operations) == "RRWWWDD")
@@ -50,7 +53,8 @@ struct PolicyCasesTests {
     #expect(held.crowd.peak == 2)
   }
 
-  @Test func `an operation that is cancelled in a line with an end leaves its place`() async {
+  @Test(.holds("limit(_:waiting:)"))
+  func `an operation that is cancelled in a line with an end leaves its place`() async {
     let held = Held(.limit(1, waiting: 1))
     var operations = held.executeFirst(2)
     operations[1].cancel()
@@ -66,7 +70,7 @@ struct PolicyCasesTests {
     #expect(fates(operations) == "CC+DD")
   }
 
-  @Test(arguments: [1, 2])
+  @Test(.holds("limit(_:waiting:)"), arguments: [1, 2])
   func `a line without a place to wait in is drop`(limit: Int) async {
     #expect(UseCaseQueue.Policy.limit(limit, waiting: 0) == .init(limit: limit, whenBusy: .drop))
     let held = Held(.limit(limit, waiting: 0))
@@ -76,7 +80,8 @@ struct PolicyCasesTests {
     await allEnded(operations)
   }
 
-  @Test func `a line with less than no place traps and says so`() async {
+  @Test(.holds("Invalid policies"))
+  func `a line with less than no place traps and says so`() async {
     let trap = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { _ = UseCaseQueue.Policy.limit(1, waiting: -1) }
@@ -87,7 +92,8 @@ struct PolicyCasesTests {
     }
   }
 
-  @Test func `serial starts five in the order of execute`() async {
+  @Test(.holds("Order of calls", "serial, limit"))
+  func `serial starts five in the order of execute`() async {
     let held = Held(.serial)
     let operations = held.executeFirst(5)
     #expect(fates(operations) == "RWWWW")
@@ -97,7 +103,8 @@ struct PolicyCasesTests {
     #expect(fates(operations) == "+++++")
   }
 
-  @Test func `with two slots the third of five starts when the second ends`() async {
+  @Test(.holds("serial, limit"))
+  func `with two slots the third of five starts when the second ends`() async {
     let held = Held(.limit(2))
     let operations = held.executeFirst(5)
     #expect(fates(operations) == "RRWWW")
@@ -109,8 +116,8 @@ struct PolicyCasesTests {
     #expect(held.crowd.peak == 2)
   }
 
-  @Test func `keepLatest runs the first of five, then the last, with its own request`() async throws
-  {
+  @Test(.holds("keepLatest"))
+  func `keepLatest runs the first of five, then the last, with its own request`() async throws {
     let held = Held(.keepLatest)
     let operations = held.executeFirst(5)
     #expect(fates(operations) == "RSSSW")
@@ -123,7 +130,8 @@ struct PolicyCasesTests {
     #expect(held.begun.elements == [1, 5])
   }
 
-  @Test func `keepLatest with two slots keeps the last of five waiting`() async {
+  @Test(.holds("keepLatest"))
+  func `keepLatest with two slots keeps the last of five waiting`() async {
     let held = Held(.init(limit: 2, whenBusy: .keepLatest))
     let operations = held.executeFirst(5)
     #expect(fates(operations) == "RRSSW")
@@ -157,7 +165,8 @@ struct PolicyCasesTests {
     await allEnded(operations)
   }
 
-  @Test func `cancelPrevious runs the last of five at once`() async {
+  @Test(.holds("cancelPrevious"))
+  func `cancelPrevious runs the last of five at once`() async {
     let held = Held(.cancelPrevious)
     let operations = held.executeFirst(5)
     #expect(fates(operations) == "SSSSR")
@@ -167,7 +176,8 @@ struct PolicyCasesTests {
     #expect(fates(operations) == "SSSS+")
   }
 
-  @Test func `cancelPreviousAndWait runs the last of five when the first has returned`() async {
+  @Test(.holds("cancelPreviousAndWait"))
+  func `cancelPreviousAndWait runs the last of five when the first has returned`() async {
     let held = Held(.cancelPreviousAndWait)
     var operations = [held.execute(1)]
     await held.begun.elements(atLeast: 1)
@@ -183,7 +193,8 @@ struct PolicyCasesTests {
     #expect(held.crowd.peak == 1)
   }
 
-  @Test func `the oldest give way under cancelPrevious with two slots`() async {
+  @Test(.holds("cancelPrevious"))
+  func `the oldest give way under cancelPrevious with two slots`() async {
     let held = Held(.init(limit: 2, whenBusy: .cancelPrevious))
     let operations = held.executeFirst(5)
     #expect(fates(operations) == "SSSRR")
@@ -216,7 +227,8 @@ struct PolicyCasesTests {
     #expect(held.crowd.peak <= limit)
   }
 
-  @Test func `a limit below one traps and says so`() async {
+  @Test(.holds("Invalid policies"))
+  func `a limit below one traps and says so`() async {
     let zero = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { _ = UseCaseQueue.Policy.limit(0) }
@@ -228,7 +240,8 @@ struct PolicyCasesTests {
     }
   }
 
-  @Test func `two use cases of one type with a queue each never affect each other`() async {
+  @Test(.holds("Shared queues"))
+  func `two use cases of one type with a queue each never affect each other`() async {
     for policy in [UseCaseQueue.Policy.cancelPrevious, .serial, .dropWhileBusy] {
       let pair = [Held(policy), Held(policy)]
       let operations = pair.map { $0.execute(1) }
@@ -239,7 +252,8 @@ struct PolicyCasesTests {
     }
   }
 
-  @Test func `two use cases share one serial queue`() async {
+  @Test(.holds("Shared queues"))
+  func `two use cases share one serial queue`() async {
     let queue = UseCaseQueue(.serial)
     let (first, second) = (Held(on: queue), Held(on: queue))
     let operations = [first.execute(1), second.execute(2)]

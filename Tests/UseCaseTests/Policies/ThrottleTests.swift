@@ -29,7 +29,8 @@ struct ThrottleTests {
     await advance(byMilliseconds: milliseconds)
   }
 
-  @Test func `throttle starts the first of five at once, and the last after the interval`() async {
+  @Test(.holds("throttle"))
+  func `throttle starts the first of five at once, and the last after the interval`() async {
     let operations = held.executeFirst(5)
     #expect(fates(operations) == "RSSSW")
     #expect(held.queue.activity.waiting == 1)
@@ -55,7 +56,8 @@ struct ThrottleTests {
     #expect(clock.sleepsBegun == 0)
   }
 
-  @Test func `in a long flood one operation starts in each interval, and the last one`() async {
+  @Test(.holds("throttle"))
+  func `in a long flood one operation starts in each interval, and the last one`() async {
     let starts = Log<String>()
     let useCase = AnyUseCase(queue: held.queue) { [clock] (number: Int) in
       starts.append("\(number) at \(clock.now.offset)")
@@ -75,7 +77,8 @@ struct ThrottleTests {
       ])
   }
 
-  @Test func `the interval is counted from the start of the last body, not from its end`() async {
+  @Test(.holds("The interval"))
+  func `the interval is counted from the start of the last body, not from its end`() async {
     var operations = [held.execute(1)]
     await held.begun.elements(atLeast: 1)
     await advance(byMilliseconds: 600)
@@ -98,7 +101,8 @@ struct ThrottleTests {
     #expect(fates(operations) == "+S+")
   }
 
-  @Test func `a body that takes longer than the interval is not overlapped`() async {
+  @Test(.holds("Slow throttled bodies"))
+  func `a body that takes longer than the interval is not overlapped`() async {
     var operations = held.executeFirst(2)
     await held.begun.elements(atLeast: 1)
     await advanceSleeping(byMilliseconds: 5_000)
@@ -116,7 +120,8 @@ struct ThrottleTests {
     #expect(held.crowd.peak == 1)
   }
 
-  @Test func `an operation that is cancelled while it waits is no start`() async {
+  @Test(.holds("The interval"))
+  func `an operation that is cancelled while it waits is no start`() async {
     let first = await run(1)
     let second = held.execute(2)
     await advanceSleeping(byMilliseconds: 400)
@@ -132,7 +137,8 @@ struct ThrottleTests {
     #expect(held.begun.elements == [1, 3])
   }
 
-  @Test func `an operation that is superseded while it waits is no start`() async {
+  @Test(.holds("The interval"))
+  func `an operation that is superseded while it waits is no start`() async {
     let first = await run(1)
     let second = held.execute(2)
     await advanceSleeping(byMilliseconds: 400)
@@ -146,7 +152,8 @@ struct ThrottleTests {
     #expect(held.begun.elements == [1, 3])
   }
 
-  @Test func `the interval goes on when the running operation is cancelled`() async {
+  @Test(.holds("The interval"))
+  func `the interval goes on when the running operation is cancelled`() async {
     let first = held.execute(1)
     await held.begun.elements(atLeast: 1)
     first.cancel()
@@ -161,7 +168,8 @@ struct ThrottleTests {
     #expect(fates(operations) == "C+")
   }
 
-  @Test func `a throttled queue that resumes within the interval goes on waiting`() async {
+  @Test(.holds("Suspended throttles"))
+  func `a throttled queue that resumes within the interval goes on waiting`() async {
     let first = await run(1)
     held.queue.suspend()
     let operations = [first, held.execute(2), held.execute(3)]
@@ -176,7 +184,8 @@ struct ThrottleTests {
     #expect(fates(operations) == "+S+")
   }
 
-  @Test func `a throttled queue that resumes after the interval starts the newest at once`() async {
+  @Test(.holds("Suspended throttles"))
+  func `a throttled queue that resumes after the interval starts the newest at once`() async {
     var operations = [await run(1)]
     await advance(byMilliseconds: 1_000)
     held.queue.suspend()
@@ -194,7 +203,8 @@ struct ThrottleTests {
     await allEnded(operations)
   }
 
-  @Test func `cancelAll cancels the operation that waits for the interval`() async {
+  @Test(.holds("The end of a throttled wait"))
+  func `cancelAll cancels the operation that waits for the interval`() async {
     let operations = [await run(1), held.execute(2)]
     await clock.sleeping()
     held.queue.cancelAll()
@@ -215,7 +225,8 @@ struct ThrottleTests {
     #expect(held.returned.elements == [1, 2])
   }
 
-  @Test func `a clock that jumps over many intervals starts one operation`() async {
+  @Test(.holds("The interval"))
+  func `a clock that jumps over many intervals starts one operation`() async {
     var operations = [await run(1), held.execute(2)]
     held.open(2...3)
     await clock.sleeping()
@@ -227,7 +238,8 @@ struct ThrottleTests {
     await allEnded(operations)
   }
 
-  @Test func `throttle with an interval of zero is keepLatest`() async {
+  @Test(.holds("throttle"))
+  func `throttle with an interval of zero is keepLatest`() async {
     #expect(UseCaseQueue.Policy.throttle(.zero) == .keepLatest)
     let held = Held(on: UseCaseQueue(.throttle(.zero), clock: clock))
     let operations = held.executeFirst(5)
@@ -238,7 +250,8 @@ struct ThrottleTests {
     #expect(clock.sleepsBegun == 0)
   }
 
-  @Test func `a throttled operation still runs when its queue was let go`() async {
+  @Test(.holds("The end of a throttled wait"))
+  func `a throttled operation still runs when its queue was let go`() async {
     let lifetime = Lifetime()
     var useCase: AnyUseCase<Int, Int>? = AnyUseCase(
       queue: UseCaseQueue(.throttle(.seconds(1)), clock: clock)
@@ -257,7 +270,8 @@ struct ThrottleTests {
     withExtendedLifetime(operations) { #expect(queue != nil) }
   }
 
-  @Test func `nothing sleeps and nothing is left when the waiting operation is cancelled`() async {
+  @Test(.holds("The end of a throttled wait"))
+  func `nothing sleeps and nothing is left when the waiting operation is cancelled`() async {
     let lifetime = Lifetime()
     weak var queue: UseCaseQueue?
     do {
@@ -302,7 +316,8 @@ struct ThrottleTests {
     #expect(events.elements == told + ["waiting"] + told)
   }
 
-  @Test func `the last operation of a burst from eight tasks runs`() async {
+  @Test(.holds("throttle"))
+  func `the last operation of a burst from eight tasks runs`() async {
     let queue = UseCaseQueue(.throttle(.milliseconds(1)))
     let useCase = AnyUseCase(queue: queue) { (number: Int) in number }
     for _ in 1...20 {
@@ -317,7 +332,8 @@ struct ThrottleTests {
     #expect(queue.activity.executed == 20 * 161)
   }
 
-  @Test func `a negative interval traps and says so`() async {
+  @Test(.holds("Invalid policies"))
+  func `a negative interval traps and says so`() async {
     let trap = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) { _ = UseCaseQueue.Policy.throttle(.nanoseconds(-1)) }

@@ -4,7 +4,8 @@ import UseCase
 
 @Suite(.mustEnd)
 struct ActivitiesTests {
-  @Test func `a queue is busy until the last body has returned`() async {
+  @Test(.holds("Busy"))
+  func `a queue is busy until the last body has returned`() async {
     let held = Held(.cancelPrevious)
     #expect(!held.queue.isBusy)
     var operations = [held.execute(1)]
@@ -30,7 +31,8 @@ struct ActivitiesTests {
     #expect(!held.queue.isBusy)
   }
 
-  @Test func `activities begin with the present one, and tell each change that is awaited`() async {
+  @Test(.holds("Busy"))
+  func `activities begin with the present one, and tell each change that is awaited`() async {
     let held = Held(.serial)
     let first = held.execute(1)
     var activities = held.queue.activities().makeAsyncIterator()
@@ -47,7 +49,8 @@ struct ActivitiesTests {
     #expect(await activities.next() == UseCaseActivity(succeeded: 2, cancelled: 1))
   }
 
-  @Test func `a slow reader sees the newest activity`() async {
+  @Test(.holds("Busy"))
+  func `a slow reader sees the newest activity`() async {
     let held = Held(.serial)
     var activities = held.queue.activities().makeAsyncIterator()
     #expect(await activities.next() == UseCaseActivity())
@@ -71,7 +74,8 @@ struct ActivitiesTests {
     #expect(await activities.next() == UseCaseActivity(cancelled: 1))
   }
 
-  @Test func `every reader sees the last activity, and none goes back`() async {
+  @Test(.holds("Busy"))
+  func `every reader sees the last activity, and none goes back`() async {
     let queue = UseCaseQueue(.limit(2))
     let useCase = AnyUseCase(queue: queue) { (number: Int) in number }
     let readers = (1...4).map { _ in
@@ -99,7 +103,8 @@ struct ActivitiesTests {
     }
   }
 
-  @Test func `activities end when the queue goes away`() async {
+  @Test(.holds("Busy"))
+  func `activities end when the queue goes away`() async {
     var queue = Optional(UseCaseQueue())
     let isReading = Gate()
     let reader = Task { [activities = queue?.activities()] in

@@ -4,7 +4,8 @@ import UseCase
 
 @Suite(.mustEnd)
 struct AdmissionTests {
-  @Test func `running or waiting is decided, and counted, when execute returns`() async {
+  @Test(.holds("Decided at once"))
+  func `running or waiting is decided, and counted, when execute returns`() async {
     let held = Held(.limit(2))
     var operations: [Operation] = []
     for (number, counts) in [(1, [1, 0]), (2, [2, 0]), (3, [2, 1]), (4, [2, 2])] {
@@ -17,7 +18,8 @@ struct AdmissionTests {
     await allEnded(operations)
   }
 
-  @Test func `ids grow in order of execute, also across queues`() async {
+  @Test(.holds("Order of calls"))
+  func `ids grow in order of execute, also across queues`() async {
     let first = Held(.serial)
     let second = Held(.unlimited)
     let operations = (1...20).map { ($0.isMultiple(of: 2) ? first : second).execute($0) }
@@ -29,7 +31,8 @@ struct AdmissionTests {
     await allEnded(operations)
   }
 
-  @Test func `bodies start in the order of the ids when eight tasks execute`() async {
+  @Test(.holds("Order of calls"))
+  func `bodies start in the order of the ids when eight tasks execute`() async {
     let started = Log<UseCaseOperationID>()
     let queue = UseCaseQueue(.serial, interceptors: [Noting { id, _ in started.append(id) }])
     let useCase = AnyUseCase(queue: queue) { (_: Int) in }
@@ -46,7 +49,8 @@ struct AdmissionTests {
     #expect(zip(elements, elements.dropFirst()).allSatisfy { $0 < $1 })
   }
 
-  @Test func `an observer may use its queue, so no lock is held`() async {
+  @Test(.holds("Nothing under a lock"))
+  func `an observer may use its queue, so no lock is held`() async {
     let queueOfObserver = Watched<UseCaseQueue?>(nil)
     let seen = Log<UseCaseActivity>()
     let queue = UseCaseQueue(.keepLatest) { _ in
@@ -66,7 +70,8 @@ struct AdmissionTests {
     #expect(fates(operations) == "CSSC")
   }
 
-  @Test func `an observer may execute on its queue`() async {
+  @Test(.holds("Events"))
+  func `an observer may execute on its queue`() async {
     let again = Watched<AnyUseCase<Int, Int>?>(nil)
     let made = Log<Operation>()
     let queue = UseCaseQueue(.serial) { event in
@@ -81,9 +86,11 @@ struct AdmissionTests {
     #expect(fates(made.elements) == "+++")
   }
 
-  @Test(arguments: [
-    UseCaseQueue.Policy.cancelPrevious(debounce: .seconds(1)), .throttle(.seconds(1)),
-  ])
+  @Test(
+    .holds("Nothing under a lock"),
+    arguments: [
+      UseCaseQueue.Policy.cancelPrevious(debounce: .seconds(1)), .throttle(.seconds(1)),
+    ])
   func `a clock may use the queue that sleeps on it`(policy: UseCaseQueue.Policy) async {
     let clock = CallingClock()
     let queue = UseCaseQueue(policy, clock: clock)

@@ -22,7 +22,8 @@ struct ComputedQueueTests {
   }
 
   #if DEBUG
-    @Test func `to execute on a queue that is made anew at each access traps and says so`() async {
+    @Test(.holds("Computed queues"))
+    func `to execute on a queue that is made anew at each access traps and says so`() async {
       let result = await #expect(
         processExitsWith: .failure, observing: [\.standardErrorContent]
       ) {
@@ -40,7 +41,8 @@ struct ComputedQueueTests {
     }
   #endif
 
-  @Test func `a queue that is stored, shared or the default one is no mistake`() async throws {
+  @Test(.holds("Computed queues"))
+  func `a queue that is stored, shared or the default one is no mistake`() async throws {
     let held = Held(.serial)
     let before = Shared.queue.activity.succeeded
     held.open(1...2)

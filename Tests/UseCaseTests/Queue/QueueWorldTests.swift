@@ -48,7 +48,8 @@ struct QueueWorldTests {
     try explore(policy, .submit([0, 1]), .submit([2]))
   }
 
-  @Test func `a second passes while a throttled one waits, is cancelled or superseded`() throws {
+  @Test(.holds("The interval"))
+  func `a second passes while a throttled one waits, is cancelled or superseded`() throws {
     let throttle = UseCaseQueue.Policy.throttle(.seconds(1))
     try explore(throttle, .submit([0, 1]), .requested(1), .tick)
     try explore(throttle, .submit([0, 1]), .cancelAll, .tick)

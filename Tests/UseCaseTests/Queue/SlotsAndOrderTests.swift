@@ -6,7 +6,8 @@ import UseCase
 struct SlotsAndOrderTests {
   private let log = Log<String>()
 
-  @Test func `a serial queue goes on after a failure`() async {
+  @Test(.holds("Failing and slow bodies"))
+  func `a serial queue goes on after a failure`() async {
     let useCase = AnyUseCase(queue: UseCaseQueue(.serial)) { (number: Int) in
       if number == 1 { throw Refused() }
       return number
@@ -45,7 +46,8 @@ struct SlotsAndOrderTests {
     #expect(fates(operations) == "CD+")
   }
 
-  @Test func `the body of cancelPreviousAndWait starts after the old body has returned`() async {
+  @Test(.holds("cancelPreviousAndWait"))
+  func `the body of cancelPreviousAndWait starts after the old body has returned`() async {
     let held = Held(.cancelPreviousAndWait)
     let first = held.execute(1)
     await held.begun.elements(atLeast: 1)
@@ -58,7 +60,8 @@ struct SlotsAndOrderTests {
     #expect(held.crowd.peak == 1)
   }
 
-  @Test func `old and new body may overlap under cancelPrevious`() async {
+  @Test(.holds("cancelPrevious"))
+  func `old and new body may overlap under cancelPrevious`() async {
     let held = Held(.cancelPrevious)
     let first = held.execute(1)
     await held.begun.elements(atLeast: 1)
@@ -69,7 +72,8 @@ struct SlotsAndOrderTests {
     await allEnded([first, second])
   }
 
-  @Test func `a then may execute again under dropWhileBusy`() async {
+  @Test(.holds("Execute from a handler"))
+  func `a then may execute again under dropWhileBusy`() async {
     let held = Held(.dropWhileBusy)
     let again = Log<Operation>()
     let first = held.execute(1).then { _ in again.append(held.execute(2)) }
@@ -165,8 +169,8 @@ struct SlotsAndOrderTests {
     #expect(fates([operation] + made.elements) == "SC")
   }
 
-  @Test func `awaiting an operation that waits for the own slot is a deadlock, told at once`() async
-  {
+  @Test(.holds("Deadlocks"))
+  func `awaiting an operation that waits for the own slot is a deadlock, told at once`() async {
     let held = Held(.serial)
     held.open(2)
     let made = Log<Operation>()
@@ -230,7 +234,8 @@ struct SlotsAndOrderTests {
     #expect(fates(operations) == "+++")
   }
 
-  @Test func `a suspended queue admits, starts nothing, and resumes in order`() async {
+  @Test(.holds("Suspended"))
+  func `a suspended queue admits, starts nothing, and resumes in order`() async {
     let held = Held(.serial)
     held.open(1...3)
     held.queue.suspend()
@@ -242,7 +247,8 @@ struct SlotsAndOrderTests {
     #expect(held.begun.elements == [1, 2, 3])
   }
 
-  @Test func `cancelAll of a suspended queue cancels all, and none starts`() async {
+  @Test(.holds("Cancelling"))
+  func `cancelAll of a suspended queue cancels all, and none starts`() async {
     let held = Held(.limit(2))
     held.queue.suspend()
     let operations = held.executeFirst(3)

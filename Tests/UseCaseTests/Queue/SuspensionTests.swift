@@ -16,20 +16,22 @@ struct SuspensionTests {
     #expect(!queue.isSuspended)
   }
 
-  @Test(arguments: [
-    (UseCaseQueue.Policy.unlimited, "WWWWW", "RRRRR"),
-    (.serial, "WWWWW", "RWWWW"),
-    (.limit(2), "WWWWW", "RRWWW"),
-    (.cancelPrevious, "SSSSW", "SSSSR"),
-    (.init(limit: 2, whenBusy: .cancelPrevious), "SSSWW", "SSSRR"),
-    (.cancelPreviousAndWait, "SSSSW", "SSSSR"),
-    (.dropWhileBusy, "WDDDD", "RDDDD"),
-    (.init(limit: 2, whenBusy: .drop), "WWDDD", "RRDDD"),
-    (.limit(2, waiting: 1), "WWWDD", "RRWDD"),
-    (.keepLatest, "SSSSW", "SSSSR"),
-    (.throttle(.seconds(1)), "SSSSW", "SSSSR"),
-    (.init(limit: 2, whenBusy: .keepLatest), "SSSSW", "SSSSR"),
-  ])
+  @Test(
+    .holds("limit(_:waiting:)", "Policies apply"),
+    arguments: [
+      (UseCaseQueue.Policy.unlimited, "WWWWW", "RRRRR"),
+      (.serial, "WWWWW", "RWWWW"),
+      (.limit(2), "WWWWW", "RRWWW"),
+      (.cancelPrevious, "SSSSW", "SSSSR"),
+      (.init(limit: 2, whenBusy: .cancelPrevious), "SSSWW", "SSSRR"),
+      (.cancelPreviousAndWait, "SSSSW", "SSSSR"),
+      (.dropWhileBusy, "WDDDD", "RDDDD"),
+      (.init(limit: 2, whenBusy: .drop), "WWDDD", "RRDDD"),
+      (.limit(2, waiting: 1), "WWWDD", "RRWDD"),
+      (.keepLatest, "SSSSW", "SSSSR"),
+      (.throttle(.seconds(1)), "SSSSW", "SSSSR"),
+      (.init(limit: 2, whenBusy: .keepLatest), "SSSSW", "SSSSR"),
+    ])
   func `a policy holds while suspended, and resume starts what may start`(
     policy: UseCaseQueue.Policy, suspended: String, resumed: String
   ) async {
@@ -45,7 +47,8 @@ struct SuspensionTests {
     #expect(held.begun.count == suspended.count { $0 == "W" })
   }
 
-  @Test func `a running operation goes on while suspended, and its slot stays free`() async {
+  @Test(.holds("Already running"))
+  func `a running operation goes on while suspended, and its slot stays free`() async {
     let held = Held(.serial)
     let operations = held.executeFirst(2)
     held.queue.suspend()
@@ -76,7 +79,8 @@ struct SuspensionTests {
     await allEnded(operations)
   }
 
-  @Test func `cancel works at once on an operation that waits in a suspended queue`() async {
+  @Test(.holds("Cancelling"))
+  func `cancel works at once on an operation that waits in a suspended queue`() async {
     let held = Held(.serial)
     held.queue.suspend()
     let operations = held.executeFirst(3)
