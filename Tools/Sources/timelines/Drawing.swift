@@ -75,7 +75,7 @@ struct Drawing: Equatable, Sendable {
       english(TutorialCard.name, in: pages, tutorial.svg),
       english(Scenario.busyQueue.name, in: pages, busy),
       english(ControlledSearch.name, in: testingPages, controlled.svg()),
-      // A page shows only the pictures of its own module.
+      // DocC shows only the pictures of a page's own catalog, and copies a symbolic link as one.
       english(ControlledSearch.name, in: pages, controlled.svg()),
       english(UndoPool.name, in: pages, pool.svg(in: .english)),
       english(CrashedSession.name, in: journalPages, session.svg(in: .english)),
