@@ -180,11 +180,11 @@ struct ClientTests {
     #expect(try await counter(3) == 5)
   }
 
-  @Test func `a timeout that is written as a duration is one`() async {
+  @Test func `a timeout that is written as a duration is one`() async throws {
     let clock = ManualClock()
     let late = Late(queue: UseCaseQueue(.serial, clock: clock))
     let operation = late.execute(Gate())
-    await clock.sleeping()
+    try await clock.sleeping()
     await clock.advance(by: .seconds(5))
     await #expect(throws: UseCaseTimeout(duration: .seconds(5))) { try await operation.value }
     let base: any UseCase = late

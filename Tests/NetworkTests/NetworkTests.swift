@@ -60,7 +60,7 @@ struct NetworkTests {
     let caught = Log<UseCaseTimeout>()
     let operation = fetch.execute("/held").catch(UseCaseTimeout.self) { caught.append($0) }
     await server.requests.elements(atLeast: 1)
-    await clock.sleeping()
+    try await clock.sleeping()
     await clock.advance(by: .seconds(10))
     await operation.ended()
     #expect(caught.elements == [UseCaseTimeout(duration: .seconds(10))])

@@ -74,10 +74,10 @@ struct RecordingTests {
   }
 
   @Test(.holds("What is recorded"))
-  func `a response that comes after the timeout is recorded`() async {
+  func `a response that comes after the timeout is recorded`() async throws {
     let gate = page.hold("do A")
     let operation = history.execute(Edit(page: page, timeout: .seconds(1)), "A")
-    await desk.clock.sleeping()
+    try await desk.clock.sleeping()
     await desk.clock.advance(by: .seconds(1))
     await #expect(throws: UseCaseTimeout.self) { try await operation.value }
     #expect(history.layout == "[|]" && history.state.canUndo)

@@ -22,7 +22,7 @@ struct CancelledTaskTests {
     await shown.ended()
   }
 
-  @Test func `handlers run in no cancelled task`() async {
+  @Test func `handlers run in no cancelled task`() async throws {
     let clock = ManualClock()
     let queue = UseCaseQueue(clock: clock)
     let gate = Gate()
@@ -36,7 +36,7 @@ struct CancelledTaskTests {
       .finally { flags.append(Task.isCancelled) }
     let late = useCase.execute(2)
       .catch { _ in flags.append(Task.isCancelled) }
-    await clock.sleeping(2)
+    try await clock.sleeping(2)
     cancelled.cancel()
     await clock.advance(by: .seconds(1))
     _ = try? await late.value

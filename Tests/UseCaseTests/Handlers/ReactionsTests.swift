@@ -296,7 +296,7 @@ struct ReactionsTests {
     #expect(await log.elements(atLeast: 1) == ["no"])
   }
 
-  @Test func `a debounced operation is reacted to before its wait`() async {
+  @Test func `a debounced operation is reacted to before its wait`() async throws {
     let clock = ManualClock()
     let queue = UseCaseQueue(
       .cancelPrevious(debounce: .seconds(1)), clock: clock, reactions: reactions)
@@ -306,7 +306,7 @@ struct ReactionsTests {
     let second = held.execute(2)
     held.open(2)
     await first.ended()
-    await clock.sleeping()
+    try await clock.sleeping()
     await clock.advance(by: .seconds(1))
     await second.ended()
     #expect(

@@ -133,12 +133,12 @@ struct StartHandlerTests {
     #expect(log.elements == ["start"])
   }
 
-  @Test func `a start handler attached after a timeout runs while the body unwinds`() async {
+  @Test func `a start handler attached after a timeout runs while the body unwinds`() async throws {
     let clock = ManualClock()
     let held = Held(on: UseCaseQueue(clock: clock), timeout: .seconds(1))
     let operation = held.execute(1)
     await held.begun.elements(atLeast: 1)
-    await clock.sleeping()
+    try await clock.sleeping()
     await clock.advance(by: .seconds(1))
     _ = try? await operation.value
     operation.catch { [log] _ in log.append("catch") }.onStart { [log] in log.append("start") }

@@ -163,12 +163,12 @@ struct UnhandledFailureTests {
     }
   }
 
-  @Test func `a timeout that nobody hears is told when its body has returned`() async {
-    await listening {
+  @Test func `a timeout that nobody hears is told when its body has returned`() async throws {
+    try await listening {
       let clock = ManualClock()
       let held = Held(on: UseCaseQueue(clock: clock), timeout: .seconds(5))
       let operation = held.execute(1)
-      await clock.sleeping()
+      try await clock.sleeping()
       await clock.advance(by: .seconds(5))
       while operation.state != .finished { await settle() }
       await settle()

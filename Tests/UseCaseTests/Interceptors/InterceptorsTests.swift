@@ -99,7 +99,7 @@ struct InterceptorsTests {
   }
 
   @Test(.holds("Inside the timeout"))
-  func `a timeout covers the interceptors`() async {
+  func `a timeout covers the interceptors`() async throws {
     struct Waiting: UseCaseInterceptor {
       let gate: Gate
 
@@ -115,7 +115,7 @@ struct InterceptorsTests {
     let queue = UseCaseQueue(clock: clock, interceptors: [Waiting(gate: Gate())])
     let held = Held(on: queue, timeout: .seconds(1))
     let operation = held.execute(1)
-    await clock.sleeping()
+    try await clock.sleeping()
     await clock.advance(by: .seconds(1))
     await operation.ended()
     #expect(operation.fate == "F")

@@ -151,13 +151,13 @@ struct ObserverTests {
     }
   }
 
-  @Test func `a timeout is told as a failure, at once`() async {
+  @Test func `a timeout is told as a failure, at once`() async throws {
     let clock = ManualClock()
     let queue = UseCaseQueue(clock: clock, observer: events.append)
     let held = Held(on: queue, timeout: .seconds(1))
     let operation = held.execute(1)
     await held.begun.elements(atLeast: 1)
-    await clock.sleeping()
+    try await clock.sleeping()
     await clock.advance(by: .seconds(1))
     await events.elements(atLeast: 2)
     #expect(kinds(of: operation) == [.running, .failed])

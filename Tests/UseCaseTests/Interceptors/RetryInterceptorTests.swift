@@ -48,7 +48,7 @@ struct RetryInterceptorTests {
     let operation = failing(until: 5, retry: retry).execute("go")
     var deadlines: [Duration] = []
     for delay in [1, 3, 5, 5] {
-      await clock.sleeping()
+      try await clock.sleeping()
       deadlines.append(try #require(clock.deadlines.last?.offset) - clock.now.offset)
       await clock.advance(by: .seconds(delay))
     }
@@ -69,30 +69,30 @@ struct RetryInterceptorTests {
     let other = ManualClock()
     let retry = RetryInterceptor(attempts: 2, delay: .constant(.seconds(1)), clock: other)
     let operation = failing(until: 2, retry: retry).execute("go")
-    await other.sleeping()
+    try await other.sleeping()
     await other.advance(by: .seconds(1))
     #expect(try await operation.value == 2)
     #expect(clock.sleepsBegun == 0)
   }
 
   @Test(.holds("Interrupted delays"))
-  func `cancellation ends a delay at once`() async {
+  func `cancellation ends a delay at once`() async throws {
     let begun = Log<Int>()
     let retry = RetryInterceptor(attempts: 5, delay: .constant(.seconds(60)))
     let operation = failing(until: 9, retry: retry, begun: begun).execute("go")
-    await clock.sleeping()
+    try await clock.sleeping()
     operation.cancel()
     await operation.ended()
     #expect(begun.elements == [1])
   }
 
   @Test(.holds("Interrupted delays"))
-  func `a timeout covers the delays and ends them`() async {
+  func `a timeout covers the delays and ends them`() async throws {
     let retry = RetryInterceptor(attempts: 9, delay: .constant(.seconds(60)))
     let operation = failing(until: 9, retry: retry, timeout: .seconds(90)).execute("go")
-    await clock.sleeping(2)
+    try await clock.sleeping(2)
     await clock.advance(by: .seconds(60))
-    await clock.sleeping(2)
+    try await clock.sleeping(2)
     await clock.advance(by: .seconds(30))
     await #expect(throws: UseCaseTimeout(duration: .seconds(90))) { try await operation.value }
     await operation.ended()
@@ -111,28 +111,28 @@ struct RetryInterceptorTests {
   }
 
   @Test(.holds("Jitter"))
-  func `jitter shortens by no more than its fraction, the same for the same seed`() async {
+  func `jitter shortens by no more than its fraction, the same for the same seed`() async throws {
     struct Seed: RandomNumberGenerator {
       mutating func next() -> UInt64 { 42 }
     }
-    func delays() async -> [Duration] {
+    func delays() async throws -> [Duration] {
       let clock = ManualClock()
       let delay = RetryInterceptor.Delay.constant(.seconds(100)).jittered(by: 0.25, using: Seed())
       let retry = RetryInterceptor(attempts: 20, delay: delay, clock: clock)
       let operation = failing(until: 20, retry: retry).execute("go")
       var delays: [Duration] = []
       for _ in 1..<20 {
-        await clock.sleeping()
+        try await clock.sleeping()
         delays.append((clock.deadlines.last?.offset ?? .zero) - clock.now.offset)
         await clock.advance(by: .seconds(100))
       }
       await operation.ended()
       return delays
     }
-    let first = await delays()
+    let first = try await delays()
     #expect(first.allSatisfy { $0 > .seconds(75) && $0 <= .seconds(100) })
     #expect(Set(first).count > 10)
-    #expect(await delays() == first)
+    #expect(try await delays() == first)
   }
 
   #if os(Linux) || os(macOS)

@@ -111,12 +111,12 @@ struct TraceTests {
     #expect(errors.first?.error is Refused)
   }
 
-  @Test func `the event of a timeout has it as its error`() async {
+  @Test func `the event of a timeout has it as its error`() async throws {
     let clock = ManualClock()
     let held = Held(
       on: UseCaseQueue(clock: clock, observer: events.append), timeout: .seconds(5))
     let operation = held.execute(1)
-    await clock.sleeping()
+    try await clock.sleeping()
     await clock.advance(by: .seconds(5))
     await events.elements(atLeast: 2)
     #expect(events.elements[1].error as? UseCaseTimeout == UseCaseTimeout(duration: .seconds(5)))

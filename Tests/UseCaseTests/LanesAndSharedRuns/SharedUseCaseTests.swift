@@ -70,15 +70,15 @@ struct SharedUseCaseTests {
   }
 
   @Test(.holds("The last one"))
-  func `the last one to leave cancels the run, before cancel returns`() async {
+  func `the last one to leave cancels the run, before cancel returns`() async throws {
     let useCase = ControlledUseCase<Int, Int>(queue: UseCaseQueue(.serial))
     let shared = useCase.shared()
     let operations = [shared.execute(1), shared.execute(1)]
-    let call = await useCase.next()
+    let call = try await useCase.next()
     operations[0].cancel()
     #expect(!call.isCancelled)
     operations[1].cancel()
-    await call.cancelled()
+    try await call.cancelled()
     await useCase.queue.idle()
     #expect(useCase.queue.activity.cancelled == 1)
   }
@@ -264,12 +264,12 @@ struct SharedUseCaseTests {
   }
 
   @Test(.holds("Failure for all"))
-  func `the timeout is that of the run, and everybody hears of it at once`() async {
+  func `the timeout is that of the run, and everybody hears of it at once`() async throws {
     let clock = ManualClock()
     let held = Held(on: UseCaseQueue(clock: clock), timeout: .seconds(5))
     let shared = held.shared()
     let first = shared.execute(1)
-    await clock.sleeping()
+    try await clock.sleeping()
     let second = shared.execute(1)
     await clock.advance(by: .seconds(5))
     for operation in [first, second] {

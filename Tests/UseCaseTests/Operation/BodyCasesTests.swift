@@ -160,10 +160,10 @@ struct BodyCasesTests {
     #expect(operation.fate == "+")
   }
 
-  @Test func `an operation whose body honours cancellation ends at once`() async {
+  @Test func `an operation whose body honours cancellation ends at once`() async throws {
     let clock = ManualClock()
     let operation = AnyUseCase { (_: Int) in try await clock.sleep(for: .seconds(1)) }.execute(1)
-    await clock.sleeping()
+    try await clock.sleeping()
     operation.cancel()
     await operation.ended()
     #expect(operation.cancellation == .requested)

@@ -75,7 +75,7 @@ struct MemoryTests {
     }
   }
 
-  @Test func `nothing is left of an operation that has timed out`() async {
+  @Test func `nothing is left of an operation that has timed out`() async throws {
     let (clock, gate) = (ManualClock(), Gate())
     let queue = UseCaseQueue(clock: clock)
     func execute() -> Operation {
@@ -87,7 +87,7 @@ struct MemoryTests {
       }.execute(1)
     }
     let operation = attachAll(to: execute())
-    await clock.sleeping()
+    try await clock.sleeping()
     await clock.advance(by: .seconds(1))
     _ = try? await operation.value
     gate.open()

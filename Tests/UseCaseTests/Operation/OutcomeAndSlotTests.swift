@@ -123,12 +123,13 @@ struct OutcomeAndSlotTests {
   }
 
   @Test(.holds("Failing and slow bodies"))
-  func `a cancelled or timed-out value throws at once, and ended waits for the body`() async {
+  func `a cancelled or timed-out value throws at once, and ended waits for the body`() async throws
+  {
     let clock = ManualClock()
     let held = Held(on: UseCaseQueue(clock: clock), timeout: .seconds(1))
     let operations = held.executeFirst(2)
     await held.begun.elements(atLeast: 2)
-    await clock.sleeping(2)
+    try await clock.sleeping(2)
     operations[0].cancel()
     await #expect(throws: CancellationError.self) { try await operations[0].value }
     await clock.advance(by: .seconds(1))

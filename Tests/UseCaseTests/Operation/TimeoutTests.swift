@@ -29,15 +29,15 @@ struct TimeoutTests {
   }
 
   @Test(.holds("What is timed"))
-  func `the time counts from the start of the body, not from execute`() async {
+  func `the time counts from the start of the body, not from execute`() async throws {
     let held = held(.serial)
     let operations = held.executeFirst(2)
-    await clock.sleeping()
+    try await clock.sleeping()
     await clock.advance(by: .milliseconds(900))
     held.open(1)
     await operations[0].ended()
     await held.begun.elements(atLeast: 2)
-    await clock.sleeping()
+    try await clock.sleeping()
     await clock.advance(by: .milliseconds(900))
     #expect(clock.sleepers == 1)
     #expect(fates(operations) == "+R")
@@ -48,13 +48,13 @@ struct TimeoutTests {
   }
 
   @Test(.holds("The slot"))
-  func `the slot is free when the body has returned, not at the timeout`() async {
+  func `the slot is free when the body has returned, not at the timeout`() async throws {
     let held = held(.serial)
     let first = held.execute(1)
       .finally { [log] in log.append("\(held.returned.elements)") }
     let operations = [first, held.execute(2)]
     await held.begun.elements(atLeast: 1)
-    await clock.sleeping()
+    try await clock.sleeping()
     await clock.advance(by: .seconds(1))
     await #expect(throws: UseCaseTimeout.self) { try await operations[0].value }
     #expect(fates(operations) == "FW")
@@ -69,7 +69,7 @@ struct TimeoutTests {
   }
 
   @Test(.holds("The body"))
-  func `a body that throws after its timeout changes nothing`() async {
+  func `a body that throws after its timeout changes nothing`() async throws {
     for error in [CancellationError(), Refused()] as [any Error] {
       let gate = Gate()
       let queue = UseCaseQueue(clock: clock)
@@ -82,7 +82,7 @@ struct TimeoutTests {
         .catch(UseCaseTimeout.self) { _ in log.append("timeout") }
         .catch(Refused.self) { _ in log.append("refused") }
         .onCancel { _ in log.append("onCancel") }
-      await clock.sleeping()
+      try await clock.sleeping()
       await clock.advance(by: .seconds(1))
       _ = try? await operation.value
       gate.open()
@@ -91,11 +91,11 @@ struct TimeoutTests {
     }
   }
 
-  @Test func `a cancellation before the timeout stays`() async {
+  @Test func `a cancellation before the timeout stays`() async throws {
     let held = held()
     let operation = held.execute(1).record(in: log)
     await held.begun.elements(atLeast: 1)
-    await clock.sleeping()
+    try await clock.sleeping()
     operation.cancel()
     await clock.advance(by: .seconds(2))
     held.open(1)
@@ -107,11 +107,11 @@ struct TimeoutTests {
   @Test(.holds("cancel after a timeout"), arguments: [true, false])
   func `a cancellation after the timeout leaves out the handlers that have not begun`(
     ofAll: Bool
-  ) async {
+  ) async throws {
     let held = held()
     let operation = held.execute(1).record(in: log)
     await held.begun.elements(atLeast: 1)
-    await clock.sleeping()
+    try await clock.sleeping()
     await clock.advance(by: .seconds(1))
     _ = try? await operation.value
     if ofAll { held.queue.cancelAll() } else { operation.cancel() }
@@ -122,11 +122,11 @@ struct TimeoutTests {
   }
 
   @Test(.holds("Timeouts of calls"))
-  func `the call form throws promptly although the body ignores its cancellation`() async {
+  func `the call form throws promptly although the body ignores its cancellation`() async throws {
     let held = held(.serial)
     let call = Task { try await held(1) }
     await held.begun.elements(atLeast: 1)
-    await clock.sleeping()
+    try await clock.sleeping()
     await clock.advance(by: .seconds(1))
     let error = await #expect(throws: UseCaseTimeout.self) { try await call.value }
     #expect(error?.duration == .seconds(1))
@@ -136,7 +136,7 @@ struct TimeoutTests {
     await held.queue.idle()
   }
 
-  @Test func `the call form inside the slot of its caller times out promptly, too`() async {
+  @Test func `the call form inside the slot of its caller times out promptly, too`() async throws {
     let queue = UseCaseQueue(.serial, clock: clock) { [log] event in
       if event.kind == .succeeded { log.append("outer succeeded") }
     }
@@ -146,7 +146,7 @@ struct TimeoutTests {
     }
     let operations = [outer.execute(1), held.execute(2)]
     await held.begun.elements(atLeast: 1)
-    await clock.sleeping()
+    try await clock.sleeping()
     await clock.advance(by: .seconds(1))
     await log.elements(atLeast: 1)
     // The inner body is still there, so nobody else may run.
@@ -158,17 +158,17 @@ struct TimeoutTests {
     #expect(fates(operations) == "++")
   }
 
-  @Test func `no timeout sleeps on the clock when its operation has ended`() async {
+  @Test func `no timeout sleeps on the clock when its operation has ended`() async throws {
     let held = held()
     let operations = held.executeFirst(20)
-    await clock.sleeping(20)
+    try await clock.sleeping(20)
     held.open(1...20)
     await allEnded(operations)
     #expect(clock.sleepers == 0)
     #expect(held.queue.activity.succeeded == 20)
   }
 
-  @Test func `in a race of timeout and response one wins, for every handler`() async {
+  @Test func `in a race of timeout and response one wins, for every handler`() async throws {
     for round in 1...300 {
       let held = held()
       let log = Log<String>()
@@ -176,7 +176,7 @@ struct TimeoutTests {
         .then { _ in log.append("then") }
         .catch(UseCaseTimeout.self) { _ in log.append("catch") }
         .onCancel { _ in log.append("onCancel") }
-      await clock.sleeping()
+      try await clock.sleeping()
       async let opened: Void = held.open(round)
       await clock.advance(by: .seconds(1))
       await opened

@@ -56,15 +56,15 @@ struct TimeoutCasesTests {
   }
 
   /// Executes, and returns when the body has begun and its time is being counted.
-  private func begin() async -> Operation {
+  private func begin() async throws -> Operation {
     let operation = held.execute(1)
     await held.begun.elements(atLeast: 1)
-    await clock.sleeping()
+    try await clock.sleeping()
     return operation
   }
 
-  @Test func `a timeout longer than the work is never heard of`() async {
-    let operation = await begin().record(in: log)
+  @Test func `a timeout longer than the work is never heard of`() async throws {
+    let operation = try await begin().record(in: log)
     await clock.advance(by: .seconds(1))
     held.open(1)
     await operation.ended()
@@ -75,8 +75,8 @@ struct TimeoutCasesTests {
   }
 
   @Test(.holds("Too late"))
-  func `a timeout shorter than the work is the failure, with its duration`() async {
-    let operation = await begin()
+  func `a timeout shorter than the work is the failure, with its duration`() async throws {
+    let operation = try await begin()
     await clock.advance(by: .seconds(2))
     let thrown = await #expect(throws: UseCaseTimeout.self) { try await operation.value }
     #expect(thrown?.duration == .seconds(2))
@@ -89,8 +89,8 @@ struct TimeoutCasesTests {
   }
 
   @Test(.holds("Too late"))
-  func `catch, common and finally run after a timeout, onCancel does not`() async {
-    let operation = await begin()
+  func `catch, common and finally run after a timeout, onCancel does not`() async throws {
+    let operation = try await begin()
       .common { [log] in log.append("common") }
       .catch(UseCaseTimeout.self) { [log] in log.append("timeout \($0.duration)") }
       .catch { [log] _ in log.append("catch") }
@@ -103,8 +103,8 @@ struct TimeoutCasesTests {
     #expect(log.elements == ["common", "timeout 2.0 seconds", "catch", "finally"])
   }
 
-  @Test func `catch of the timeout does not run when it did not pass`() async {
-    let operation = await begin()
+  @Test func `catch of the timeout does not run when it did not pass`() async throws {
+    let operation = try await begin()
       .catch(UseCaseTimeout.self) { [log] _ in log.append("timeout") }
       .finally { [log] in log.append("finally") }
     held.open(1)
@@ -112,13 +112,14 @@ struct TimeoutCasesTests {
     #expect(log.elements == ["finally"])
   }
 
-  @Test func `finally does not wait for the rest of a body that honours cancellation`() async {
+  @Test func `finally does not wait for the rest of a body that honours cancellation`() async throws
+  {
     let gate = Gate()
     let useCase = AnyUseCase(queue: UseCaseQueue(clock: clock), timeout: .seconds(2)) {
       (_: Int) in try await gate.pass()
     }
     let operation = useCase.execute(1).finally { [log] in log.append("finally") }
-    await clock.sleeping()
+    try await clock.sleeping()
     await clock.advance(by: .seconds(2))
     await operation.ended()
     #expect(log.elements == ["finally"])
@@ -127,7 +128,7 @@ struct TimeoutCasesTests {
   }
 
   @Test(.holds("The body"))
-  func `a body that looks at its cancellation sees the timeout`() async {
+  func `a body that looks at its cancellation sees the timeout`() async throws {
     let seen = Log<Bool>()
     let useCase = AnyUseCase(queue: UseCaseQueue(clock: clock), timeout: .seconds(2)) {
       (_: Int) in
@@ -137,7 +138,7 @@ struct TimeoutCasesTests {
     }
     let operation = useCase.execute(1)
     await seen.elements(atLeast: 1)
-    await clock.sleeping()
+    try await clock.sleeping()
     await clock.advance(by: .seconds(2))
     await operation.ended()
     #expect(seen.elements == [false, true])

@@ -119,7 +119,7 @@ struct UpdatesTests {
     #expect(log.elements == ["update 1", "finally"])
   }
 
-  @Test func `updates come before catch at a timeout`() async {
+  @Test func `updates come before catch at a timeout`() async throws {
     let (clock, reported, gate) = (ManualClock(), Gate(), Gate())
     let useCase = Reporting(on: UseCaseQueue(clock: clock), timeout: .seconds(1)) { report in
       report(1)
@@ -132,7 +132,7 @@ struct UpdatesTests {
       .finally { [log] in log.append("finally") }
     await reported.passIgnoringCancellation()
     await log.elements(atLeast: 1)
-    await clock.sleeping()
+    try await clock.sleeping()
     await clock.advance(by: .seconds(1))
     _ = try? await operation.value
     gate.open()

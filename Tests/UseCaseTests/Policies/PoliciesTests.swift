@@ -111,9 +111,9 @@ struct DebounceTests {
     held.open(1...9)
   }
 
-  @Test func `an operation waits for the whole debounce, then starts`() async {
+  @Test func `an operation waits for the whole debounce, then starts`() async throws {
     let operation = held.execute(1)
-    await clock.sleeping()
+    try await clock.sleeping()
     await clock.advance(by: .milliseconds(999))
     #expect(clock.sleepers == 1)
     #expect(fates([operation]) == "W")
@@ -135,26 +135,26 @@ struct DebounceTests {
   }
 
   @Test(.holds("debounce"))
-  func `of five quick operations only the last one ever starts`() async {
+  func `of five quick operations only the last one ever starts`() async throws {
     let operations = held.executeFirst(5)
     #expect(fates(operations) == "SSSSW")
     #expect(held.queue.activity.waiting == 1)
     await allEnded(operations.dropLast())
-    await clock.sleeping()
+    try await clock.sleeping()
     await clock.advance(by: .seconds(1))
     await allEnded(operations)
     #expect(fates(operations) == "SSSS+")
     #expect(held.begun.elements == [5])
   }
 
-  @Test func `the debounce of an incoming operation counts from its own execute`() async {
+  @Test func `the debounce of an incoming operation counts from its own execute`() async throws {
     let first = held.execute(1)
-    await clock.sleeping()
+    try await clock.sleeping()
     await clock.advance(by: .milliseconds(600))
     let second = held.execute(2)
     #expect(fates([first, second]) == "SW")
     await first.ended()
-    await clock.sleeping()
+    try await clock.sleeping()
     await clock.advance(by: .milliseconds(600))
     #expect(clock.sleepers == 1)
     #expect(fates([first, second]) == "SW")
@@ -164,7 +164,7 @@ struct DebounceTests {
   }
 
   @Test(.holds("debounce"))
-  func `an incoming operation supersedes the running one at once, and still waits`() async {
+  func `an incoming operation supersedes the running one at once, and still waits`() async throws {
     let clock = clock
     let gates = [Gate(), Gate()]
     let begun = Log<Int>()
@@ -173,12 +173,12 @@ struct DebounceTests {
       await gates[number].passIgnoringCancellation()
     }
     let first = useCase.execute(0)
-    await clock.sleeping()
+    try await clock.sleeping()
     await clock.advance(by: .seconds(1))
     await begun.elements(atLeast: 1)
     let second = useCase.execute(1)
     #expect(fates([first, second]) == "SW")
-    await clock.sleeping()
+    try await clock.sleeping()
     await clock.advance(by: .seconds(1))
     // The old body is still there: the new one overlaps it.
     await begun.elements(atLeast: 2)
@@ -187,32 +187,34 @@ struct DebounceTests {
     #expect(fates([first, second]) == "S+")
   }
 
-  @Test func `an operation cancelled during its debounce ends at once and never starts`() async {
+  @Test func `an operation cancelled during its debounce ends at once and never starts`()
+    async throws
+  {
     let operation = held.execute(1)
-    await clock.sleeping()
+    try await clock.sleeping()
     operation.cancel()
     #expect(held.queue.activity.isIdle)
     await operation.ended()
     #expect(clock.sleepers == 0)
     await clock.advance(by: .seconds(5))
     let later = held.execute(2)
-    await clock.sleeping()
+    try await clock.sleeping()
     await clock.advance(by: .seconds(1))
     await later.ended()
     #expect(held.begun.elements == [2])
   }
 
-  @Test func `a suspended queue starts the debounced operation when it resumes`() async {
+  @Test func `a suspended queue starts the debounced operation when it resumes`() async throws {
     held.queue.suspend()
     let operations = held.executeFirst(2)
     #expect(fates(operations) == "SW")
     await operations[0].ended()
-    await clock.sleeping()
+    try await clock.sleeping()
     // A later debounce on the same clock: when its operation has ended, this one is long over.
     let later = Held(on: UseCaseQueue(.cancelPrevious(debounce: .seconds(1)), clock: clock))
     later.open(1)
     let operation = later.execute(1)
-    await clock.sleeping(2)
+    try await clock.sleeping(2)
     await clock.advance(by: .seconds(1))
     await operation.ended()
     #expect(fates(operations) == "SW")
@@ -221,11 +223,11 @@ struct DebounceTests {
     #expect(held.begun.elements == [2])
   }
 
-  @Test func `a queue that resumes does not shorten the debounce`() async {
+  @Test func `a queue that resumes does not shorten the debounce`() async throws {
     held.queue.suspend()
     let operation = held.execute(1)
     held.queue.resume()
-    await clock.sleeping()
+    try await clock.sleeping()
     #expect(fates([operation]) == "W")
     await clock.advance(by: .seconds(1))
     await operation.ended()

@@ -24,20 +24,20 @@ struct ThrottleTests {
   }
 
   /// Advances the clock as soon as an operation sleeps on it.
-  private func advanceSleeping(byMilliseconds milliseconds: Int) async {
-    await clock.sleeping()
+  private func advanceSleeping(byMilliseconds milliseconds: Int) async throws {
+    try await clock.sleeping()
     await advance(byMilliseconds: milliseconds)
   }
 
   @Test(.holds("throttle"))
-  func `throttle starts the first of five at once, and the last after the interval`() async {
+  func `throttle starts the first of five at once, and the last after the interval`() async throws {
     let operations = held.executeFirst(5)
     #expect(fates(operations) == "RSSSW")
     #expect(held.queue.activity.waiting == 1)
     held.open(1...5)
     await allEnded(operations.dropLast())
     #expect(fates(operations) == "+SSSW")
-    await advanceSleeping(byMilliseconds: 999)
+    try await advanceSleeping(byMilliseconds: 999)
     #expect(clock.sleepers == 1)
     #expect(fates(operations) == "+SSSW")
     await advance(byMilliseconds: 1)
@@ -57,7 +57,7 @@ struct ThrottleTests {
   }
 
   @Test(.holds("throttle"))
-  func `in a long flood one operation starts in each interval, and the last one`() async {
+  func `in a long flood one operation starts in each interval, and the last one`() async throws {
     let starts = Log<String>()
     let useCase = AnyUseCase(queue: held.queue) { [clock] (number: Int) in
       starts.append("\(number) at \(clock.now.offset)")
@@ -65,7 +65,7 @@ struct ThrottleTests {
     }
     for number in 0..<25 {
       let operation = useCase.execute(number)
-      if operation.state == .running { await operation.ended() } else { await clock.sleeping() }
+      if operation.state == .running { await operation.ended() } else { try await clock.sleeping() }
       await advance(byMilliseconds: 100)
       if number % 10 == 9 { await operation.ended() }
     }
@@ -78,7 +78,7 @@ struct ThrottleTests {
   }
 
   @Test(.holds("The interval"))
-  func `the interval is counted from the start of the last body, not from its end`() async {
+  func `the interval is counted from the start of the last body, not from its end`() async throws {
     var operations = [held.execute(1)]
     await held.begun.elements(atLeast: 1)
     await advance(byMilliseconds: 600)
@@ -86,7 +86,7 @@ struct ThrottleTests {
     await operations[0].ended()
     operations.append(held.execute(2))
     #expect(fates(operations) == "+W")
-    await advanceSleeping(byMilliseconds: 400)
+    try await advanceSleeping(byMilliseconds: 400)
     await allEnded(operations)
     #expect(fates(operations) == "++")
   }
@@ -102,10 +102,10 @@ struct ThrottleTests {
   }
 
   @Test(.holds("Slow throttled bodies"))
-  func `a body that takes longer than the interval is not overlapped`() async {
+  func `a body that takes longer than the interval is not overlapped`() async throws {
     var operations = held.executeFirst(2)
     await held.begun.elements(atLeast: 1)
-    await advanceSleeping(byMilliseconds: 5_000)
+    try await advanceSleeping(byMilliseconds: 5_000)
     operations.append(held.execute(3))
     #expect(fates(operations) == "RSW")
     held.open(1...4)
@@ -115,16 +115,16 @@ struct ThrottleTests {
     // The third has started at five seconds.
     operations.append(held.execute(4))
     #expect(fates(operations) == "+S+W")
-    await advanceSleeping(byMilliseconds: 1_000)
+    try await advanceSleeping(byMilliseconds: 1_000)
     await allEnded(operations)
     #expect(held.crowd.peak == 1)
   }
 
   @Test(.holds("The interval"))
-  func `an operation that is cancelled while it waits is no start`() async {
+  func `an operation that is cancelled while it waits is no start`() async throws {
     let first = await run(1)
     let second = held.execute(2)
-    await advanceSleeping(byMilliseconds: 400)
+    try await advanceSleeping(byMilliseconds: 400)
     second.cancel()
     #expect(held.queue.activity.isIdle)
     await second.ended()
@@ -138,14 +138,14 @@ struct ThrottleTests {
   }
 
   @Test(.holds("The interval"))
-  func `an operation that is superseded while it waits is no start`() async {
+  func `an operation that is superseded while it waits is no start`() async throws {
     let first = await run(1)
     let second = held.execute(2)
-    await advanceSleeping(byMilliseconds: 400)
+    try await advanceSleeping(byMilliseconds: 400)
     let operations = [first, second, held.execute(3)]
     #expect(fates(operations) == "+SW")
     await second.ended()
-    await clock.sleeping()
+    try await clock.sleeping()
     held.open(3)
     await advance(byMilliseconds: 600)
     await allEnded(operations)
@@ -153,7 +153,7 @@ struct ThrottleTests {
   }
 
   @Test(.holds("The interval"))
-  func `the interval goes on when the running operation is cancelled`() async {
+  func `the interval goes on when the running operation is cancelled`() async throws {
     let first = held.execute(1)
     await held.begun.elements(atLeast: 1)
     first.cancel()
@@ -161,7 +161,7 @@ struct ThrottleTests {
     #expect(fates(operations) == "CW")
     held.open(1...2)
     await first.ended()
-    await advanceSleeping(byMilliseconds: 999)
+    try await advanceSleeping(byMilliseconds: 999)
     #expect(fates(operations) == "CW")
     await advance(byMilliseconds: 1)
     await allEnded(operations)
@@ -169,7 +169,7 @@ struct ThrottleTests {
   }
 
   @Test(.holds("Suspended throttles"))
-  func `a throttled queue that resumes within the interval goes on waiting`() async {
+  func `a throttled queue that resumes within the interval goes on waiting`() async throws {
     let first = await run(1)
     held.queue.suspend()
     let operations = [first, held.execute(2), held.execute(3)]
@@ -177,7 +177,7 @@ struct ThrottleTests {
     held.queue.resume()
     #expect(fates(operations) == "+SW")
     await operations[1].ended()
-    await clock.sleeping()
+    try await clock.sleeping()
     held.open(3)
     await advance(byMilliseconds: 1_000)
     await allEnded(operations)
@@ -185,7 +185,8 @@ struct ThrottleTests {
   }
 
   @Test(.holds("Suspended throttles"))
-  func `a throttled queue that resumes after the interval starts the newest at once`() async {
+  func `a throttled queue that resumes after the interval starts the newest at once`() async throws
+  {
     var operations = [await run(1)]
     await advance(byMilliseconds: 1_000)
     held.queue.suspend()
@@ -199,14 +200,14 @@ struct ThrottleTests {
     // The interval is counted from the start, which was at two seconds.
     operations.append(held.execute(4))
     #expect(fates(operations) == "+S+W")
-    await advanceSleeping(byMilliseconds: 1_000)
+    try await advanceSleeping(byMilliseconds: 1_000)
     await allEnded(operations)
   }
 
   @Test(.holds("The end of a throttled wait"))
-  func `cancelAll cancels the operation that waits for the interval`() async {
+  func `cancelAll cancels the operation that waits for the interval`() async throws {
     let operations = [await run(1), held.execute(2)]
-    await clock.sleeping()
+    try await clock.sleeping()
     held.queue.cancelAll()
     #expect(fates(operations) == "+C")
     #expect(held.queue.activity.isIdle)
@@ -226,15 +227,15 @@ struct ThrottleTests {
   }
 
   @Test(.holds("The interval"))
-  func `a clock that jumps over many intervals starts one operation`() async {
+  func `a clock that jumps over many intervals starts one operation`() async throws {
     var operations = [await run(1), held.execute(2)]
     held.open(2...3)
-    await clock.sleeping()
+    try await clock.sleeping()
     await clock.advance(by: .seconds(3_600))
     await operations[1].ended()
     operations.append(held.execute(3))
     #expect(fates(operations) == "++W")
-    await advanceSleeping(byMilliseconds: 1_000)
+    try await advanceSleeping(byMilliseconds: 1_000)
     await allEnded(operations)
   }
 
@@ -251,7 +252,7 @@ struct ThrottleTests {
   }
 
   @Test(.holds("The end of a throttled wait"))
-  func `a throttled operation still runs when its queue was let go`() async {
+  func `a throttled operation still runs when its queue was let go`() async throws {
     let lifetime = Lifetime()
     var useCase: AnyUseCase<Int, Int>? = AnyUseCase(
       queue: UseCaseQueue(.throttle(.seconds(1)), clock: clock)
@@ -263,7 +264,7 @@ struct ThrottleTests {
     let operations = (1...3).compactMap { useCase?.execute($0) }
     useCase = nil
     await allEnded(operations.dropLast())
-    await advanceSleeping(byMilliseconds: 1_000)
+    try await advanceSleeping(byMilliseconds: 1_000)
     await allEnded(operations)
     #expect(fates(operations) == "+S+")
     #expect(lifetime.alive == 0)
@@ -271,7 +272,7 @@ struct ThrottleTests {
   }
 
   @Test(.holds("The end of a throttled wait"))
-  func `nothing sleeps and nothing is left when the waiting operation is cancelled`() async {
+  func `nothing sleeps and nothing is left when the waiting operation is cancelled`() async throws {
     let lifetime = Lifetime()
     weak var queue: UseCaseQueue?
     do {
@@ -283,7 +284,7 @@ struct ThrottleTests {
       queue = useCase.queue
       let operations = [useCase.execute(1), useCase.execute(2)]
       await operations[0].ended()
-      await clock.sleeping()
+      try await clock.sleeping()
       operations[1].cancel()
       await operations[1].ended()
     }
@@ -302,7 +303,7 @@ struct ThrottleTests {
     queue.cancelAll()
   }
 
-  @Test func `a throttled operation is told as waiting, then as running`() async {
+  @Test func `a throttled operation is told as waiting, then as running`() async throws {
     let events = Log<String>()
     let queue = UseCaseQueue(.throttle(.seconds(1)), clock: clock) { event in
       events.append("\(event.kind)")
@@ -310,7 +311,7 @@ struct ThrottleTests {
     let useCase = AnyUseCase(queue: queue) { (number: Int) in number }
     await useCase.execute(1).ended()
     let second = useCase.execute(2)
-    await advanceSleeping(byMilliseconds: 1_000)
+    try await advanceSleeping(byMilliseconds: 1_000)
     await second.ended()
     let told = ["running", "succeeded", "ended"]
     #expect(events.elements == told + ["waiting"] + told)

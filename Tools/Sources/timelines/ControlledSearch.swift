@@ -22,7 +22,7 @@ struct ControlledSearch: Equatable, Sendable {
   }
 
   /// Executes real searches, one when the one before it has begun.
-  static func run() async -> ControlledSearch {
+  static func run() async throws -> ControlledSearch {
     let search = ControlledUseCase<String, [String]>(queue: UseCaseQueue(.cancelPrevious))
     let shown = Mutex([String]())
     var operations: [UseCaseOperation<String, [String]>] = []
@@ -30,7 +30,7 @@ struct ControlledSearch: Equatable, Sendable {
     for text in ["e", "em"] {
       let operation = search.execute(text)
       operations.append(operation.then { titles in shown.withLock { $0 += titles } })
-      calls.append(await search.next())
+      calls.append(try await search.next())
     }
     let answer = ["Emma"]
     calls.last?.succeed(answer)

@@ -102,7 +102,7 @@ enum Purchase {
   }
 
   /// Runs the purchase, and returns its trace.
-  static func trace() async -> String {
+  static func trace() async throws -> String {
     let clock = ManualClock()
     let trace = Trace(clock: clock)
     let queue = UseCaseQueue(clock: clock) { trace.hear($0) }
@@ -111,7 +111,7 @@ enum Purchase {
       queue: queue, loadCart: step, pay: Pay(queue: queue, authorize: step))
     let operation = checkout.execute(["old card", "new card"])
     for duration in [80, 120, 120] {
-      await clock.sleeping()
+      try await clock.sleeping()
       await clock.advance(by: .milliseconds(duration))
     }
     await operation.ended()
