@@ -64,7 +64,7 @@ struct Drawing: Equatable, Sendable {
     } svg: {
       session.svg(in: $0)
     }
-    let controlled = await ControlledSearch.run()
+    let controlled = try await ControlledSearch.run()
     let tutorial = TutorialCard(search: await Scenario.superseded.run(), pool: pool)
     let busy = await Scenario.busyQueue.run().svg(in: .english, showsBusy: true)
     return drawings + [

@@ -25,7 +25,7 @@ struct Main {
       guard let language = Language(rawValue: name) else { fail() }
       try await printText(in: language)
     case ("--trace", nil):
-      print(await Purchase.trace(), terminator: "")
+      print(try await Purchase.trace(), terminator: "")
     case ("--check", nil):
       let stale = try await Drawing.all().filter { !$0.isWritten }
       for drawing in stale { print("\(drawing.path) is not what is drawn now:\n\n\(drawing.text)") }

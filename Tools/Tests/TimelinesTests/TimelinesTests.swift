@@ -131,8 +131,8 @@ struct TimelinesTests {
     #expect(await Scenario.unlimited.run().busy == [0..<51])
   }
 
-  @Test func `a test receives each call, and answers the newest`() async {
-    let search = await ControlledSearch.run()
+  @Test func `a test receives each call, and answers the newest`() async throws {
+    let search = try await ControlledSearch.run()
     #expect(
       search.calls == [
         .init(request: "e", mark: .cancelled(.superseded)), .init(request: "em", mark: .succeeded),
