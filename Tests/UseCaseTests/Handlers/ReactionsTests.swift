@@ -219,6 +219,22 @@ struct ReactionsTests {
     #expect(log.elements == ["attach 1"])
   }
 
+  @Test(arguments: [false, true])
+  func `a scope keeps nothing of a reaction that is cancelled`(isStoredLate: Bool) {
+    let (lifetime, scope) = (Lifetime(), UseCaseScope())
+    do {
+      let reactions = UseCaseReactions()
+      reactions.to(Held.self) { [token = lifetime.track()] _ in withExtendedLifetime(token) {} }
+      let reaction = reactions.to(Held.self) { _ in }
+      if isStoredLate { reaction.cancel() }
+      reaction.store(in: scope).store(in: scope)
+      #expect(lifetime.alive == 1)
+      reaction.cancel()
+    }
+    #expect(lifetime.alive == 0)
+    withExtendedLifetime(scope) {}
+  }
+
   @Test func `a reaction that is cancelled is let go with no lock held`() {
     let lifetime = Lifetime()
     let reactions = reactions
