@@ -58,26 +58,26 @@ struct IndicatorTests {
   }
 
   @Test(arguments: Page.allCases)
-  func `a superseded call leaves the indicator on`(page: Page) async {
+  func `a superseded call leaves the indicator on`(page: Page) async throws {
     let server = Server(queue: UseCaseQueue(.cancelPrevious))
     let example = example(page, server)
     let old = example.type("s")
-    _ = await server.next()
+    _ = try await server.next()
     let new = example.type("sw")
     await old.ended()
     await becomes(true, example)
     #expect(server.queue.isBusy && example.isOn())
-    await server.next().succeed([])
+    try await server.next().succeed([])
     await new.ended()
     await becomes(false, example)
   }
 
   @Test(arguments: Page.allCases)
-  func `a dropped call leaves the indicator on`(page: Page) async {
+  func `a dropped call leaves the indicator on`(page: Page) async throws {
     let server = Server(queue: UseCaseQueue(.dropWhileBusy))
     let example = example(page, server)
     let first = example.type("s")
-    let call = await server.next()
+    let call = try await server.next()
     await becomes(true, example)
     await example.type("sw").ended()
     #expect(example.isOn())
@@ -87,11 +87,11 @@ struct IndicatorTests {
   }
 
   @Test(arguments: Page.allCases)
-  func `a failed or cancelled call turns the indicator off`(page: Page) async {
+  func `a failed or cancelled call turns the indicator off`(page: Page) async throws {
     let server = Server(queue: UseCaseQueue(.serial))
     let example = example(page, server)
     let failing = example.type("s")
-    await server.next().fail(Offline())
+    try await server.next().fail(Offline())
     await failing.ended()
     await becomes(false, example)
     let cancelled = example.type("s")
@@ -102,28 +102,28 @@ struct IndicatorTests {
   }
 
   @Test(arguments: Page.allCases)
-  func `one of two calls that ends leaves the indicator on`(page: Page) async {
+  func `one of two calls that ends leaves the indicator on`(page: Page) async throws {
     for policy in [UseCaseQueue.Policy.unlimited, .serial, .keepLatest] {
       let server = Server(queue: UseCaseQueue(policy))
       let example = example(page, server)
       let operations = [example.type("s"), example.type("sw")]
-      await server.next().succeed([])
+      try await server.next().succeed([])
       while operations.allSatisfy({ $0.outcome == nil }) { await Task.yield() }
       let ended = operations[0].outcome == nil ? 1 : 0
       await operations[ended].ended()
       await becomes(true, example)
       #expect(example.isOn())
-      await server.next().succeed([])
+      try await server.next().succeed([])
       await operations[1 - ended].ended()
       await becomes(false, example)
     }
   }
 
-  @Test func `the screen of the README shows an error in words`() async {
+  @Test func `the screen of the README shows an error in words`() async throws {
     let server = Server()
     let screen = ReadmeCode.SearchScreen(search: server)
     let operation = screen.type("s")
-    await server.next().fail(Offline())
+    try await server.next().fail(Offline())
     await operation.ended()
     #expect(screen.lines == ["You are offline."])
   }
