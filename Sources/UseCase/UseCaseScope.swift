@@ -41,6 +41,9 @@ public final class UseCaseScope: Sendable {
   /// - Complexity: O(*n*) in the number of operations.
   public func cancelAll() { members.cancelAll(.requested) }
 
+  /// Lets go of all operations, which go on.
+  func release() { members.removeAll() }
+
   /// Runs the closure when the scope is deallocated. Returns the number by which to forget it.
   func whenEnded(_ end: @escaping @Sendable () -> Void) -> Int {
     endings.withLock { endings in

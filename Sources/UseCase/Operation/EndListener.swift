@@ -23,12 +23,19 @@ final class MemberGroup: Sendable {
   var count: Int { members.withLock { $0.count } }
 
   func insert(_ member: any QueueMember) {
-    let id = member.ticket.id
+    let id = member.id
     _ = members.withLock { $0.updateValue(member, forKey: id) }
   }
 
   func remove(_ id: UseCaseOperationID) {
     _ = members.withLock { $0.removeValue(forKey: id) }
+  }
+
+  func removeAll() {
+    _ = members.withLock { members in
+      defer { members = [:] }
+      return members
+    }
   }
 
   /// Cancels the members in order of `execute`.
