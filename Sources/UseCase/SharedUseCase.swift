@@ -208,7 +208,7 @@ private final class SharedRiders<Base: UseCase>: RidersKeeper where Base.Request
   /// interceptor answered in place of the body. The riders that are left ask for the outcome.
   private func runIsOver(_ run: any Untyped, _ riders: UseCaseQueue) {
     if case .cancelled(let reason)? = run.verdict {
-      let riders = machine.withLock { $0.riders }.sorted { $0.ticket.id < $1.ticket.id }
+      let riders = machine.withLock { $0.riders }.sorted { $0.id < $1.id }
       for rider in riders { rider.cancel(reason) }
     }
     riders.resume()
@@ -227,7 +227,7 @@ private final class SharedRiders<Base: UseCase>: RidersKeeper where Base.Request
   func waitsForCodeHere(_ rider: UseCaseOperationID) -> Bool {
     let (run, firstCall) = machine.withLock { ($0.run(of: rider), $0.firstCall) }
     guard let run else { return false }
-    let id = run.ticket.id
+    let id = run.id
     // The call that starts the run has boarded before the run has called anything.
     return Slot.isAwaited(by: id) || run.isDeadlock || rider != firstCall && Slot.isNeeded(by: id)
   }

@@ -20,6 +20,8 @@ struct OperationCore: ~Copyable, Sendable {
   @usableFromInline let useCaseType: any Any.Type
   @usableFromInline let source: SlotSource
   private let lastWait = Atomic<Int32>(0)
+  private let priorityValue = Atomic<UInt8>(0)
+  private let isRaised = Atomic(false)
   private let guarded: Lock<Guarded>
 
   // Small values are last, which saves sixteen bytes an operation.
@@ -36,7 +38,7 @@ struct OperationCore: ~Copyable, Sendable {
   ) {
     self.useCaseType = useCaseType
     isObserved = queue.observer != nil
-    parent = isObserved || !queue.isPlain ? Slot.holder()?.ticket.id : nil
+    parent = isObserved || !queue.isPlain ? Slot.holder()?.id : nil
     guarded = Lock(Guarded(machine: Machine(isObserved: isObserved)))
     source = SlotSource(queue: queue, isCall: isCall, riders: riders)
   }
@@ -56,13 +58,14 @@ struct OperationCore: ~Copyable, Sendable {
 
   /// Asks for a slot for `member`. The observer hears of the decision before this returns.
   @usableFromInline
-  func submit(_ member: any QueueMember) -> (Admission, sleep: UseCaseQueue.Sleep?) {
-    let (admission, sleep) = source.admit(member)
+  func submit(_ member: any QueueMember, priority: TaskPriority?) -> Admission {
+    priorityValue.store((priority ?? Task.currentPriority).rawValue, ordering: .relaxed)
+    let admission = source.admit(member)
     // The machine assumes a start, so an unobserved one changes nothing.
     if isObserved || admission != .start {
       change(isTelling: true) { $0.admit(as: admission) }
     }
-    return (admission, sleep)
+    return admission
   }
 
   func grant() { withMachine { $0.grant() }?.resume(returning: true) }
@@ -72,6 +75,28 @@ struct OperationCore: ~Copyable, Sendable {
   func keep(_ job: consuming Task<Void, any Error>) {
     var job = Optional(job)
     if withMachine({ $0.keep(&job) }) { job?.cancel() }
+    if isRaised.load(ordering: .sequentiallyConsistent) { escalateJob() }
+  }
+
+  var priority: TaskPriority {
+    TaskPriority(rawValue: priorityValue.load(ordering: .sequentiallyConsistent))
+  }
+
+  /// Raises the priority, if it is lower: that of the task, and that in the line of the queue.
+  func raise(to priority: TaskPriority) {
+    let (old, _) = priorityValue.max(priority.rawValue, ordering: .sequentiallyConsistent)
+    guard old < priority.rawValue else { return }
+    // If the task does not exist yet, it is escalated as soon as it does.
+    isRaised.store(true, ordering: .sequentiallyConsistent)
+    escalateJob()
+    source.raise(to: priority)
+  }
+
+  private func escalateJob() {
+    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *),
+      let job = withMachine({ $0.job })
+    else { return }
+    job.escalatePriority(to: priority)
   }
 
   /// The body begins, unless there is an outcome already.
@@ -142,8 +167,7 @@ struct OperationCore: ~Copyable, Sendable {
     var event: EventLine.Event?
     let outcome = withMachine { machine in
       defer { event = machine.beginTelling() }
-      return machine.concludeEarly(
-        verdict, sleeps: queue.policy.pause != nil, tellsFailure: tellsFailure)
+      return machine.concludeEarly(verdict, tellsFailure: tellsFailure)
     }
     guard let outcome else {
       unlistIfDelivered()
@@ -199,7 +223,7 @@ struct OperationCore: ~Copyable, Sendable {
   }
 
   func listen(_ listener: EndListener, handles: Bool) {
-    withMachine { $0.listen(listener, handles: handles) }?.tell(source.ticket.id)
+    withMachine { $0.listen(listener, handles: handles) }?.tell(source.id)
   }
 
   // MARK: - Delivery
@@ -301,7 +325,7 @@ struct OperationCore: ~Copyable, Sendable {
         if event == .outcome, case .failure(let error)? = verdict { error } else { nil }
       queue.observer?(
         UseCaseEvent(
-          id: source.ticket.id, type: useCaseType, kind: event.kind(for: verdict),
+          id: source.id, type: useCaseType, kind: event.kind(for: verdict),
           parent: parent, error: error))
       next = withMachine { $0.goOnTelling() }
     }

@@ -68,6 +68,9 @@ struct OperationMachine<
     return slot.isWaiting ? .waiting : .running
   }
 
+  /// The task of the body, as long as there is no verdict.
+  @inline(__always) var job: Job? { verdictLife.job }
+
   /// Whether code runs in the slot.
   @inline(__always) var isOccupied: Bool { slot.isOccupied }
 }
@@ -173,19 +176,17 @@ extension OperationMachine {
   ///
   /// - Parameters:
   ///   - verdict: Why.
-  ///   - sleeps: Whether the task sleeps before the body begins. Its cancellation wakes it. Any
-  ///     other task whose body has not begun is not cancelled, because it ends by itself and may
-  ///     deliver.
   ///   - tellsFailure: Whether a failure is told if nobody handles it.
   /// - Returns: The consequences; nil if there was a verdict already.
   @inline(__always) mutating func concludeEarly(
-    _ verdict: Verdict, sleeps: Bool, tellsFailure: Bool = false
+    _ verdict: Verdict, tellsFailure: Bool = false
   ) -> EarlyOutcome? {
     if let earlier = verdictLife.verdict {
       if case .cancelled(let reason) = verdict { delivery.silence(reason, after: earlier.kind) }
       return nil
     }
-    let isJobCancelled = slot.isOccupied || sleeps
+    // A task whose body has not begun ends by itself, and may deliver.
+    let isJobCancelled = slot.isOccupied
     let job = verdictLife.concludeEarly(verdict, cancelsJob: isJobCancelled)
     announceOutcome(tellsFailure: tellsFailure)
     let startHandlers = slot.hasBegun ? [] : delivery.takeUpdates()

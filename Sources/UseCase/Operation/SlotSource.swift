@@ -7,9 +7,8 @@ struct SlotSource: ~Copyable, Sendable {
 
   @usableFromInline let dependents: Dependents?
 
-  // The ticket is written once, before any other thread sees the operation.
+  /// Written once, before any other thread sees the operation.
   private let number = Atomic<UInt64>(0)
-  private let seat = Atomic<Int32>(0)
 
   @inline(__always)
   init(queue: UseCaseQueue, isCall: Bool, riders: (@Sendable () -> [any QueueMember])?) {
@@ -28,36 +27,35 @@ struct SlotSource: ~Copyable, Sendable {
   /// Whether the operation is a run, which its riders share.
   @usableFromInline var isRun: Bool { dependents?.riders != nil }
 
-  var ticket: QueueTicket {
-    get {
-      let id = UseCaseOperationID(number: number.load(ordering: .relaxed))
-      return QueueTicket(seat: seat.load(ordering: .relaxed), id: id)
-    }
-    nonmutating set {
-      seat.store(newValue.seat, ordering: .relaxed)
-      number.store(newValue.id.number, ordering: .relaxed)
-    }
+  var id: UseCaseOperationID {
+    get { UseCaseOperationID(number: number.load(ordering: .relaxed)) }
+    nonmutating set { number.store(newValue.number, ordering: .relaxed) }
   }
 
   /// Asks for a slot. A guest is in one already.
   @inline(__always)
-  func admit(_ member: any QueueMember) -> (Admission, sleep: UseCaseQueue.Sleep?) {
+  func admit(_ member: any QueueMember) -> Admission {
     guard isGuest else { return queue.admit(member) }
-    ticket = QueueTicket(seat: 0, id: .next())
-    return (.start, nil)
+    id = .next()
+    return .start
+  }
+
+  /// The operation moves forward, if its queue has a line by priority. A guest waits in none.
+  func raise(to priority: TaskPriority) {
+    if !isGuest { queue.raise(id, to: priority) }
   }
 
   /// Whether the running code would wait for ever if it awaited the operation here.
   func isDeadlock(isWaiting: @autoclosure () -> Bool) -> Bool {
     queue.policy.isSerial
-      ? isWaiting() && queue.isHeldHere : queue.ridersKeeper?.waitsForCodeHere(ticket.id) ?? false
+      ? isWaiting() && queue.isHeldHere : queue.ridersKeeper?.waitsForCodeHere(id) ?? false
   }
 
   /// The operation has an early outcome. The queue counts no guests, but a run has guests among its
   /// riders. Returns whether the queue lists the operation until its handlers have begun.
   func concludedEarly(as kind: Verdict.Kind) -> Bool {
-    guard isGuest else { return queue.concludedEarly(ticket, as: kind) }
-    queue.ridersKeeper?.concludedEarly(ticket.id)
+    guard isGuest else { return queue.concludedEarly(id, as: kind) }
+    queue.ridersKeeper?.concludedEarly(id)
     return false
   }
 
@@ -69,13 +67,13 @@ struct SlotSource: ~Copyable, Sendable {
       host.exit()
       return false
     }
-    queue.giveBack(ticket, as: slot.kind)
+    queue.giveBack(id, as: slot.kind)
     return queue.policy.deliversOnlyNewest && slot.kind != .cancelled
   }
 
   /// Handlers of the outcome are left: an incoming operation may supersede the operation.
-  func list(_ member: any QueueMember) { queue.list(member, ticket.id) }
+  func list(_ member: any QueueMember) { queue.list(member, id) }
 
   /// No handler of the outcome is left, of those for which the queue lists the operation so often.
-  func unlist(_ count: Int32) { queue.unlist(ticket.id, count) }
+  func unlist(_ count: Int32) { queue.unlist(id, count) }
 }

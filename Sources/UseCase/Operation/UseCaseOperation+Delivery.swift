@@ -58,7 +58,7 @@ extension OperationCore {
       case .forget(let handlers): withExtendedLifetime(handlers) {}
       case .unhandledFailure: return true
       case .listeners(let listeners):
-        for listener in listeners { listener.tell(source.ticket.id) }
+        for listener in listeners { listener.tell(source.id) }
       case .done: return false
       }
     }

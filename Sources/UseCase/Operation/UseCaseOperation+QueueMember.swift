@@ -1,10 +1,8 @@
 // The operation as its queue, and the keeper of its queue, see it.
 
 extension UseCaseOperation: QueueMember {
-  @usableFromInline var ticket: QueueTicket {
-    get { core.source.ticket }
-    set { core.source.ticket = newValue }
-  }
+  @usableFromInline
+  func receive(_ id: UseCaseOperationID) { core.source.id = id }
 
   @usableFromInline var queueID: ObjectIdentifier { ObjectIdentifier(core.queue) }
 

@@ -25,6 +25,11 @@ struct VerdictLife<Job: Sendable>: Sendable {
     }
   }
 
+  /// The task of the body, as long as there is no verdict.
+  var job: Job? {
+    if case .open(let job) = state { job } else { nil }
+  }
+
   @inline(__always) var isOpen: Bool {
     if case .open = state { true } else { false }
   }

@@ -3,8 +3,11 @@ import UseCaseInternals
 /// An operation as its queue sees it.
 @usableFromInline
 protocol QueueMember: AdmittedOperation {
-  /// The place in the queue, which the queue sets once, at admission, under its lock.
-  var ticket: QueueTicket { get set }
+  /// The identity of the member, which it receives once, at admission, under the lock of its queue.
+  func receive(_ id: UseCaseOperationID)
+
+  /// The priority of the member, which may grow.
+  var priority: TaskPriority { get }
 
   /// The queue that gives out the slot.
   var queueID: ObjectIdentifier { get }
@@ -37,15 +40,6 @@ protocol QueueMember: AdmittedOperation {
 
   /// An operation that the body has called was cancelled for a reason of its own.
   func noteCancellation(ofCall reason: UseCaseCancellation)
-}
-
-/// The place of a member in its queue.
-///
-/// Seats are used again, so the identity tells a member from an earlier one in the same seat.
-@usableFromInline
-struct QueueTicket: Hashable, Sendable {
-  let seat: Int32
-  let id: UseCaseOperationID
 }
 
 /// The members that wait for another one: its caller, in the call form, and the riders of a shared

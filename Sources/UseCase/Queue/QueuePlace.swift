@@ -19,7 +19,7 @@ package struct QueuePlace: Sendable {
   }
 
   /// The innermost operation around the running code, of any queue.
-  package static var operation: UseCaseOperationID? { Slot.innermost?.ticket.id }
+  package static var operation: UseCaseOperationID? { Slot.innermost?.id }
 }
 
 extension UseCaseQueue {
@@ -30,7 +30,7 @@ extension UseCaseQueue {
     }
     let isOwn = innermost.queueID == ObjectIdentifier(self) && innermost.isOccupied
     return QueuePlace(
-      operation: innermost.ticket.id, useCaseType: innermost.useCaseType, isOwn: isOwn,
+      operation: innermost.id, useCaseType: innermost.useCaseType, isOwn: isOwn,
       isHeld: isOwn || isHeldHere)
   }
 }

@@ -42,7 +42,7 @@ enum Slot {
   private static func isAwaited(
     _ member: (any QueueMember)?, by operation: UseCaseOperationID
   ) -> Bool {
-    nearest(from: member) { $0.ticket.id == operation } != nil
+    nearest(from: member) { $0.id == operation } != nil
   }
 
   /// Whether a call from the operation waits for a slot that the running code holds.
@@ -65,13 +65,13 @@ enum Slot {
       next = dependents?.caller
       // A host keeps its slot, and its value, until its guests have left, even after its caller has
       // stopped awaiting it.
-      if let host = dependents?.host, host.ticket.id != next?.ticket.id,
-        hosts.insert(host.ticket.id).inserted
+      if let host = dependents?.host, host.id != next?.id,
+        hosts.insert(host.id).inserted
       {
         others.append(host)
       }
       // A body that awaits its own run rides it until this is found.
-      if let riders = dependents?.riders, runs.insert(member.ticket.id).inserted {
+      if let riders = dependents?.riders, runs.insert(member.id).inserted {
         others += riders()
       }
     }

@@ -44,8 +44,6 @@ struct OperationWorld: ActedWorld {
 
   private var parts: OperationParts
   let isObserved: Bool
-  /// Whether the task of the body sleeps first.
-  let sleeps: Bool
   /// Whether the queue lets only the newest deliver.
   let deliversOnlyNewest: Bool
   /// Whether failures that nobody handles are told.
@@ -96,12 +94,11 @@ struct OperationWorld: ActedWorld {
   var isAdmitted = false
 
   init(
-    isObserved: Bool = false, sleeps: Bool = false, tellsFailures: Bool = false,
+    isObserved: Bool = false, tellsFailures: Bool = false,
     reactions: [HandlerBranch: Reaction] = [:], deliversOnlyNewest: Bool = false
   ) {
     parts = OperationParts(isObserved: isObserved)
     self.isObserved = isObserved
-    self.sleeps = sleeps
     self.deliversOnlyNewest = deliversOnlyNewest
     self.tellsFailures = tellsFailures
     self.reactions = reactions
