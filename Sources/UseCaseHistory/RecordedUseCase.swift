@@ -18,18 +18,18 @@ public import UseCase
 /// call.
 public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
   let base: Base
-  let core: HistoryCore
+  let history: UseCaseHistory
   let identity: RecordedIdentity<Base>
 
   @usableFromInline
-  init(_ base: Base, _ identity: RecordedIdentity<Base>, in core: HistoryCore) {
+  init(_ base: Base, _ identity: RecordedIdentity<Base>, in history: UseCaseHistory) {
     self.base = base
     self.identity = identity
-    self.core = core
+    self.history = history
   }
 
   /// The lane of the history.
-  public var queue: UseCaseQueue { core.lane }
+  public var queue: UseCaseQueue { history.lane }
 
   /// The timeout of the base use case.
   ///
@@ -50,14 +50,14 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
   /// - Complexity: That of the base use case, and O(*n*) in the number of entries that leave.
   @inline(__always)
   public func main(_ request: Base.Request) async throws -> Base.Response {
-    switch core.enter(identity.useCaseType) {
+    switch history.enter(identity.useCaseType) {
     case .elsewhere:
       return try await executed(request)
     case .answered(let frame):
       defer { frame.end() }
       return try await HistoryFrame.local.withValue(.inside(frame)) { try await base.main(request) }
     case .recording(let frame):
-      let ledger = core.ledger
+      let ledger = history.ledger
       if let journal = ledger.journal {
         return try await answer(request, in: frame, writingTo: journal)
       }
@@ -97,16 +97,16 @@ extension UndoableUseCase {
   /// - Returns: The recorded use case.
   @inlinable
   public func recorded(in history: UseCaseHistory) -> RecordedUseCase<Self> {
-    RecordedUseCase(self, RecordedIdentity(of: RecordedUseCase<Self>.self), in: history.core)
+    RecordedUseCase(self, RecordedIdentity(of: RecordedUseCase<Self>.self), in: history)
   }
 
   /// Returns a recorded use case that is executed once, and has no copies to merge with.
   @inlinable
   func recordedOnce(in history: UseCaseHistory) -> RecordedUseCase<Self> {
-    let identity = history.core.shared {
+    let identity = history.shared {
       RecordedIdentity<Self>(of: RecordedUseCase<Self>.self, isShared: true)
     }
-    return RecordedUseCase(self, identity, in: history.core)
+    return RecordedUseCase(self, identity, in: history)
   }
 }
 
@@ -132,7 +132,7 @@ extension RecordedUseCase {
       }
       step = identity.step(base, identity, request, response)
     } catch {
-      core.ledger.leave(frame, with: nil)
+      history.ledger.leave(frame, with: nil)
       await journal.flush()
       throw error
     }
@@ -140,7 +140,7 @@ extension RecordedUseCase {
     let answered = pair.answered(response, touching: step.footprint)
     journal.put(.answered(id, response, isMarked: answered.isMarked))
     let stored = StoredStep(id, answered, journal, made: step)
-    core.ledger.leave(frame, with: stored)
+    history.ledger.leave(frame, with: stored)
     await journal.flush()
     return step.response
   }
@@ -148,7 +148,7 @@ extension RecordedUseCase {
   /// Returns the part of the pair that is written before the execution begins.
   private func pair(_ request: Base.Request, in journal: JournalWriter) throws -> HistoryPair {
     guard let name = (Base.self as? any JournaledUseCase.Type)?.journalName,
-      let kind = journal.kinds[name], kind.type == Base.self
+      let kind = journal.kinds[name], type(of: kind) == Base.self
     else { throw HistoryJournalError(.notJournaled("\(Base.self)")) }
     do {
       return HistoryPair(name: name, request: try kind.request(request, journal.journal.coder))
@@ -162,5 +162,98 @@ extension RecordedUseCase: DescribedUseCase {
   @usableFromInline
   package func title(for request: Any) -> String? {
     (request as? Base.Request).map { base.title(for: $0) }
+  }
+}
+
+// MARK: - How a body begins
+
+extension UseCaseHistory {
+  /// The fate of a recorded use case whose `main` is called.
+  enum Beginning {
+    /// It is executed first, which makes an operation of its own for it.
+    case elsewhere
+    /// It only runs, in this frame: the body that calls it answers for its undo too.
+    case answered(HistoryFrame)
+    /// It runs in this frame, and is recorded when it leaves.
+    case recording(HistoryFrame)
+  }
+
+  /// A recorded use case of this type begins: its `main` is called.
+  ///
+  /// 1. The code does not run on the lane: a wrapper on another queue calls `main`. It is executed.
+  ///
+  ///        other queue:  wrapper { main ← we are here }
+  ///
+  /// 2. It runs inside a recorded body, an undo or a redo, which answers for it.
+  ///
+  ///        lane:  recorded body { main ← we are here }
+  ///
+  /// 3. It runs in the body of a group, and becomes a part of it.
+  ///
+  ///        lane:  group { main ← we are here }
+  ///
+  /// 4. A wrapper on the lane calls it, or an operation on another queue that runs inside of one on
+  ///    the lane, or a task that was left behind by a body which is over. It is executed: as a guest
+  ///    in the slot, which stays occupied whatever its caller does, or on its own if the slot was
+  ///    given back meanwhile.
+  ///
+  ///        lane:  wrapper { main ← we are here }
+  ///        lane:  use case of a client { other queue:  wrapper { main ← we are here } }
+  ///        lane:  recorded body { Task { … } }   … main ← we are here
+  ///
+  /// 5. It is the body of an operation on the lane, and is recorded.
+  ///
+  ///        lane:  main ← we are here
+  ///
+  /// 6. The same, as a guest of an undo, a redo or a move, which rides a shared run that others
+  ///    began. It only runs: nothing is recorded while entries move.
+  ///
+  ///        lane:  undo { rider of  other queue:  run { guest on the lane:  main ← we are here } }
+  func enter(_ useCaseType: any Any.Type) -> Beginning {
+    let (here, place) = (HistoryFrame.innermost, lane.placeHere)
+    guard place.isHeld else { return .elsewhere }  // 1
+    let outer = here?.running(of: ledger.history)
+    if let outer {
+      switch outer.role {
+      case .body, .part:
+        return .answered(frame(.body, outer.entrance, in: place, inside: here))  // 2
+      case .group(let group) where ledger.change({ $0.groups.openPart(in: group) }):
+        let entrance = HistoryLane.Entrance(holder: outer.entrance.holder, entry: .next())
+        return .recording(frame(.part(of: group), entrance, in: place, inside: here))  // 3
+      case .group: break
+      }
+    }
+    guard place.isBody(of: useCaseType), let operation = place.operation,
+      here?.operation != operation
+    else { return .elsewhere }  // 4
+    let (entrance, move) = ledger.change { machine in
+      (
+        machine.enter(in: HistoryEntry.ID(operation), leftIn: here?.entrance.holder, spare: .next()),
+        machine.runningMove
+      )
+    }
+    if let entrance { return .recording(frame(.body, entrance, in: place, inside: here)) }  // 5
+    guard let move else { preconditionFailure("A body that cannot begin runs in a move.") }
+    let unrecorded = HistoryLane.Entrance(holder: move, entry: move)
+    return .answered(frame(.body, unrecorded, in: place, inside: here))  // 6
+  }
+
+  private func frame(
+    _ role: HistoryFrame.Role, _ entrance: HistoryLane.Entrance, in place: QueuePlace,
+    inside here: HistoryFrame?
+  ) -> HistoryFrame {
+    HistoryFrame(role, entrance, of: ledger.history, in: place.operation, inside: here)
+  }
+
+  /// Returns a frame for the body of the operation that holds the lane, and for the entry that it
+  /// will be.
+  func frame(_ role: (HistoryEntry.ID) -> HistoryFrame.Role) -> HistoryFrame {
+    guard let operation = QueuePlace.operation else {
+      preconditionFailure("A body on the lane runs in an operation.")
+    }
+    let id = HistoryEntry.ID(operation)
+    return HistoryFrame(
+      role(id), HistoryLane.Entrance(holder: id, entry: id), of: ledger.history, in: operation,
+      inside: .innermost)
   }
 }

@@ -49,17 +49,18 @@ extension UseCaseHistory {
     mergeWindow: Duration = .milliseconds(500), clock: any Clock<Duration> = ContinuousClock()
   ) async throws -> UseCaseHistory {
     check(limit)
-    var kinds: [String: any JournalKind] = [:]
+    var kinds: [String: any JournaledUseCase] = [:]
     for useCase in useCases {
       let name = type(of: useCase).journalName
-      guard kinds.updateValue(useCase.kind, forKey: name) == nil else {
+      guard kinds.updateValue(useCase, forKey: name) == nil else {
         throw HistoryJournalError(.duplicateName(name))
       }
     }
     let writer = JournalWriter(journal, kinds)
-    let core = HistoryCore(limit: limit, mergeWindow: mergeWindow, clock: clock, journal: writer)
-    try await HistoryOpening(core: core, writer: writer).run(interrupted, limit)
-    return UseCaseHistory(core: core)
+    let history = UseCaseHistory(
+      HistoryLedger(limit: limit, mergeWindow: mergeWindow, clock: clock, journal: writer), clock)
+    try await HistoryOpening(history: history, writer: writer).run(interrupted, limit)
+    return history
   }
 
   /// The error of the last write to the journal, `nil` if it succeeded or if there is no journal.
@@ -70,5 +71,14 @@ extension UseCaseHistory {
   /// If a response can't be encoded, the error stays longer: until the history has compacted the
   /// journal, that is, rewritten it without the records that it no longer needs. At the next
   /// launch, the entry with that response is ``HistoryEntry/Standing/unreadable``.
-  public var journalError: (any Error)? { core.ledger.journal?.error }
+  public var journalError: (any Error)? { ledger.journal?.error }
+}
+
+/// The fate of a group that the end of the process has interrupted.
+public enum HistoryInterruption: Hashable, Sendable {
+  /// The parts of the group are undone when the history is opened again, as if its body had thrown.
+  case compensate
+
+  /// The parts that took effect stay, and become one entry.
+  case keep
 }

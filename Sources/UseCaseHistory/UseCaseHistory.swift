@@ -1,4 +1,5 @@
 public import UseCase
+import UseCaseInternals
 
 /// An undo stack for asynchronous actions: it records executions, and undoes and redoes them in
 /// order.
@@ -19,7 +20,10 @@ public import UseCase
 /// An execution that returns a response becomes an *entry*. A history is *clean* when it has no
 /// unsaved changes: see ``markSaved(_:)``.
 public final class UseCaseHistory: Sendable {
-  @usableFromInline let core: HistoryCore
+  let ledger: HistoryLedger
+  /// The serial queue on which everything runs.
+  let lane: UseCaseQueue
+  private let objects = Lock([ObjectIdentifier: any AnyObject & Sendable]())
 
   /// Creates an empty history. It is clean: it has no unsaved changes.
   ///
@@ -28,16 +32,29 @@ public final class UseCaseHistory: Sendable {
   ///     error and traps.
   ///   - mergeWindow: The longest time between two executions that can merge.
   ///   - clock: Measures the merge window, and the timeouts of the recorded use cases.
-  public init(
+  public convenience init(
     limit: Int? = nil, mergeWindow: Duration = .milliseconds(500),
     clock: any Clock<Duration> = ContinuousClock()
   ) {
     Self.check(limit)
-    core = HistoryCore(limit: limit, mergeWindow: mergeWindow, clock: clock)
+    self.init(
+      HistoryLedger(limit: limit, mergeWindow: mergeWindow, clock: clock, journal: nil), clock)
   }
 
-  init(core: HistoryCore) {
-    self.core = core
+  init(_ ledger: HistoryLedger, _ clock: any Clock<Duration>) {
+    self.ledger = ledger
+    lane = UseCaseQueue(keeper: ledger, clock: clock)
+  }
+
+  /// Returns the object of this type that the history keeps. The client makes it, where the type is
+  /// known.
+  @usableFromInline
+  func shared<Object: AnyObject & Sendable>(_ make: () -> Object) -> Object {
+    let type = ObjectIdentifier(Object.self)
+    if let object = objects.withLock({ $0[type] }) as? Object { return object }
+    let object = make()
+    objects.withLock { $0[type] = object }
+    return object
   }
 
   static func check(_ limit: Int?) {
@@ -80,7 +97,7 @@ extension UseCaseHistory {
   /// - Complexity: O(*n*) in the number of parts of a group, otherwise O(1).
   @discardableResult
   public func undo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
-    execute(.undo)
+    execute(.undo) { $0.entry }
   }
 
   /// Redoes the next undone entry. If operations wait or run, `redo()` targets the entry that will
@@ -101,7 +118,7 @@ extension UseCaseHistory {
   /// - Complexity: O(*n*) in the number of parts of a group, otherwise O(1).
   @discardableResult
   public func redo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
-    execute(.redo)
+    execute(.redo) { $0.entry }
   }
 
   /// Undoes this entry, wherever it is, unless a later applied entry overlaps it.
@@ -136,7 +153,7 @@ extension UseCaseHistory {
   public func undo(
     _ entry: HistoryEntry.ID
   ) -> UseCaseOperation<HistoryMove, HistoryEntry?> {
-    execute(.undoEntry(entry))
+    execute(.undoEntry(entry)) { $0.entry }
   }
 
   /// Undoes or redoes until `entry` is the newest applied one. The move stops at an undo or a redo
@@ -154,7 +171,7 @@ extension UseCaseHistory {
   /// - Complexity: O(*n*) in the number of entries to undo or redo.
   @discardableResult
   public func move(to entry: HistoryEntry.ID?) -> UseCaseOperation<HistoryMove, [HistoryEntry]> {
-    execute(.move(entry))
+    execute(.move(entry)) { $0.entries }
   }
 
   /// Runs `body` on the lane, without interruption by other operations of the history, and records
@@ -183,16 +200,16 @@ extension UseCaseHistory {
     _ title: String, _ body: @escaping @Sendable () async throws -> Value
   ) -> UseCaseOperation<String, Value> {
     let here = HistoryFrame.innermost
-    switch core.role(in: here) {
+    switch role(in: here) {
     case .body, .part: return Self.refuse(title)
     case .group(let parent):
       let id = HistoryEntry.ID.next()
-      guard core.ledger.change({ $0.groups.open(id, title, in: parent) }) else { break }
-      return Group(core: core, nested: id, body: body).executeInside(title)
-        .onCancel { [core] _ in core.ledger.change { $0.groups.abandon(id) }?.resume() }
+      guard ledger.change({ $0.groups.open(id, title, in: parent) }) else { break }
+      return Group(history: self, nested: id, body: body).executeInside(title)
+        .onCancel { [ledger] _ in ledger.change { $0.groups.abandon(id) }?.resume() }
     case nil: break
     }
-    return HistoryFrame.leave(here) { Group(core: core, nested: nil, body: body).execute(title) }
+    return HistoryFrame.leave(here) { Group(history: self, nested: nil, body: body).execute(title) }
   }
 
   /// Waits until nothing runs or waits on the lane, and the journal, if there is one, is up to
@@ -205,20 +222,27 @@ extension UseCaseHistory {
   /// Don't await `idle()` inside a recorded body, an undo, a redo or a group: it would never
   /// return.
   public func idle() async {
-    await core.lane.idle()
-    await core.ledger.journal?.flush()
+    await lane.idle()
+    await ledger.journal?.flush()
     // A discard that was waited for is written then.
-    await core.ledger.journal?.flush()
+    await ledger.journal?.flush()
   }
 }
 
 extension UseCaseHistory {
-  private func execute<Answer: MoveAnswer>(
-    _ move: HistoryMove
+  /// The role in this history of the running code, whose innermost frame is `here`. Nil if it does
+  /// not run on the lane.
+  func role(in here: HistoryFrame?) -> HistoryFrame.Role? {
+    guard let frame = here?.running(of: ledger.history), lane.isHeldHere else { return nil }
+    return frame.role
+  }
+
+  private func execute<Answer>(
+    _ move: HistoryMove, _ answer: @escaping @Sendable (borrowing Move<Answer>.Plan) -> Answer
   ) -> UseCaseOperation<HistoryMove, Answer> {
     let here = HistoryFrame.innermost
-    guard core.role(in: here) == nil else { return Self.refuse(move) }
-    return HistoryFrame.leave(here) { Move(core: core).execute(move) }
+    guard role(in: here) == nil else { return Self.refuse(move) }
+    return HistoryFrame.leave(here) { Move(history: self, answer: answer).execute(move) }
   }
 
   /// Runs operations that are refused. Not the default queue, which a client may suspend.

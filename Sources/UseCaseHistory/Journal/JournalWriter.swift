@@ -10,7 +10,7 @@ final class JournalWriter: Sendable {
   typealias Chore = @Sendable () -> [ID]
 
   let journal: any HistoryJournal
-  let kinds: [String: any JournalKind]
+  let kinds: [String: any JournaledUseCase]
   /// The approximate size, in a journal, of the executions that are alive.
   let live = Atomic(0)
 
@@ -29,7 +29,7 @@ final class JournalWriter: Sendable {
   /// Returns the facts of the whole history, nil while something runs.
   private let whole = Lock<(@Sendable () -> [HistoryFact]?)?>(nil)
 
-  init(_ journal: any HistoryJournal, _ kinds: [String: any JournalKind]) {
+  init(_ journal: any HistoryJournal, _ kinds: [String: any JournaledUseCase]) {
     (self.journal, self.kinds) = (journal, kinds)
     queue = Lock(JournalQueue())
   }

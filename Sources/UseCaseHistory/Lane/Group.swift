@@ -3,19 +3,19 @@ import UseCaseInternals
 
 /// The body of a group, which runs on the lane, or in the body of another group.
 struct Group<Value: Sendable>: UseCase, DescribedUseCase {
-  let core: HistoryCore
+  let history: UseCaseHistory
   /// The number of a group in another. One on the lane is named by its operation.
   let nested: HistoryEntry.ID?
   /// The parts that are there already, of a group that the end of a process has interrupted.
   var interrupted: HistoryLedger.Machine.Groups.Closed?
   let body: @Sendable () async throws -> Value
 
-  var queue: UseCaseQueue { core.lane }
+  var queue: UseCaseQueue { history.lane }
 
   func title(for request: Any) -> String? { request as? String }
 
   func main(_ title: String) async throws -> Value {
-    let frame = core.frame { .group(nested ?? $0) }
+    let frame = history.frame { .group(nested ?? $0) }
     let group = nested ?? frame.entrance.entry
     begin(title, frame)
     let (result, parts) = await HistoryFrame.local.withValue(.inside(frame)) {
@@ -27,12 +27,12 @@ struct Group<Value: Sendable>: UseCase, DescribedUseCase {
     switch result {
     case .success(let value):
       end(parts, in: frame)
-      await core.ledger.journal?.flush()
+      await history.ledger.journal?.flush()
       return value
     case .failure(let error):
       let (residue, failure) = await rollBack(parts)
       end(parts, in: frame, rolledBack: residue)
-      await core.ledger.journal?.flush()
+      await history.ledger.journal?.flush()
       let cause = cause(of: error, in: parts)
       guard let failure else { throw cause }
       throw HistoryGroupError(cause: cause, undoFailure: failure, residue: parts.id)
@@ -40,8 +40,8 @@ struct Group<Value: Sendable>: UseCase, DescribedUseCase {
   }
 
   private func begin(_ title: String, _ frame: HistoryFrame) {
-    let bytes = core.ledger.journal?.bytes(of: title) ?? []
-    core.ledger.change { machine in
+    let bytes = history.ledger.journal?.bytes(of: title) ?? []
+    history.ledger.change { machine in
       if let nested {
         let parent = machine.groups.parent(of: nested)
         machine.note(.opened(nested, in: parent, title: bytes))
@@ -71,9 +71,9 @@ struct Group<Value: Sendable>: UseCase, DescribedUseCase {
   private func closed(_ group: HistoryEntry.ID) async -> HistoryLedger.Machine.Groups.Closed {
     if let interrupted { return interrupted }
     while true {
-      if let parts = core.ledger.change({ $0.groups.close(group) }) { return parts }
+      if let parts = history.ledger.change({ $0.groups.close(group) }) { return parts }
       await withUnsafeContinuation { waiter in
-        core.ledger.change { $0.groups.wait(waiter, for: group) }?.resume()
+        history.ledger.change { $0.groups.wait(waiter, for: group) }?.resume()
       }
     }
   }
@@ -83,12 +83,12 @@ struct Group<Value: Sendable>: UseCase, DescribedUseCase {
     rolledBack residue: HistoryResidue<any HistoryStep>? = nil
   ) {
     let holder = frame.entrance.holder
-    var end = core.ledger.change {
+    var end = history.ledger.change {
       $0.end(group, in: holder, rolledBack: residue, nobody: .next())
     }
     var drops: HistoryLedger.Machine.Drops = []
     swap(&drops, &end.drops)
-    core.ledger.discard(drops, in: frame)
+    history.ledger.discard(drops, in: frame)
     end.waiter?.resume()
   }
 
@@ -99,7 +99,7 @@ struct Group<Value: Sendable>: UseCase, DescribedUseCase {
   ) async -> (HistoryResidue<any HistoryStep>, (any Error)?) {
     guard let record = group.record else { return (HistoryResidue(), nil) }
     return await Task {
-      let frame = core.frame { _ in .body }
+      let frame = history.frame { _ in .body }
       defer { frame.end() }
       var plan = HistoryLedger.Machine.Plan(isRedo: false, .one(record))
       var failure: (any Error)?

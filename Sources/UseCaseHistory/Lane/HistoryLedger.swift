@@ -16,8 +16,8 @@ final class HistoryLedger: Sendable {
   private let changes = ChangeSignal()
   private let elapsed: @Sendable () -> Duration
   // The types of the moves, looked up once: each look-up of a generic type's metadata is costly.
-  private let entryMove: any Any.Type = HistoryEntry?.useCaseType
-  private let entriesMove: any Any.Type = [HistoryEntry].useCaseType
+  private let entryMove: any Any.Type = Move<HistoryEntry?>.self
+  private let entriesMove: any Any.Type = Move<[HistoryEntry]>.self
   /// Writes the facts of the machine. Nil in a history that ends with its process.
   let journal: JournalWriter?
 
@@ -95,7 +95,7 @@ extension HistoryLedger: QueueKeeper {
   }
 
   @inline(__always)
-  private func request<Answer: MoveAnswer>(
+  private func request<Answer: Sendable>(
     of operation: any AdmittedOperation, answering: Answer.Type
   ) -> HistoryMove {
     // The use case is a `Move<Answer>`, which only the history executes, and an operation has the

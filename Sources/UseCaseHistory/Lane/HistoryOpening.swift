@@ -6,7 +6,7 @@ struct HistoryOpening {
 
   private struct Interruption: Error {}
 
-  let core: HistoryCore
+  let history: UseCaseHistory
   let writer: JournalWriter
 
   func run(_ interruption: HistoryInterruption, _ limit: Int?) async throws {
@@ -33,7 +33,7 @@ struct HistoryOpening {
     let interrupted = replay.interrupted
     try await take(replay)
     for group in interrupted { await compensate(group) }
-    core.ledger.keepJournalShort()
+    history.ledger.keepJournalShort()
     await writer.flush()
     if let error = writer.error { throw error }
   }
@@ -62,7 +62,7 @@ struct HistoryOpening {
     guard let kind = writer.kinds[doubt.pair.name] else { return .unreadable }
     // In a frame, so that `settle` can name the entry to a server.
     let frame = HistoryFrame(
-      .body, HistoryLane.Entrance(holder: doubt.id, entry: doubt.id), of: core.ledger.history,
+      .body, HistoryLane.Entrance(holder: doubt.id, entry: doubt.id), of: history.ledger.history,
       in: nil, inside: .innermost)
     defer { frame.end() }
     // A cancellation of the caller changes nothing: an answer that fails is never asked for again.
@@ -74,8 +74,8 @@ struct HistoryOpening {
   /// Puts the restored history into the machine, and writes the journal anew.
   private func take(_ replay: consuming Replay) async throws {
     let (pool, inDoubt) = (replay.pool, replay.inDoubt)
-    core.ledger.change { $0.open(pool, inDoubt: inDoubt) }
-    guard var whole = core.ledger.whole else { preconditionFailure("Nothing runs yet.") }
+    history.ledger.change { $0.open(pool, inDoubt: inDoubt) }
+    guard var whole = history.ledger.whole else { preconditionFailure("Nothing runs yet.") }
     (whole.interrupted, whole.drops) = (replay.interrupted, replay.drops)
     do {
       try await writer.rewrite(whole.facts { writer.bytes(of: $0) })
@@ -94,7 +94,7 @@ struct HistoryOpening {
     }
     let closed = HistoryLedger.Machine.Groups.Closed(
       id: group.id, title: content.title, parent: nil, parts: content.parts)
-    let operation = Group<Void>(core: core, nested: nil, interrupted: closed) {
+    let operation = Group<Void>(history: history, nested: nil, interrupted: closed) {
       throw Interruption()
     }
     .execute(content.title)

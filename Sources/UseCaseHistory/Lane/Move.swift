@@ -2,15 +2,19 @@ import UseCase
 import UseCaseInternals
 
 /// Undo, redo and move: the request says which.
-struct Move<Answer: MoveAnswer>: UseCase {
-  let core: HistoryCore
+struct Move<Answer: Sendable>: UseCase {
+  typealias Plan = HistoryPlan<any HistoryStep>
 
-  var queue: UseCaseQueue { core.lane }
+  let history: UseCaseHistory
+  /// Says what has been undone or redone.
+  let answer: @Sendable (borrowing Plan) -> Answer
+
+  var queue: UseCaseQueue { history.lane }
 
   @inline(__always)
   func main(_: HistoryMove) async throws -> Answer {
-    var plan = HistoryPlan<any HistoryStep>(isRedo: false, .none)
-    guard let (first, frame) = try core.ledger.begin(&plan) else { return Answer(&plan) }
+    var plan = Plan(isRedo: false, .none)
+    guard let (first, frame) = try history.ledger.begin(&plan) else { return answer(plan) }
     var failure: (any Error)?
     do {
       try await HistoryFrame.local.withValue(.inside(frame)) {
@@ -19,15 +23,11 @@ struct Move<Answer: MoveAnswer>: UseCase {
     } catch {
       failure = error
     }
-    core.ledger.finish(&plan, in: frame)
-    await core.ledger.journal?.flush()
+    history.ledger.finish(&plan, in: frame)
+    await history.ledger.journal?.flush()
     if let failure { throw failure }
-    return Answer(&plan)
+    return answer(plan)
   }
-}
-
-extension MoveAnswer {
-  static var useCaseType: any Any.Type { Move<Self>.self }
 }
 
 // Not inlined, and by reference: the variables of a function take room in the frame of the task,
