@@ -169,7 +169,7 @@ extension RecordedUseCase: DescribedUseCase {
 
 extension UseCaseHistory {
   /// The fate of a recorded use case whose `main` is called.
-  enum Beginning {
+  enum Fate {
     /// It is executed first, which makes an operation of its own for it.
     case elsewhere
     /// It only runs, in this frame: the body that calls it answers for its undo too.
@@ -209,7 +209,7 @@ extension UseCaseHistory {
   ///    began. It only runs: nothing is recorded while entries move.
   ///
   ///        lane:  undo { rider of  other queue:  run { guest on the lane:  main ← we are here } }
-  func enter(_ useCaseType: any Any.Type) -> Beginning {
+  func enter(_ useCaseType: any Any.Type) -> Fate {
     let (here, place) = (HistoryFrame.innermost, lane.placeHere)
     guard place.isHeld else { return .elsewhere }  // 1
     let outer = here?.running(of: ledger.history)
@@ -218,7 +218,7 @@ extension UseCaseHistory {
       case .body, .part:
         return .answered(frame(.body, outer.entrance, in: place, inside: here))  // 2
       case .group(let group) where ledger.change({ $0.groups.openPart(in: group) }):
-        let entrance = HistoryLane.Entrance(holder: outer.entrance.holder, entry: .next())
+        let entrance = HistoryLine.Entrance(holder: outer.entrance.holder, entry: .next())
         return .recording(frame(.part(of: group), entrance, in: place, inside: here))  // 3
       case .group: break
       }
@@ -226,20 +226,21 @@ extension UseCaseHistory {
     guard place.isBody(of: useCaseType), let operation = place.operation,
       here?.operation != operation
     else { return .elsewhere }  // 4
-    let (entrance, move) = ledger.change { machine in
-      (
-        machine.enter(in: HistoryEntry.ID(operation), leftIn: here?.entrance.holder, spare: .next()),
-        machine.runningMove
-      )
+    let id = HistoryEntry.ID(operation)
+    let entry = ledger.change {
+      $0.enter(in: id, leftIn: here?.entrance.holder, spare: .next())
     }
-    if let entrance { return .recording(frame(.body, entrance, in: place, inside: here)) }  // 5
-    guard let move else { preconditionFailure("A body that cannot begin runs in a move.") }
-    let unrecorded = HistoryLane.Entrance(holder: move, entry: move)
-    return .answered(frame(.body, unrecorded, in: place, inside: here))  // 6
+    switch entry {
+    case .recording(let entrance):
+      return .recording(frame(.body, entrance, in: place, inside: here))  // 5
+    case .moving(let move):
+      let unrecorded = HistoryLine.Entrance(holder: move, entry: move)
+      return .answered(frame(.body, unrecorded, in: place, inside: here))  // 6
+    }
   }
 
   private func frame(
-    _ role: HistoryFrame.Role, _ entrance: HistoryLane.Entrance, in place: QueuePlace,
+    _ role: HistoryFrame.Role, _ entrance: HistoryLine.Entrance, in place: QueuePlace,
     inside here: HistoryFrame?
   ) -> HistoryFrame {
     HistoryFrame(role, entrance, of: ledger.history, in: place.operation, inside: here)
@@ -253,7 +254,7 @@ extension UseCaseHistory {
     }
     let id = HistoryEntry.ID(operation)
     return HistoryFrame(
-      role(id), HistoryLane.Entrance(holder: id, entry: id), of: ledger.history, in: operation,
+      role(id), HistoryLine.Entrance(holder: id, entry: id), of: ledger.history, in: operation,
       inside: .innermost)
   }
 }

@@ -68,7 +68,7 @@ extension UseCaseHistory {
   ///
   /// - Complexity: O(*n*) in the number of entries that are discarded, otherwise O(1).
   public var limit: Int? {
-    get { ledger.read { $0.noted.pool.limit } }
+    get { ledger.read { $0.pool.limit } }
     set {
       Self.check(newValue)
       ledger.drop { $0.setLimit(newValue) }

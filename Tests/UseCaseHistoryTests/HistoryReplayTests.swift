@@ -35,9 +35,8 @@ struct HistoryReplayTests {
   }
 
   private func ids(_ replay: borrowing Replay) -> (applied: [UInt64], undone: [UInt64]) {
-    let stacks = replay.pool.stacks
-    return (
-      stacks.applied.records.elements.map(\.id.number), stacks.undone.elements.map(\.id.number)
+    (
+      replay.pool.applied.records.map(\.id.number), replay.pool.undone.records.map(\.id.number)
     )
   }
 
@@ -52,7 +51,7 @@ struct HistoryReplayTests {
     #expect(ids(replay) == ([1], [2]))
     replay = try self.replay(executed(1) + executed(2) + undo + redo)
     #expect(ids(replay) == ([1, 2], []))
-    #expect(replay.pool.stacks.newestStep?.pair.response == [9])
+    #expect(replay.pool.newestStep?.pair.response == [9])
     #expect(try replay.open().count == 0)
   }
 
@@ -87,7 +86,7 @@ struct HistoryReplayTests {
     #expect(doubts.map(\.id) == [id(2)])
     try replay.finish(.compensate)
     #expect(ids(replay) == ([1, 2], [3]))
-    let inDoubt = replay.pool.stacks.applied.records.elements.compactMap(\.content.step)
+    let inDoubt = replay.pool.applied.records.compactMap(\.content.step)
       .filter(\.isInDoubt.value)
     #expect(inDoubt.map(\.id) == [id(2)])
   }

@@ -62,12 +62,12 @@ extension HistoryFact {
       tag(.discarded)
       writer.number(ids.count)
       for id in ids { writer.id(id) }
-    case .piece(.start(let last, let newest, let marks)):
+    case .piece(.start(let last, let newest, let places)):
       tag(.start, newest)
       writer.number(last)
-      writer.place(marks.sum)
-      writer.number(marks.lastNumber)
-      writer.number(marks.covered)
+      writer.place(places.sum)
+      writer.number(places.lastNumber)
+      writer.number(places.covered)
     case .piece(.leaf(let id, let pair)):
       tag(.leaf, id)
       writer.pair(pair)
@@ -129,9 +129,9 @@ extension HistoryFact {
       self = .discarded(ids)
     case .start:
       let (newest, last, sum) = (try reader.id(), try reader.number(), try reader.place())
-      let marks = HistoryMarks(
+      let places = HistoryPlaces(
         sum: sum, lastNumber: try reader.number(), covered: try reader.count())
-      self = .piece(.start(last: last, newest: newest, marks))
+      self = .piece(.start(last: last, newest: newest, places))
     case .leaf: self = .piece(.leaf(try reader.id(), try reader.pair()))
     case .bundle:
       let (id, title, place) = (try reader.id(), try reader.blob(), try reader.place())

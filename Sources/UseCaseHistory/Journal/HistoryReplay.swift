@@ -61,14 +61,12 @@ extension HistoryReplay {
       if let kept = group.rest.kept { try keep(kept, in: group.parent, isLost: isLost) }
       drop(group.rest)
     case .moves(let isRedo, let count):
-      let most = isRedo ? pool.stacks.redoable : pool.stacks.applied.count
+      let most = isRedo ? pool.redoable : pool.applied.count
       try check(plan == nil && count > 0 && count <= most)
-      plan = pool.begin(isRedo: isRedo, count: count)
+      plan = pool.take(count, isRedo: isRedo)
     case .undoes(let id):
-      guard plan == nil, case .applied(let position) = pool.stacks.spot(of: id) else {
-        throw Malformed()
-      }
-      plan = pool.begin(undoing: position)
+      guard plan == nil, case .applied = pool.spot(of: id) else { throw Malformed() }
+      plan = pool.take(id)
     case .moved:
       try check(plan != nil)
       endMove()
@@ -108,13 +106,13 @@ extension HistoryReplay {
       try check(plan == nil)
       change { $0.record(record, into: &$1) }
     case .merged:
-      guard plan == nil, let pair = execution.combined, let earlier = pool.stacks.undoID,
-        pool.stacks.newestStep != nil
+      guard plan == nil, let pair = execution.combined, let earlier = pool.undoID,
+        pool.newestStep != nil
       else { throw Malformed() }
       let merged = making.content(earlier, pair)
       change { $0.merge(into: merged, record, into: &$1) }
     case .annulled:
-      try check(plan == nil && pool.stacks.newestStep != nil)
+      try check(plan == nil && pool.newestStep != nil)
       change { $0.annul(record, into: &$1) }
     case .lost: change { $0.lose(record, into: &$1) }
     case .part:
@@ -150,7 +148,7 @@ extension HistoryReplay {
   private mutating func endMove() {
     guard var ended = plan.take() else { return }
     ended.close()
-    change { $0.finish(&ended, into: &$1) }
+    change { $0.putBack(&ended, into: &$1) }
   }
 
   /// The step has been undone or redone: the next one of the move, or a part that is rolled back.
@@ -201,8 +199,8 @@ extension HistoryReplay {
 extension HistoryReplay {
   private mutating func build(_ piece: HistoryFact.Piece) throws {
     switch piece {
-    case .start(let last, let newest, let marks):
-      pool.restore(marks)
+    case .start(let last, let newest, let places):
+      pool.restore(places)
       (self.last, self.newest) = (last, newest)
     case .leaf(let id, let pair):
       stack.append(Record(id: id, content: making.content(id, pair)))

@@ -1,5 +1,3 @@
-import UseCaseInternals
-
 /// The groups that have not ended, as far as a journal has been told, and the roll-backs of them.
 struct ReplayedGroups<Step: Sendable>: ~Copyable {
   typealias ID = HistoryEntry.ID
@@ -20,7 +18,7 @@ struct ReplayedGroups<Step: Sendable>: ~Copyable {
   /// The undo of the parts of a group, which is over when the group is.
   private final class RollBack {
     var plan: HistoryPlan<Step>
-    init(_ record: Record) { plan = .init(isRedo: false, .one(record)) }
+    init(_ record: Record) { plan = .init(isRedo: false, [record]) }
   }
 
   /// A group that is over.

@@ -7,7 +7,7 @@ struct Group<Value: Sendable>: UseCase, DescribedUseCase {
   /// The number of a group in another. One on the lane is named by its operation.
   let nested: HistoryEntry.ID?
   /// The parts that are there already, of a group that the end of a process has interrupted.
-  var interrupted: HistoryLedger.Machine.Groups.Closed?
+  var interrupted: HistoryLedger.Machine.Groups.Group?
   let body: @Sendable () async throws -> Value
 
   var queue: UseCaseQueue { history.lane }
@@ -41,26 +41,18 @@ struct Group<Value: Sendable>: UseCase, DescribedUseCase {
 
   private func begin(_ title: String, _ frame: HistoryFrame) {
     let bytes = history.ledger.journal?.bytes(of: title) ?? []
+    let (holder, isInterrupted) = (frame.entrance.holder, interrupted != nil)
     history.ledger.change { machine in
-      if let nested {
-        let parent = machine.groups.parent(of: nested)
-        machine.note(.opened(nested, in: parent, title: bytes))
-        return machine.groups.begin(nested)
-      }
-      let holder = frame.entrance.holder
-      guard let entrance = machine.enter(in: holder, leftIn: nil, spare: .next()) else {
-        preconditionFailure("No move holds the lane when a group begins.")
-      }
-      if interrupted != nil { return }
-      machine.note(.opened(entrance.entry, in: nil, title: bytes))
-      machine.groups.open(entrance.entry, title)
+      if let nested { return machine.enterNested(nested, writing: bytes) }
+      machine.enterGroup(
+        title, in: holder, spare: .next(), isInterrupted: isInterrupted, writing: bytes)
     }
   }
 
   /// Returns the error without the residue of a group in this one. That residue was a part of this
   /// group, which has undone it, or names it in its own error.
   private func cause(
-    of error: any Error, in parts: HistoryLedger.Machine.Groups.Closed
+    of error: any Error, in parts: HistoryLedger.Machine.Groups.Group
   ) -> any Error {
     guard let nested = error as? HistoryGroupError,
       parts.parts.contains(where: { $0.id == nested.residue })
@@ -68,7 +60,7 @@ struct Group<Value: Sendable>: UseCase, DescribedUseCase {
     return nested.cause
   }
 
-  private func closed(_ group: HistoryEntry.ID) async -> HistoryLedger.Machine.Groups.Closed {
+  private func closed(_ group: HistoryEntry.ID) async -> HistoryLedger.Machine.Groups.Group {
     if let interrupted { return interrupted }
     while true {
       if let parts = history.ledger.change({ $0.groups.close(group) }) { return parts }
@@ -79,29 +71,29 @@ struct Group<Value: Sendable>: UseCase, DescribedUseCase {
   }
 
   private func end(
-    _ group: HistoryLedger.Machine.Groups.Closed, in frame: HistoryFrame,
+    _ group: HistoryLedger.Machine.Groups.Group, in frame: HistoryFrame,
     rolledBack residue: HistoryResidue<any HistoryStep>? = nil
   ) {
     let holder = frame.entrance.holder
-    var end = history.ledger.change {
-      $0.end(group, in: holder, rolledBack: residue, nobody: .next())
+    let kept = residue.map(\.kept) ?? group.record
+    let drops = history.ledger.change {
+      $0.end(group, as: kept, rolledBack: residue, in: holder, nobody: .next())
     }
-    var drops: HistoryLedger.Machine.Drops = []
-    swap(&drops, &end.drops)
     history.ledger.discard(drops, in: frame)
-    end.waiter?.resume()
+    guard let parent = group.parent else { return }
+    history.ledger.change { $0.groups.closePart(kept, in: parent) }?.resume()
   }
 
   /// Undoes the parts, and returns the rest of them. The parts are undone even if the body has
   /// thrown because it was cancelled, so this is done in a task of its own.
   private func rollBack(
-    _ group: HistoryLedger.Machine.Groups.Closed
+    _ group: HistoryLedger.Machine.Groups.Group
   ) async -> (HistoryResidue<any HistoryStep>, (any Error)?) {
     guard let record = group.record else { return (HistoryResidue(), nil) }
     return await Task {
       let frame = history.frame { _ in .body }
       defer { frame.end() }
-      var plan = HistoryLedger.Machine.Plan(isRedo: false, .one(record))
+      var plan = HistoryLedger.Machine.Plan(isRedo: false, [record])
       var failure: (any Error)?
       do {
         try await HistoryFrame.local.withValue(.inside(frame)) {

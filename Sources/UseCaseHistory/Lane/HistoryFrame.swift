@@ -24,7 +24,7 @@ final class HistoryFrame: Sendable {
 
   let role: Role
   /// The entry, and the operation that makes it.
-  let entrance: HistoryLane.Entrance
+  let entrance: HistoryLine.Entrance
   /// The innermost operation around the code that made the frame.
   let operation: UseCaseOperationID?
   /// Only named, not kept: a task that was made in here may live longer than the history.
@@ -34,7 +34,7 @@ final class HistoryFrame: Sendable {
   private let isOver = Atomic(false)
 
   init(
-    _ role: Role, _ entrance: HistoryLane.Entrance, of history: ID,
+    _ role: Role, _ entrance: HistoryLine.Entrance, of history: ID,
     in operation: UseCaseOperationID?, inside here: HistoryFrame?
   ) {
     self.role = role
@@ -48,7 +48,7 @@ final class HistoryFrame: Sendable {
   /// of all frames.
   convenience init(of move: ID, for entry: ID, of history: ID) {
     self.init(
-      .body, HistoryLane.Entrance(holder: move, entry: entry), of: history,
+      .body, HistoryLine.Entrance(holder: move, entry: entry), of: history,
       in: UseCaseOperationID(number: move.number), inside: nil)
   }
 
@@ -60,7 +60,7 @@ final class HistoryFrame: Sendable {
   /// Returns a frame in this one for the undo or redo of another entry.
   func frame(of entry: ID) -> HistoryFrame {
     HistoryFrame(
-      .body, HistoryLane.Entrance(holder: entrance.holder, entry: entry), of: history,
+      .body, HistoryLine.Entrance(holder: entrance.holder, entry: entry), of: history,
       in: operation,
       inside: self)
   }

@@ -115,13 +115,10 @@ extension HistoryLedger: QueueKeeper {
 extension HistoryLedger {
   var state: HistoryState {
     while true {
-      let snapshot = machine.withLock { machine in
-        machine.lookAhead()
-        return machine.snapshot
-      }
-      var state = snapshot.state
-      state.undoTitle = snapshot.undo?.title
-      state.redoTitle = snapshot.redo?.title
+      let (snapshot, undo, redo) = machine.withLock { $0.snapshot() }
+      var state = snapshot
+      state.undoTitle = undo?.title
+      state.redoTitle = redo?.title
       // An execution lets go of its title when it ends. By then the history is another.
       if state.canUndo == (state.undoTitle != nil) { return state }
       if read({ $0.version }) == state.version { return state }
@@ -129,40 +126,42 @@ extension HistoryLedger {
   }
 
   var entries: [HistoryEntry] {
-    let (stacks, inDoubt) = read { ($0.noted.pool.stacks, $0.noted.inDoubt) }
-    var entries = stacks.applied.records.elements.map { $0.entry(applied: $0.size) }
-    if let partial = stacks.partial, let newest = stacks.applied.last {
+    let (pool, inDoubt) = read { ($0.pool, $0.inDoubt) }
+    var entries = pool.applied.records.map { $0.entry(applied: $0.size) }
+    if let partial = pool.partial, let newest = pool.applied.last {
       entries[entries.count - 1] = newest.entry(applied: partial)
     }
     for record in inDoubt {
-      let place = entries.lastIndex { $0.id < record.id }.map { $0 + 1 } ?? 0
-      entries.insert(record.entry(applied: 1), at: place)
+      let index = entries.lastIndex { $0.id < record.id }.map { $0 + 1 } ?? 0
+      entries.insert(record.entry(applied: 1), at: index)
     }
-    return entries + stacks.undone.elements.reversed().map { $0.entry(applied: 0) }
+    return entries + pool.undone.records.reversed().map { $0.entry(applied: 0) }
   }
 
   func entry(of execution: HistoryEntry.ID) -> HistoryEntry? {
-    read { $0.noted.pool.stacks.entry(of: execution) }.map { $0.record.entry(applied: $0.applied) }
+    read { $0.pool.entry(of: execution) }.map { $0.record.entry(applied: $0.applied) }
   }
 
   func step(of entry: HistoryEntry.ID) -> (any HistoryStep)? {
-    let step = read { $0.noted.pool.stacks.recordOrPart(entry) }?.content.step
+    let step = read { $0.pool.recordOrPart(entry) }?.content.step
     return (step as? StoredStep).map { try? $0.step } ?? step
   }
 
   func blockers(of entry: HistoryEntry.ID) -> [HistoryEntry.ID] {
-    guard let rivals = read({ $0.noted.pool.stacks.rivals(of: entry) }) else { return [] }
-    return rivals.certain + rivals.record.blockers(among: rivals.possible)
+    switch read({ $0.pool.rivals(of: entry) }) {
+    case .halfUndone(let newest): [newest]
+    case .possible(let rivals, let record): record.blockers(among: rivals)
+    case nil: []
+    }
   }
 
   func states() -> AsyncStream<HistoryState> { changes.values { [weak self] in self?.state } }
 }
 
-extension HistorySnapshot<any HistoryStep>.Label {
+extension HistoryLedger.Machine.Label {
   fileprivate var title: String? {
     switch self {
-    case .step(let step): step.title
-    case .group(let title): title
+    case .record(let record): record.title
     case .pending(let operation): (operation as? any AdmittedOperation)?.title
     }
   }
@@ -174,8 +173,8 @@ extension HistoryLedger {
   /// The whole history, nil while something runs or waits to be written.
   var whole: HistoryFact.Whole? {
     machine.withLock { machine in
-      guard let noted = machine.whole, let last = journal?.lastIfQuiet else { return nil }
-      return HistoryFact.Whole(pool: noted.pool, inDoubt: noted.inDoubt, last: last)
+      guard !machine.isRunning, let last = journal?.lastIfQuiet else { return nil }
+      return HistoryFact.Whole(pool: machine.pool, inDoubt: machine.inDoubt, last: last)
     }
   }
 
@@ -203,24 +202,21 @@ extension HistoryLedger {
       discard(change { $0.fail(entrance) }, in: frame)
     case .part(let group):
       let part = step.map { Machine.Record(id: entrance.entry, content: .init($0)) }
-      change { machine in
-        machine.note(part == nil ? .failed(entrance.entry) : .ended(entrance.entry, .part))
-        return machine.groups.closePart(part, in: group)
-      }?.resume()
-    case .group: preconditionFailure("A group ends by itself.")
+      change { $0.endPart(entrance.entry, part, in: group) }?.resume()
+    case .group(let group): preconditionFailure("The group \(group) ends as a body.")
     }
   }
 
   private func record(_ step: any HistoryStep, in frame: HistoryFrame) {
     let (now, entrance) = (elapsed(), frame.entrance)
-    let marks = step.footprint.marks
+    let content = Machine.Record.Content(step)
     guard let (earlier, ticket) = machine.withLock({ $0.mergeCandidate(at: now) }) else {
       return discard(
-        change { $0.record(.init(step, marks: marks), entrance, at: now) }, in: frame)
+        change { $0.record(content, entrance, at: now) }, in: frame)
     }
     let merging = earlier.merging(step).map(Machine.Record.Content.init)
     let drops = change {
-      $0.record(.init(step, marks: marks), entrance, merging, ticket, at: now)
+      $0.record(content, entrance, merging, ticket, at: now)
     }
     // The last reference to a step must not be released under the lock.
     withExtendedLifetime(earlier) {}

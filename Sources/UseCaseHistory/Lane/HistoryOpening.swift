@@ -62,7 +62,7 @@ struct HistoryOpening {
     guard let kind = writer.kinds[doubt.pair.name] else { return .unreadable }
     // In a frame, so that `settle` can name the entry to a server.
     let frame = HistoryFrame(
-      .body, HistoryLane.Entrance(holder: doubt.id, entry: doubt.id), of: history.ledger.history,
+      .body, HistoryLine.Entrance(holder: doubt.id, entry: doubt.id), of: history.ledger.history,
       in: nil, inside: .innermost)
     defer { frame.end() }
     // A cancellation of the caller changes nothing: an answer that fails is never asked for again.
@@ -74,7 +74,7 @@ struct HistoryOpening {
   /// Puts the restored history into the machine, and writes the journal anew.
   private func take(_ replay: consuming Replay) async throws {
     let (pool, inDoubt) = (replay.pool, replay.inDoubt)
-    history.ledger.change { $0.open(pool, inDoubt: inDoubt) }
+    history.ledger.change { $0.restore(pool, inDoubt: inDoubt) }
     guard var whole = history.ledger.whole else { preconditionFailure("Nothing runs yet.") }
     (whole.interrupted, whole.drops) = (replay.interrupted, replay.drops)
     do {
@@ -92,8 +92,8 @@ struct HistoryOpening {
     guard case .group(let content) = group.content else {
       preconditionFailure("Only groups are rolled back.")
     }
-    let closed = HistoryLedger.Machine.Groups.Closed(
-      id: group.id, title: content.title, parent: nil, parts: content.parts)
+    let closed = HistoryLedger.Machine.Groups.Group(
+      id: group.id, title: content.title, parts: content.parts)
     let operation = Group<Void>(history: history, nested: nil, interrupted: closed) {
       throw Interruption()
     }

@@ -13,7 +13,7 @@ struct Move<Answer: Sendable>: UseCase {
 
   @inline(__always)
   func main(_: HistoryMove) async throws -> Answer {
-    var plan = Plan(isRedo: false, .none)
+    var plan = Plan(isRedo: false, [])
     guard let (first, frame) = try history.ledger.begin(&plan) else { return answer(plan) }
     var failure: (any Error)?
     do {
@@ -40,19 +40,13 @@ extension HistoryLedger {
   func begin(_ plan: inout Machine.Plan, apart: Set<HistoryEntry.ID> = []) throws(HistoryError)
     -> (first: Machine.Plan.Leaf, frame: HistoryFrame)?
   {
-    var move: HistoryEntry.ID?
-    let beginning = change { machine in
-      move = machine.holder
-      return machine.begin(apart: apart)
-    }
-    switch consume beginning {
+    let action = change { $0.begin(apart: apart) }
+    switch consume action {
     case .nothing: return nil
     case .refuse(let error): throw error
-    case .go(let next):
+    case .go(let move, let next):
       plan = next
-      guard let move, let first = plan.nextStep() else {
-        preconditionFailure("A move that has begun holds the lane, and has a leaf.")
-      }
+      guard let first = plan.nextStep() else { preconditionFailure("\(move) moves nothing.") }
       return (first, HistoryFrame(of: move, for: first.id, of: history))
     case .compare(let record, let rivals):
       let blockers = record.blockers(among: rivals)

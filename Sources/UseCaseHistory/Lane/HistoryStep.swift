@@ -1,5 +1,3 @@
-import UseCaseInternals
-
 /// One execution that can be undone, whatever the types of its request and response.
 ///
 /// A step never changes: a redo makes another one, with the new response.
@@ -19,6 +17,14 @@ protocol HistoryStep: AnyObject, Sendable {
 }
 
 extension HistoryRecord<any HistoryStep> {
+  var title: String {
+    switch content {
+    case .single(let step): step.title
+    case .keyed(let keyed): keyed.step.title
+    case .group(let group): group.title
+    }
+  }
+
   /// Returns the record as clients see it, with so many steps applied.
   func entry(applied: Int) -> HistoryEntry {
     entry(applied: applied, title: { $0.title }, standing: { $0.standing })
@@ -32,7 +38,7 @@ extension HistoryStep {
 
 extension HistoryRecord.Content where Step == any HistoryStep {
   /// Asks the use case for the footprint of the step. Call it outside of locks.
-  init(_ step: any HistoryStep) { self.init(step, marks: step.footprint.marks) }
+  init(_ step: any HistoryStep) { self.init(step, hashes: step.footprint.hashes) }
 }
 
 extension HistoryRecord where Step == any HistoryStep {
@@ -58,5 +64,21 @@ extension HistoryPlan<any HistoryStep> {
   private func entry(at index: Int) -> HistoryEntry {
     let record = records[index]
     return record.entry(applied: isRedo ? record.size : 0)
+  }
+}
+
+/// The fate of a step that is recorded right behind another.
+@usableFromInline
+enum HistoryMerging<Step: Sendable>: Sendable {
+  case separate
+  case merged(Step)
+  case annul
+
+  func map<Other>(_ transform: (Step) -> Other) -> HistoryMerging<Other> {
+    switch self {
+    case .separate: .separate
+    case .merged(let step): .merged(transform(step))
+    case .annul: .annul
+    }
   }
 }
