@@ -122,7 +122,7 @@ extension JournaledUseCase {
 
   func step(_ pair: HistoryPair, _ coder: any HistoryCoder) throws -> any HistoryStep {
     let (request, response) = try values(pair, coder)
-    return RecordedStep(self, RecordedIdentity(of: RecordedUseCase<Self>.self), request, response)
+    return RecordedStep(self, nil, request, response)
   }
 
   private func values(

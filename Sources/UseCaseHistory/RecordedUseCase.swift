@@ -19,14 +19,8 @@ public import UseCase
 public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
   let base: Base
   let history: UseCaseHistory
-  let identity: RecordedIdentity<Base>
-
-  @usableFromInline
-  init(_ base: Base, _ identity: RecordedIdentity<Base>, in history: UseCaseHistory) {
-    self.base = base
-    self.identity = identity
-    self.history = history
-  }
+  /// Nil if it is executed once, and has no copies to merge with.
+  let identity: RecordedIdentity?
 
   /// The lane of the history.
   public var queue: UseCaseQueue { history.lane }
@@ -50,32 +44,29 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
   /// - Complexity: That of the base use case, and O(*n*) in the number of entries that leave.
   @inline(__always)
   public func main(_ request: Base.Request) async throws -> Base.Response {
-    switch history.enter(identity.useCaseType) {
-    case .elsewhere:
-      return try await executed(request)
-    case .answered(let frame):
+    guard let frame = history.enter(Self.self) else { return try await executed(request) }
+    if case .answered = frame.role {
       defer { frame.end() }
-      return try await HistoryFrame.local.withValue(.inside(frame)) { try await base.main(request) }
-    case .recording(let frame):
-      let ledger = history.ledger
-      if let journal = ledger.journal {
-        return try await answer(request, in: frame, writingTo: journal)
-      }
-      var step: RecordedStep<Base>?
-      do {
-        // A closure that returned the response would be called by way of its type.
-        try await HistoryFrame.local.withValue(.inside(frame)) {
-          let response = try await base.main(request)
-          step = identity.step(base, identity, request, response)
-        }
-      } catch {
-        ledger.leave(frame, with: nil)
-        throw error
-      }
-      guard let step else { preconditionFailure("A recorded body that returns has a response.") }
-      ledger.leave(frame, with: step)
-      return step.response
+      return try await HistoryFrame.local.withValue(frame) { try await base.main(request) }
     }
+    let ledger = history.ledger
+    if let journal = ledger.journal {
+      return try await answer(request, in: frame, writingTo: journal)
+    }
+    var step: RecordedStep<Base>?
+    do {
+      // A closure that returned the response would be called by way of its type.
+      try await HistoryFrame.local.withValue(frame) {
+        let response = try await base.main(request)
+        step = RecordedStep(base, identity, request, response)
+      }
+    } catch {
+      ledger.leave(frame, with: nil)
+      throw error
+    }
+    guard let step else { preconditionFailure("A recorded body that returns has a response.") }
+    ledger.leave(frame, with: step)
+    return step.response
   }
 }
 
@@ -95,18 +86,8 @@ extension UndoableUseCase {
   ///
   /// - Parameter history: The history that records the executions.
   /// - Returns: The recorded use case.
-  @inlinable
   public func recorded(in history: UseCaseHistory) -> RecordedUseCase<Self> {
-    RecordedUseCase(self, RecordedIdentity(of: RecordedUseCase<Self>.self), in: history)
-  }
-
-  /// Returns a recorded use case that is executed once, and has no copies to merge with.
-  @inlinable
-  func recordedOnce(in history: UseCaseHistory) -> RecordedUseCase<Self> {
-    let identity = history.shared {
-      RecordedIdentity<Self>(of: RecordedUseCase<Self>.self, isShared: true)
-    }
-    return RecordedUseCase(self, identity, in: history)
+    RecordedUseCase(base: self, history: history, identity: RecordedIdentity())
   }
 }
 
@@ -121,16 +102,16 @@ extension RecordedUseCase {
   private func answer(
     _ request: Base.Request, in frame: HistoryFrame, writingTo journal: JournalWriter
   ) async throws -> Base.Response {
-    let id = frame.entrance.entry
+    let id = frame.entry
     let step: RecordedStep<Base>
     let pair: HistoryPair
     do {
       pair = try self.pair(request, in: journal)
       try await journal.begin(.began(id, in: frame.group, pair))
-      let response = try await HistoryFrame.local.withValue(.inside(frame)) {
+      let response = try await HistoryFrame.local.withValue(frame) {
         try await base.main(request)
       }
-      step = identity.step(base, identity, request, response)
+      step = RecordedStep(base, identity, request, response)
     } catch {
       history.ledger.leave(frame, with: nil)
       await journal.flush()
@@ -168,17 +149,8 @@ extension RecordedUseCase: DescribedUseCase {
 // MARK: - How a body begins
 
 extension UseCaseHistory {
-  /// The fate of a recorded use case whose `main` is called.
-  enum Fate {
-    /// It is executed first, which makes an operation of its own for it.
-    case elsewhere
-    /// It only runs, in this frame: the body that calls it answers for its undo too.
-    case answered(HistoryFrame)
-    /// It runs in this frame, and is recorded when it leaves.
-    case recording(HistoryFrame)
-  }
-
-  /// A recorded use case of this type begins: its `main` is called.
+  /// A recorded use case of this type begins: its `main` is called. Returns the frame in which it
+  /// runs, nil if it is executed first, which makes an operation of its own for it.
   ///
   /// 1. The code does not run on the lane: a wrapper on another queue calls `main`. It is executed.
   ///
@@ -209,41 +181,31 @@ extension UseCaseHistory {
   ///    began. It only runs: nothing is recorded while entries move.
   ///
   ///        lane:  undo { rider of  other queue:  run { guest on the lane:  main ← we are here } }
-  func enter(_ useCaseType: any Any.Type) -> Fate {
+  func enter(_ useCaseType: any Any.Type) -> HistoryFrame? {
     let (here, place) = (HistoryFrame.innermost, lane.placeHere)
-    guard place.isHeld else { return .elsewhere }  // 1
-    let outer = here?.running(of: ledger.history)
-    if let outer {
+    guard place.isHeld else { return nil }  // 1
+    func frame(_ role: HistoryFrame.Role, _ entry: HistoryEntry.ID, by holder: HistoryEntry.ID)
+      -> HistoryFrame
+    {
+      HistoryFrame(
+        role, of: entry, by: holder, in: ledger.history, operation: place.operation, inside: here)
+    }
+    if let outer = here?.running(of: ledger.history) {
       switch outer.role {
-      case .body, .part:
-        return .answered(frame(.body, outer.entrance, in: place, inside: here))  // 2
+      case .body, .part, .answered: return frame(.answered, outer.entry, by: outer.holder)  // 2
       case .group(let group) where ledger.change({ $0.groups.openPart(in: group) }):
-        let entrance = HistoryLine.Entrance(holder: outer.entrance.holder, entry: .next())
-        return .recording(frame(.part(of: group), entrance, in: place, inside: here))  // 3
+        return frame(.part(of: group), .next(), by: outer.holder)  // 3
       case .group: break
       }
     }
     guard place.isBody(of: useCaseType), let operation = place.operation,
       here?.operation != operation
-    else { return .elsewhere }  // 4
+    else { return nil }  // 4
     let id = HistoryEntry.ID(operation)
-    let entry = ledger.change {
-      $0.enter(in: id, leftIn: here?.entrance.holder, spare: .next())
+    switch ledger.change({ $0.enter(in: id, leftIn: here?.holder, spare: .next()) }) {
+    case .recording(let entry, let holder): return frame(.body, entry, by: holder)  // 5
+    case .moving(let move): return frame(.answered, move, by: move)  // 6
     }
-    switch entry {
-    case .recording(let entrance):
-      return .recording(frame(.body, entrance, in: place, inside: here))  // 5
-    case .moving(let move):
-      let unrecorded = HistoryLine.Entrance(holder: move, entry: move)
-      return .answered(frame(.body, unrecorded, in: place, inside: here))  // 6
-    }
-  }
-
-  private func frame(
-    _ role: HistoryFrame.Role, _ entrance: HistoryLine.Entrance, in place: QueuePlace,
-    inside here: HistoryFrame?
-  ) -> HistoryFrame {
-    HistoryFrame(role, entrance, of: ledger.history, in: place.operation, inside: here)
   }
 
   /// Returns a frame for the body of the operation that holds the lane, and for the entry that it
@@ -254,7 +216,6 @@ extension UseCaseHistory {
     }
     let id = HistoryEntry.ID(operation)
     return HistoryFrame(
-      role(id), HistoryLine.Entrance(holder: id, entry: id), of: ledger.history, in: operation,
-      inside: .innermost)
+      role(id), of: id, by: id, in: ledger.history, operation: operation, inside: .innermost)
   }
 }

@@ -1,3 +1,5 @@
+import UseCase
+
 extension UseCaseHistory {
   /// Restores the history that a journal keeps.
   ///
@@ -59,7 +61,7 @@ extension UseCaseHistory {
     let writer = JournalWriter(journal, kinds)
     let history = UseCaseHistory(
       HistoryLedger(limit: limit, mergeWindow: mergeWindow, clock: clock, journal: writer), clock)
-    try await HistoryOpening(history: history, writer: writer).run(interrupted, limit)
+    try await history.restore(interrupted, limit, by: writer)
     return history
   }
 
@@ -81,4 +83,107 @@ public enum HistoryInterruption: Hashable, Sendable {
 
   /// The parts that took effect stay, and become one entry.
   case keep
+}
+
+// MARK: - Making a history again of its journal
+
+extension UseCaseHistory {
+  private typealias Replay = HistoryReplay<any HistoryStep>
+
+  private func restore(
+    _ interruption: HistoryInterruption, _ limit: Int?, by writer: JournalWriter
+  ) async throws {
+    var replay = Replay(
+      Replay.Making(
+        content: { id, pair in
+          let step = StoredStep(id, pair, writer)
+          return pair.isMarked ? .init(step) : .single(step)
+        },
+        pair: { ($0.stored.id, $0.stored.pair) },
+        doubt: { $0.stored.isInDoubt = $1 },
+        title: { try writer.title($0) }))
+    let records = try await records(of: writer)
+    try read(records, into: &replay)
+    if let newest = replay.newest { UseCaseOperationID.raise(above: newest.number) }
+    writer.continue(after: replay.last)
+    do {
+      for doubt in try replay.open() { try replay.answer(doubt, await settle(doubt, by: writer)) }
+      try replay.finish(interruption)
+      try replay.tell(.limited(limit), nil)
+    } catch is Replay.Malformed {
+      throw HistoryJournalError(.damaged(offset: records.count))
+    }
+    let interrupted = replay.interrupted
+    try await take(replay, writer)
+    for group in interrupted { await compensate(group) }
+    ledger.keepJournalShort()
+    await writer.flush()
+    if let error = writer.error { throw error }
+  }
+
+  private func records(of writer: JournalWriter) async throws -> [[UInt8]] {
+    do {
+      return try await writer.journal.read()
+    } catch {
+      throw HistoryJournalError(.cannotRead, for: error)
+    }
+  }
+
+  private func read(_ records: [[UInt8]], into replay: inout Replay) throws {
+    for (index, record) in records.enumerated() {
+      do {
+        try FactRecord.read(record) { number, fact in try replay.tell(fact, number) }
+      } catch is Replay.Malformed {
+        throw HistoryJournalError(.damaged(offset: index))
+      } catch {
+        throw HistoryJournalError(.cannotRead, cause: error)
+      }
+    }
+  }
+
+  private func settle(
+    _ doubt: JournalDoubt, by writer: JournalWriter
+  ) async -> JournalAnswer {
+    guard let kind = writer.kinds[doubt.pair.name] else { return .unreadable }
+    // In a frame, so that `settle` can name the entry to a server.
+    let frame = HistoryFrame(
+      .answered, of: doubt.id, by: doubt.id, in: ledger.history, operation: nil,
+      inside: .innermost)
+    defer { frame.end() }
+    // A cancellation of the caller changes nothing: an answer that fails is never asked for again.
+    return await HistoryFrame.local.withValue(frame) {
+      Task { [coder = writer.journal.coder] in await kind.settle(doubt, coder) }
+    }.value
+  }
+
+  /// Puts the restored history into the machine, and writes the journal anew.
+  private func take(_ replay: consuming Replay, _ writer: JournalWriter) async throws {
+    let (pool, inDoubt) = (replay.pool, replay.inDoubt)
+    ledger.change { $0.restore(pool, inDoubt: inDoubt) }
+    guard var whole = ledger.whole else { preconditionFailure("Nothing runs yet.") }
+    (whole.interrupted, whole.drops) = (replay.interrupted, replay.drops)
+    do {
+      try await writer.rewrite(whole.facts { writer.bytes(of: $0) })
+    } catch {
+      throw HistoryJournalError(.cannotWrite, for: error)
+    }
+    writer.discard(
+      replay.drops.map { step, reason in
+        HistoryDrop(HistoryRecord(id: step.stored.id, content: .single(step)), reason)
+      })
+  }
+
+  private func compensate(_ group: HistoryRecord<any HistoryStep>) async {
+    guard case .group(let content) = group.content else {
+      preconditionFailure("Only groups are rolled back.")
+    }
+    let closed = HistoryLedger.Machine.Groups.Group(
+      id: group.id, title: content.title, parts: content.parts)
+    let operation = Group<Void>(history: self, nested: nil, interrupted: closed) {
+      throw CancellationError()
+    }
+    .execute(content.title)
+    // Parts that could not be undone become an entry. A cancellation of the caller changes nothing.
+    await operation.ended()
+  }
 }

@@ -1,5 +1,4 @@
 public import UseCase
-import UseCaseInternals
 
 /// An undo stack for asynchronous actions: it records executions, and undoes and redoes them in
 /// order.
@@ -23,7 +22,6 @@ public final class UseCaseHistory: Sendable {
   let ledger: HistoryLedger
   /// The serial queue on which everything runs.
   let lane: UseCaseQueue
-  private let objects = Lock([ObjectIdentifier: any AnyObject & Sendable]())
 
   /// Creates an empty history. It is clean: it has no unsaved changes.
   ///
@@ -44,17 +42,6 @@ public final class UseCaseHistory: Sendable {
   init(_ ledger: HistoryLedger, _ clock: any Clock<Duration>) {
     self.ledger = ledger
     lane = UseCaseQueue(keeper: ledger, clock: clock)
-  }
-
-  /// Returns the object of this type that the history keeps. The client makes it, where the type is
-  /// known.
-  @usableFromInline
-  func shared<Object: AnyObject & Sendable>(_ make: () -> Object) -> Object {
-    let type = ObjectIdentifier(Object.self)
-    if let object = objects.withLock({ $0[type] }) as? Object { return object }
-    let object = make()
-    objects.withLock { $0[type] = object }
-    return object
   }
 
   static func check(_ limit: Int?) {
@@ -81,7 +68,12 @@ extension UseCaseHistory {
   public func execute<Base: UndoableUseCase>(
     _ useCase: Base, _ request: Base.Request
   ) -> UseCaseOperation<Base.Request, Base.Response> {
-    useCase.recordedOnce(in: self).execute(request)
+    recorded(once: useCase).execute(request)
+  }
+
+  @usableFromInline
+  func recorded<Base>(once useCase: Base) -> RecordedUseCase<Base> {
+    RecordedUseCase(base: useCase, history: self, identity: nil)
   }
 
   /// Undoes the newest applied entry. If operations wait or run, `undo()` targets the entry that
@@ -201,7 +193,7 @@ extension UseCaseHistory {
   ) -> UseCaseOperation<String, Value> {
     let here = HistoryFrame.innermost
     switch role(in: here) {
-    case .body, .part: return Self.refuse(title)
+    case .body, .part, .answered: return Self.refuse(title)
     case .group(let parent):
       let id = HistoryEntry.ID.next()
       guard ledger.change({ $0.groups.open(id, title, in: parent) }) else { break }

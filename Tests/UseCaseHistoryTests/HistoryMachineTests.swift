@@ -35,7 +35,7 @@ struct HistoryMachineTests {
       machine.start(id)
       let entry = machine.enter(in: id, leftIn: nil, spare: HistoryMachineTests.id(9))
       machine.leave(id)
-      if case .recording(let entrance) = entry { _ = machine.fail(entrance) }
+      if case .recording(let entry, let holder) = entry { _ = machine.fail(entry, by: holder) }
     }
     let text = String(decoding: message?.standardErrorContent ?? [], as: UTF8.self)
     #expect(text.contains("Execute the use case instead."))
@@ -191,27 +191,33 @@ struct HistoryMachineTests {
     return .init(step, hashes: hashes.randomElement(using: &random) ?? nil)
   }
 
+  private static func record(
+    _ step: String, _ entry: HistoryEntry.ID, _ random: inout SeededGenerator
+  ) -> HistoryRecord<String> {
+    HistoryRecord(id: entry, content: content(step, &random))
+  }
+
   /// A recorded body, or the body of a group, or two bodies at once.
   private static func runBody(
     _ body: Int, of number: Int, in machine: inout Machine, _ random: inout SeededGenerator
   ) {
     let spare = number + body * 1_000_000
     guard
-      case .recording(let entrance) = machine.enter(
+      case .recording(let entry, let holder) = machine.enter(
         in: id(number), leftIn: nil, spare: id(spare))
     else { return }
     _ = machine.snapshot()
     switch Int.random(in: 0..<10, using: &random) {
-    case 0: _ = machine.fail(entrance)
+    case 0: _ = machine.fail(entry, by: holder)
     case 1...2 where body == 1:
-      machine.groups.open(entrance.entry, "G")
+      machine.groups.open(entry, "G")
       for part in 0..<Int.random(in: 0...3, using: &random) {
         let record = HistoryRecord(
           id: id(spare + 10_000 * (part + 1)), content: content("P", &random))
-        guard machine.groups.openPart(in: entrance.entry) else { continue }
-        _ = machine.groups.closePart(record, in: entrance.entry)
+        guard machine.groups.openPart(in: entry) else { continue }
+        _ = machine.groups.closePart(record, in: entry)
       }
-      guard let group = machine.groups.close(entrance.entry) else {
+      guard let group = machine.groups.close(entry) else {
         preconditionFailure("Nothing is open in the group.")
       }
       let applied = Int.random(in: 0...group.parts.count, using: &random)
@@ -219,23 +225,28 @@ struct HistoryMachineTests {
       let kept = group.record?.split(at: applied, place: .of(group.id)).kept
       _ = machine.end(
         group, as: isRolledBack ? kept : group.record,
-        rolledBack: isRolledBack ? .init(kept: kept) : nil, in: entrance.holder,
+        rolledBack: isRolledBack ? .init(kept: kept) : nil, in: holder,
         nobody: id(number + 500_000))
     case 3:
       guard
-        case .recording(let second) = machine.enter(
+        case .recording(let second, _) = machine.enter(
           in: id(number), leftIn: nil, spare: id(spare + 500_000))
       else { return }
-      _ = machine.record(content("second", &random), second, at: .zero)
+      _ = machine.record(record("second", second, &random), by: holder, at: .zero)
       #expect(isAsComputedAnew(machine))
-      _ = machine.record(content("\(number)", &random), entrance, at: .zero)
-    case 4: _ = (machine.clear(isInside: true), machine.record(.single(""), entrance, at: .zero))
+      _ = machine.record(record("\(number)", entry, &random), by: holder, at: .zero)
+    case 4:
+      _ = (
+        machine.clear(isInside: true),
+        machine.record(record("", entry, &random), by: holder, at: .zero)
+      )
     default:
       let candidate = machine.mergeCandidate(at: .zero)
       let merges: [HistoryMerging<String>] = [.separate, .separate, .merged("merged"), .annul]
       let merging = merges.randomElement(using: &random)?.map { content($0, &random) }
       _ = machine.record(
-        content("\(number)", &random), entrance, merging ?? .separate, candidate?.ticket, at: .zero)
+        record("\(number)", entry, &random), by: holder, merging ?? .separate, candidate?.ticket,
+        at: .zero)
     }
   }
 

@@ -16,9 +16,9 @@ struct Group<Value: Sendable>: UseCase, DescribedUseCase {
 
   func main(_ title: String) async throws -> Value {
     let frame = history.frame { .group(nested ?? $0) }
-    let group = nested ?? frame.entrance.entry
+    let group = nested ?? frame.entry
     begin(title, frame)
-    let (result, parts) = await HistoryFrame.local.withValue(.inside(frame)) {
+    let (result, parts) = await HistoryFrame.local.withValue(frame) {
       let result: Result<Value, any Error>
       do { result = .success(try await body()) } catch { result = .failure(error) }
       return (result, await closed(group))
@@ -41,7 +41,7 @@ struct Group<Value: Sendable>: UseCase, DescribedUseCase {
 
   private func begin(_ title: String, _ frame: HistoryFrame) {
     let bytes = history.ledger.journal?.bytes(of: title) ?? []
-    let (holder, isInterrupted) = (frame.entrance.holder, interrupted != nil)
+    let (holder, isInterrupted) = (frame.holder, interrupted != nil)
     history.ledger.change { machine in
       if let nested { return machine.enterNested(nested, writing: bytes) }
       machine.enterGroup(
@@ -74,7 +74,7 @@ struct Group<Value: Sendable>: UseCase, DescribedUseCase {
     _ group: HistoryLedger.Machine.Groups.Group, in frame: HistoryFrame,
     rolledBack residue: HistoryResidue<any HistoryStep>? = nil
   ) {
-    let holder = frame.entrance.holder
+    let holder = frame.holder
     let kept = residue.map(\.kept) ?? group.record
     let drops = history.ledger.change {
       $0.end(group, as: kept, rolledBack: residue, in: holder, nobody: .next())
@@ -91,12 +91,12 @@ struct Group<Value: Sendable>: UseCase, DescribedUseCase {
   ) async -> (HistoryResidue<any HistoryStep>, (any Error)?) {
     guard let record = group.record else { return (HistoryResidue(), nil) }
     return await Task {
-      let frame = history.frame { _ in .body }
+      let frame = history.frame { _ in .answered }
       defer { frame.end() }
       var plan = HistoryLedger.Machine.Plan(isRedo: false, [record])
       var failure: (any Error)?
       do {
-        try await HistoryFrame.local.withValue(.inside(frame)) {
+        try await HistoryFrame.local.withValue(frame) {
           if let first = plan.nextStep() { try await plan.carryOut(from: first, in: frame) }
         }
       } catch {

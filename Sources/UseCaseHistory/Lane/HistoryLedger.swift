@@ -63,7 +63,7 @@ final class HistoryLedger: Sendable {
   func discard(_ drops: consuming Machine.Drops, in frame: HistoryFrame) {
     if drops.isEmpty { return }
     if let journal { return journal.discard(drops) }
-    HistoryFrame.local.withValue(.inside(frame)) {
+    HistoryFrame.local.withValue(frame) {
       // Handed over, because a copy of the drops is a copy of every entry.
       let all = drops
       drops = []
@@ -195,31 +195,30 @@ extension HistoryLedger {
   /// The body of a recorded use case has ended, with a response if there is a step.
   func leave(_ frame: HistoryFrame, with step: (any HistoryStep)?) {
     frame.end()
-    let entrance = frame.entrance
+    let (entry, holder) = (frame.entry, frame.holder)
+    let record = step.map { Machine.Record(id: entry, content: .init($0)) }
     switch frame.role {
     case .body:
-      if let step { return record(step, in: frame) }
-      discard(change { $0.fail(entrance) }, in: frame)
-    case .part(let group):
-      let part = step.map { Machine.Record(id: entrance.entry, content: .init($0)) }
-      change { $0.endPart(entrance.entry, part, in: group) }?.resume()
-    case .group(let group): preconditionFailure("The group \(group) ends as a body.")
+      guard let step, let record else {
+        return discard(change { $0.fail(entry, by: holder) }, in: frame)
+      }
+      discard(self.record(record, step, by: holder), in: frame)
+    case .part(let group): change { $0.endPart(entry, record, in: group) }?.resume()
+    case .answered, .group: preconditionFailure("\(entry) ends as a body, and is \(frame.role).")
     }
   }
 
-  private func record(_ step: any HistoryStep, in frame: HistoryFrame) {
-    let (now, entrance) = (elapsed(), frame.entrance)
-    let content = Machine.Record.Content(step)
+  private func record(
+    _ record: Machine.Record, _ step: any HistoryStep, by holder: HistoryEntry.ID
+  ) -> Machine.Drops {
+    let now = elapsed()
     guard let (earlier, ticket) = machine.withLock({ $0.mergeCandidate(at: now) }) else {
-      return discard(
-        change { $0.record(content, entrance, at: now) }, in: frame)
+      return change { $0.record(record, by: holder, at: now) }
     }
     let merging = earlier.merging(step).map(Machine.Record.Content.init)
-    let drops = change {
-      $0.record(content, entrance, merging, ticket, at: now)
-    }
+    let drops = change { $0.record(record, by: holder, merging, ticket, at: now) }
     // The last reference to a step must not be released under the lock.
     withExtendedLifetime(earlier) {}
-    discard(drops, in: frame)
+    return drops
   }
 }

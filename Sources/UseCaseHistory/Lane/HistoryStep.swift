@@ -1,3 +1,5 @@
+import UseCase
+
 /// One execution that can be undone, whatever the types of its request and response.
 ///
 /// A step never changes: a redo makes another one, with the new response.
@@ -68,7 +70,6 @@ extension HistoryPlan<any HistoryStep> {
 }
 
 /// The fate of a step that is recorded right behind another.
-@usableFromInline
 enum HistoryMerging<Step: Sendable>: Sendable {
   case separate
   case merged(Step)
@@ -81,4 +82,62 @@ enum HistoryMerging<Step: Sendable>: Sendable {
     case .annul: .annul
     }
   }
+}
+
+/// The copies of one recorded use case, which merge with each other.
+final class RecordedIdentity: Sendable {}
+
+/// An execution of a use case of a certain type.
+final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
+  let useCase: Base
+  private let identity: RecordedIdentity?
+  let request: Base.Request
+  let response: Base.Response
+
+  init(
+    _ useCase: Base, _ identity: RecordedIdentity?, _ request: Base.Request,
+    _ response: Base.Response
+  ) {
+    (self.useCase, self.identity, self.request, self.response) = (
+      useCase, identity, request, response
+    )
+  }
+
+  var title: String { useCase.title(for: request) }
+
+  var footprint: HistoryFootprint { useCase.footprint(of: request, response) }
+
+  func undo() async throws { try await useCase.undo(request, response) }
+
+  func redo() async throws -> any HistoryStep {
+    RecordedStep(useCase, identity, request, try await useCase.redo(request, response))
+  }
+
+  func merging(_ later: any HistoryStep) -> HistoryMerging<any HistoryStep> {
+    guard let later = later as? Self else { return .separate }
+    let merge = later.useCase.merge((request, response), (later.request, later.response))
+    if case .separate = merge { return .separate }
+    guard isOfSameUseCase(as: later) else { return .separate }
+    switch merge {
+    case .separate: return .separate
+    case .merged(let request, let response):
+      return .merged(RecordedStep(useCase, identity, request, response))
+    case .annul: return .annul
+    }
+  }
+
+  func discard(_ reason: HistoryDiscardReason) -> Bool {
+    useCase.discard(request, response, reason)
+    return true
+  }
+
+  private func isOfSameUseCase(as other: RecordedStep) -> Bool {
+    if let identity, identity === other.identity { return true }
+    if let useCase = useCase as? any Equatable { return isEqual(useCase, other.useCase) }
+    return Base.self is AnyObject.Type && useCase as AnyObject === other.useCase as AnyObject
+  }
+}
+
+private func isEqual<Value: Equatable>(_ value: Value, _ other: Any) -> Bool {
+  value == other as? Value
 }

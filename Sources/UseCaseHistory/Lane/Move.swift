@@ -17,7 +17,7 @@ struct Move<Answer: Sendable>: UseCase {
     guard let (first, frame) = try history.ledger.begin(&plan) else { return answer(plan) }
     var failure: (any Error)?
     do {
-      try await HistoryFrame.local.withValue(.inside(frame)) {
+      try await HistoryFrame.local.withValue(frame) {
         try await plan.carryOut(from: first, in: frame)
       }
     } catch {
@@ -47,7 +47,7 @@ extension HistoryLedger {
     case .go(let move, let next):
       plan = next
       guard let first = plan.nextStep() else { preconditionFailure("\(move) moves nothing.") }
-      return (first, HistoryFrame(of: move, for: first.id, of: history))
+      return (first, frame(of: first.id, in: move))
     case .compare(let record, let rivals):
       let blockers = record.blockers(among: rivals)
       if blockers.isEmpty { return try begin(&plan, apart: apart.union(rivals.map(\.id))) }
@@ -55,6 +55,13 @@ extension HistoryLedger {
       _ = change { $0.refuse(error) }
       throw error
     }
+  }
+
+  /// A move is executed outside of all frames.
+  private func frame(of entry: HistoryEntry.ID, in move: HistoryEntry.ID) -> HistoryFrame {
+    HistoryFrame(
+      .answered, of: entry, by: move, in: history,
+      operation: UseCaseOperationID(number: move.number), inside: nil)
   }
 
   /// The move has come as far as it could.
@@ -82,7 +89,7 @@ extension HistoryPlan<any HistoryStep> {
     var leaf = Optional(first)
     while let (id, step) = leaf {
       do {
-        if id != frame.entrance.entry {
+        if id != frame.entry {
           try await carryOut(step, id, inside: frame)
         } else if isRedo {
           redid(try await step.redo())
@@ -128,7 +135,7 @@ extension HistoryPlan<any HistoryStep> {
   ) async throws {
     let frame = outer.frame(of: id)
     defer { frame.end() }
-    try await HistoryFrame.local.withValue(.inside(frame)) {
+    try await HistoryFrame.local.withValue(frame) {
       if isRedo {
         redid(try await step.redo())
       } else {

@@ -29,13 +29,6 @@ struct HistoryLine: Sendable {
     }
   }
 
-  /// The operation that held the lane when a recorded body began, and the entry that the body will
-  /// be.
-  struct Entrance: Sendable {
-    let holder: ID
-    let entry: ID
-  }
-
   private struct Run: Sendable {
     let holder: ID
     /// The target of an undo called now.
@@ -86,10 +79,10 @@ extension HistoryLine {
     run == nil ? nil : asks.first.flatMap { $0.hasEffect ? $0 : nil }
   }
 
-  /// The ask of the operation that has the lane.
+  /// The operation that has the lane.
   var ask: Ask {
     guard run != nil, let ask = asks.first else {
-      preconditionFailure("A move begins without the lane: \(turn).")
+      preconditionFailure("A body or a move begins without the lane: \(turn).")
     }
     return ask
   }
@@ -185,26 +178,26 @@ extension HistoryLine {
 
 extension HistoryLine {
   /// A recorded body begins in `operation`, which has the lane, or is a guest of the one that has
-  /// it, and younger. The first body becomes the entry with the id of the operation on the lane, and
-  /// each other body becomes `spare`.
+  /// it, and younger. Returns the entry that the body will be: the first body that with the id of the
+  /// operation on the lane, and each other body `spare`.
   ///
   /// `left` is the holder in the time of the body that has left this one behind, in a task. If it
   /// still has the lane, waiting undos are for this body from now on.
-  mutating func enter(in operation: ID, leftIn left: ID?, spare: ID) -> Entrance {
+  mutating func enter(in operation: ID, leftIn left: ID?, spare: ID) -> ID {
     switch turn {
     case .running(var run) where run.holder <= operation:
       let entry = run.isClaimed ? spare : run.holder
       run.isClaimed = true
       run.bodies += 1
       turn = .running(run)
-      return Entrance(holder: run.holder, entry: entry)
+      return entry
     case .done(let done) where done.holder <= operation:
       let promised = left == done.holder ? spare : done.promised
       turn = .running(Run(holder: done.holder, promised: promised, isClaimed: true, bodies: 1))
       asks.insert(Ask(id: done.holder, move: nil), at: asks.startIndex)
       version += 1
       forecast = nil
-      return Entrance(holder: done.holder, entry: spare)
+      return spare
     case .free, .running, .done:
       preconditionFailure("A body begins in \(operation), which has not the lane: \(turn).")
     }

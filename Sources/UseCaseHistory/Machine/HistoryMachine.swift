@@ -68,8 +68,8 @@ extension HistoryMachine {
   mutating func leave(_ id: ID) { line.leave(id) }
 
   enum Entry: Sendable {
-    /// The body is recorded when it leaves.
-    case recording(HistoryLine.Entrance)
+    /// The body is recorded when it leaves, as this entry, by the operation that has the lane.
+    case recording(ID, by: ID)
     /// The body only runs, because this move has the lane.
     case moving(ID)
   }
@@ -77,7 +77,8 @@ extension HistoryMachine {
   /// A recorded body begins.
   mutating func enter(in operation: ID, leftIn left: ID?, spare: ID) -> Entry {
     if let move = line.runningMove { return .moving(move) }
-    return .recording(line.enter(in: operation, leftIn: left, spare: spare))
+    let entry = line.enter(in: operation, leftIn: left, spare: spare)
+    return .recording(entry, by: line.ask.id)
   }
 }
 
@@ -97,32 +98,32 @@ extension HistoryMachine {
 
   /// A body has returned a response.
   mutating func record(
-    _ content: consuming Record.Content, _ entrance: HistoryLine.Entrance,
+    _ record: consuming Record, by holder: ID,
     _ merging: HistoryMerging<Record.Content> = .separate, _ ticket: Int? = nil, at now: Duration
   ) -> Drops {
-    let record = Record(id: entrance.entry, content: content)
     var drops: Drops = []
-    exit(entrance.holder, into: &drops)
+    exit(holder, into: &drops)
+    let id = record.id
     if line.losesResults {
       window.close()
-      note(.ended(record.id, .lost))
+      note(.ended(id, .lost))
       pool.lose(record, into: &drops)
       line.settle()
       return drops
     }
     switch window.isValid(ticket) ? merging : .separate {
     case .separate:
-      note(.ended(record.id, .recorded))
+      note(.ended(id, .recorded))
       pool.record(record, into: &drops)
       window.open(at: now)
-      line.settle(as: record.id)
+      line.settle(as: id)
     case .merged(let merged):
-      note(.ended(record.id, .merged))
+      note(.ended(id, .merged))
       pool.merge(into: merged, record, into: &drops)
       window.open(at: now)
       line.settle(as: pool.undoID)
     case .annul:
-      note(.ended(record.id, .annulled))
+      note(.ended(id, .annulled))
       pool.annul(record, into: &drops)
       window.close()
       line.settle()
@@ -131,11 +132,11 @@ extension HistoryMachine {
   }
 
   /// A body has thrown.
-  mutating func fail(_ entrance: HistoryLine.Entrance) -> Drops {
+  mutating func fail(_ entry: ID, by holder: ID) -> Drops {
     window.close()
-    note(.failed(entrance.entry))
+    note(.failed(entry))
     var drops: Drops = []
-    exit(entrance.holder, into: &drops)
+    exit(holder, into: &drops)
     line.settle()
     return drops
   }
@@ -154,10 +155,10 @@ extension HistoryMachine {
   mutating func enterGroup(
     _ title: String, in holder: ID, spare: ID, isInterrupted: Bool, writing bytes: [UInt8]
   ) {
-    let entrance = line.enter(in: holder, leftIn: nil, spare: spare)
+    let entry = line.enter(in: holder, leftIn: nil, spare: spare)
     if isInterrupted { return }
-    note(.opened(entrance.entry, in: nil, title: bytes))
-    groups.open(entrance.entry, title)
+    note(.opened(entry, in: nil, title: bytes))
+    groups.open(entry, title)
   }
 
   /// The body of a group in another begins.

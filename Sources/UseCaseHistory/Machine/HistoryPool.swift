@@ -420,40 +420,7 @@ extension HistoryPool {
   }
 }
 
-// MARK: - What leaves, and what is merged
-
-/// Records that leave the history for good, for one reason.
-struct HistoryDrop<Step: Sendable>: Sendable {
-  /// With its lists of what is touched, which may be as large as the records.
-  private var records: HistoryStack<Step>
-  private let reason: HistoryDiscardReason
-  /// Whether the newest come first in `records`.
-  private let isReversed: Bool
-
-  init(_ records: HistoryStack<Step>, _ reason: HistoryDiscardReason, isReversed: Bool = false) {
-    (self.records, self.reason, self.isReversed) = (records, reason, isReversed)
-  }
-
-  init(_ records: [HistoryRecord<Step>], _ reason: HistoryDiscardReason) {
-    self.init(HistoryStack(leaving: records), reason)
-  }
-
-  init(_ record: HistoryRecord<Step>, _ reason: HistoryDiscardReason) {
-    self.init([record], reason)
-  }
-
-  var count: Int { records.count }
-
-  /// Calls `body` with each step and the reason, the oldest first, and lets go of each record at
-  /// once, while it is at hand: a million of them are not walked through twice.
-  mutating func removeAll(_ body: (Step, HistoryDiscardReason) -> Void) {
-    let reason = reason
-    records.removeAll(isReversed: isReversed) { record in
-      if let step = record.content.step { return body(step, reason) }
-      for leaf in record.leaves { leaf.content.step.map { body($0, reason) } }
-    }
-  }
-}
+// MARK: - What is merged
 
 /// Maps each merged execution to its entry.
 ///
