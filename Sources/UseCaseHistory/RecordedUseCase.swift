@@ -89,6 +89,12 @@ extension UndoableUseCase {
   public func recorded(in history: UseCaseHistory) -> RecordedUseCase<Self> {
     RecordedUseCase(base: self, history: history, identity: RecordedIdentity())
   }
+
+  /// Returns a recorded use case that is executed once, and has no copies to merge with.
+  @usableFromInline
+  func recordedOnce(in history: UseCaseHistory) -> RecordedUseCase<Self> {
+    RecordedUseCase(base: self, history: history, identity: nil)
+  }
 }
 
 extension RecordedUseCase {
@@ -206,16 +212,5 @@ extension UseCaseHistory {
     case .recording(let entry, let holder): return frame(.body, entry, by: holder)  // 5
     case .moving(let move): return frame(.answered, move, by: move)  // 6
     }
-  }
-
-  /// Returns a frame for the body of the operation that holds the lane, and for the entry that it
-  /// will be.
-  func frame(_ role: (HistoryEntry.ID) -> HistoryFrame.Role) -> HistoryFrame {
-    guard let operation = QueuePlace.operation else {
-      preconditionFailure("A body on the lane runs in an operation.")
-    }
-    let id = HistoryEntry.ID(operation)
-    return HistoryFrame(
-      role(id), of: id, by: id, in: ledger.history, operation: operation, inside: .innermost)
   }
 }

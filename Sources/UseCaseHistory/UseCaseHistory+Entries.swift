@@ -23,8 +23,8 @@ extension UseCaseHistory {
   /// - Parameter operation: The operation of an execution or a group of this history.
   /// - Returns: The entry, `nil` before the operation is recorded and after the entry has left. For
   ///   an execution that was merged, the entry into which it was merged.
-  /// - Complexity: O(1) for an applied entry whose footprint consists of keys, otherwise O(*n*)
-  ///   in the number of entries.
+  /// - Complexity: O(log *n*) in the number of entries for an entry whose footprint consists of
+  ///   keys, otherwise O(*n*).
   public func entry(of operation: UseCaseOperationID) -> HistoryEntry? {
     ledger.entry(of: HistoryEntry.ID(operation))
   }
@@ -37,8 +37,8 @@ extension UseCaseHistory {
   ///   - type: The use case that was recorded.
   /// - Returns: The request and the last response. `nil` if the entry is a group, belongs to
   ///   another use case, can't be read, is an execution in doubt, or doesn't exist.
-  /// - Complexity: O(1) for an applied entry whose footprint consists of keys, otherwise O(*n*)
-  ///   in the number of entries.
+  /// - Complexity: O(log *n*) in the number of entries for an entry whose footprint consists of
+  ///   keys, otherwise O(*n*).
   public func execution<Base: UndoableUseCase>(
     _ entry: HistoryEntry.ID, by type: Base.Type
   ) -> (request: Base.Request, response: Base.Response)? {

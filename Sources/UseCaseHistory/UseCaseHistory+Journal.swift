@@ -76,15 +76,6 @@ extension UseCaseHistory {
   public var journalError: (any Error)? { ledger.journal?.error }
 }
 
-/// The fate of a group that the end of the process has interrupted.
-public enum HistoryInterruption: Hashable, Sendable {
-  /// The parts of the group are undone when the history is opened again, as if its body had thrown.
-  case compensate
-
-  /// The parts that took effect stay, and become one entry.
-  case keep
-}
-
 // MARK: - Making a history again of its journal
 
 extension UseCaseHistory {
@@ -177,9 +168,9 @@ extension UseCaseHistory {
     guard case .group(let content) = group.content else {
       preconditionFailure("Only groups are rolled back.")
     }
-    let closed = HistoryLedger.Machine.Groups.Group(
+    let closed = HistoryLedger.Machine.Groups.Opened(
       id: group.id, title: content.title, parts: content.parts)
-    let operation = Group<Void>(history: self, nested: nil, interrupted: closed) {
+    let operation = Group<Void>(ledger: ledger, lane: lane, nested: nil, interrupted: closed) {
       throw CancellationError()
     }
     .execute(content.title)

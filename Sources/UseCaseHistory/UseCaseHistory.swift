@@ -68,12 +68,7 @@ extension UseCaseHistory {
   public func execute<Base: UndoableUseCase>(
     _ useCase: Base, _ request: Base.Request
   ) -> UseCaseOperation<Base.Request, Base.Response> {
-    recorded(once: useCase).execute(request)
-  }
-
-  @usableFromInline
-  func recorded<Base>(once useCase: Base) -> RecordedUseCase<Base> {
-    RecordedUseCase(base: useCase, history: self, identity: nil)
+    useCase.recordedOnce(in: self).execute(request)
   }
 
   /// Undoes the newest applied entry. If operations wait or run, `undo()` targets the entry that
@@ -86,7 +81,8 @@ extension UseCaseHistory {
   ///   - ``HistoryError/reentrant`` inside a recorded body, an undo, a redo or a group
   ///   - ``HistoryJournalError``, in a history with a journal: the journal can't be written, or the
   ///     entry can't be read
-  /// - Complexity: O(*n*) in the number of parts of a group, otherwise O(1).
+  /// - Complexity: O(*n*) in the number of parts of a group and of operations that wait, otherwise
+  ///   O(1).
   @discardableResult
   public func undo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
     execute(.undo) { $0.entry }
@@ -107,7 +103,8 @@ extension UseCaseHistory {
   ///   - ``HistoryError/reentrant`` inside a recorded body, an undo, a redo or a group
   ///   - ``HistoryJournalError``, in a history with a journal: the journal can't be written, or the
   ///     entry can't be read
-  /// - Complexity: O(*n*) in the number of parts of a group, otherwise O(1).
+  /// - Complexity: O(*n*) in the number of parts of a group and of operations that wait, otherwise
+  ///   O(1).
   @discardableResult
   public func redo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
     execute(.redo) { $0.entry }
@@ -139,8 +136,8 @@ extension UseCaseHistory {
   ///   - ``HistoryJournalError``, in a history with a journal: the journal can't be written, or the
   ///     entry can't be read
   /// - Complexity: O(*n*) in the number of later entries that overlap it, and in the number of
-  ///   parts of a group. For an entry whose footprint is everything, O(*n*) in the number of later
-  ///   entries.
+  ///   parts of a group. Later entries move by one slot of an array, which takes little time. For an
+  ///   entry whose footprint is everything, O(*n*) in the number of later entries.
   @discardableResult
   public func undo(
     _ entry: HistoryEntry.ID
@@ -197,11 +194,13 @@ extension UseCaseHistory {
     case .group(let parent):
       let id = HistoryEntry.ID.next()
       guard ledger.change({ $0.groups.open(id, title, in: parent) }) else { break }
-      return Group(history: self, nested: id, body: body).executeInside(title)
+      return Group(ledger: ledger, lane: lane, nested: id, body: body).executeInside(title)
         .onCancel { [ledger] _ in ledger.change { $0.groups.abandon(id) }?.resume() }
     case nil: break
     }
-    return HistoryFrame.leave(here) { Group(history: self, nested: nil, body: body).execute(title) }
+    return HistoryFrame.leave(here) {
+      Group(ledger: ledger, lane: lane, nested: nil, body: body).execute(title)
+    }
   }
 
   /// Waits until nothing runs or waits on the lane, and the journal, if there is one, is up to
@@ -234,7 +233,9 @@ extension UseCaseHistory {
   ) -> UseCaseOperation<HistoryMove, Answer> {
     let here = HistoryFrame.innermost
     guard role(in: here) == nil else { return Self.refuse(move) }
-    return HistoryFrame.leave(here) { Move(history: self, answer: answer).execute(move) }
+    return HistoryFrame.leave(here) {
+      Move(ledger: ledger, lane: lane, answer: answer).execute(move)
+    }
   }
 
   /// Runs operations that are refused. Not the default queue, which a client may suspend.

@@ -3,19 +3,20 @@ import UseCaseInternals
 
 /// The body of a group, which runs on the lane, or in the body of another group.
 struct Group<Value: Sendable>: UseCase, DescribedUseCase {
-  let history: UseCaseHistory
+  let ledger: HistoryLedger
+  let lane: UseCaseQueue
   /// The number of a group in another. One on the lane is named by its operation.
   let nested: HistoryEntry.ID?
   /// The parts that are there already, of a group that the end of a process has interrupted.
-  var interrupted: HistoryLedger.Machine.Groups.Group?
+  var interrupted: HistoryLedger.Machine.Groups.Opened?
   let body: @Sendable () async throws -> Value
 
-  var queue: UseCaseQueue { history.lane }
+  var queue: UseCaseQueue { lane }
 
   func title(for request: Any) -> String? { request as? String }
 
   func main(_ title: String) async throws -> Value {
-    let frame = history.frame { .group(nested ?? $0) }
+    let frame = ledger.frame { .group(nested ?? $0) }
     let group = nested ?? frame.entry
     begin(title, frame)
     let (result, parts) = await HistoryFrame.local.withValue(frame) {
@@ -27,12 +28,12 @@ struct Group<Value: Sendable>: UseCase, DescribedUseCase {
     switch result {
     case .success(let value):
       end(parts, in: frame)
-      await history.ledger.journal?.flush()
+      await ledger.journal?.flush()
       return value
     case .failure(let error):
       let (residue, failure) = await rollBack(parts)
       end(parts, in: frame, rolledBack: residue)
-      await history.ledger.journal?.flush()
+      await ledger.journal?.flush()
       let cause = cause(of: error, in: parts)
       guard let failure else { throw cause }
       throw HistoryGroupError(cause: cause, undoFailure: failure, residue: parts.id)
@@ -40,9 +41,9 @@ struct Group<Value: Sendable>: UseCase, DescribedUseCase {
   }
 
   private func begin(_ title: String, _ frame: HistoryFrame) {
-    let bytes = history.ledger.journal?.bytes(of: title) ?? []
+    let bytes = ledger.journal?.bytes(of: title) ?? []
     let (holder, isInterrupted) = (frame.holder, interrupted != nil)
-    history.ledger.change { machine in
+    ledger.change { machine in
       if let nested { return machine.enterNested(nested, writing: bytes) }
       machine.enterGroup(
         title, in: holder, spare: .next(), isInterrupted: isInterrupted, writing: bytes)
@@ -52,7 +53,7 @@ struct Group<Value: Sendable>: UseCase, DescribedUseCase {
   /// Returns the error without the residue of a group in this one. That residue was a part of this
   /// group, which has undone it, or names it in its own error.
   private func cause(
-    of error: any Error, in parts: HistoryLedger.Machine.Groups.Group
+    of error: any Error, in parts: HistoryLedger.Machine.Groups.Opened
   ) -> any Error {
     guard let nested = error as? HistoryGroupError,
       parts.parts.contains(where: { $0.id == nested.residue })
@@ -60,38 +61,38 @@ struct Group<Value: Sendable>: UseCase, DescribedUseCase {
     return nested.cause
   }
 
-  private func closed(_ group: HistoryEntry.ID) async -> HistoryLedger.Machine.Groups.Group {
+  private func closed(_ group: HistoryEntry.ID) async -> HistoryLedger.Machine.Groups.Opened {
     if let interrupted { return interrupted }
     while true {
-      if let parts = history.ledger.change({ $0.groups.close(group) }) { return parts }
+      if let parts = ledger.change({ $0.groups.close(group) }) { return parts }
       await withUnsafeContinuation { waiter in
-        history.ledger.change { $0.groups.wait(waiter, for: group) }?.resume()
+        ledger.change { $0.groups.wait(waiter, for: group) }?.resume()
       }
     }
   }
 
   private func end(
-    _ group: HistoryLedger.Machine.Groups.Group, in frame: HistoryFrame,
+    _ group: HistoryLedger.Machine.Groups.Opened, in frame: HistoryFrame,
     rolledBack residue: HistoryResidue<any HistoryStep>? = nil
   ) {
     let holder = frame.holder
     let kept = residue.map(\.kept) ?? group.record
-    let drops = history.ledger.change {
+    let drops = ledger.change {
       $0.end(group, as: kept, rolledBack: residue, in: holder, nobody: .next())
     }
-    history.ledger.discard(drops, in: frame)
+    ledger.discard(drops, in: frame)
     guard let parent = group.parent else { return }
-    history.ledger.change { $0.groups.closePart(kept, in: parent) }?.resume()
+    ledger.change { $0.groups.closePart(kept, in: parent) }?.resume()
   }
 
   /// Undoes the parts, and returns the rest of them. The parts are undone even if the body has
   /// thrown because it was cancelled, so this is done in a task of its own.
   private func rollBack(
-    _ group: HistoryLedger.Machine.Groups.Group
+    _ group: HistoryLedger.Machine.Groups.Opened
   ) async -> (HistoryResidue<any HistoryStep>, (any Error)?) {
     guard let record = group.record else { return (HistoryResidue(), nil) }
     return await Task {
-      let frame = history.frame { _ in .answered }
+      let frame = ledger.frame { _ in .answered }
       defer { frame.end() }
       var plan = HistoryLedger.Machine.Plan(isRedo: false, [record])
       var failure: (any Error)?
@@ -105,5 +106,18 @@ struct Group<Value: Sendable>: UseCase, DescribedUseCase {
       }
       return (HistoryResidue(of: &plan), failure)
     }.value
+  }
+}
+
+extension HistoryLedger {
+  /// Returns a frame for the body of the operation that holds the lane, and for the entry that it
+  /// will be.
+  func frame(_ role: (HistoryEntry.ID) -> HistoryFrame.Role) -> HistoryFrame {
+    guard let operation = QueuePlace.operation else {
+      preconditionFailure("A body on the lane runs in an operation.")
+    }
+    let id = HistoryEntry.ID(operation)
+    return HistoryFrame(
+      role(id), of: id, by: id, in: history, operation: operation, inside: .innermost)
   }
 }

@@ -15,9 +15,6 @@ final class HistoryLedger: Sendable {
   private let machine: Lock<Machine>
   private let changes = ChangeSignal()
   private let elapsed: @Sendable () -> Duration
-  // The types of the moves, looked up once: each look-up of a generic type's metadata is costly.
-  private let entryMove: any Any.Type = Move<HistoryEntry?>.self
-  private let entriesMove: any Any.Type = Move<[HistoryEntry]>.self
   /// Writes the facts of the machine. Nil in a history that ends with its process.
   let journal: JournalWriter?
 
@@ -89,8 +86,8 @@ extension HistoryLedger: QueueKeeper {
   private func move(of operation: any AdmittedOperation) -> HistoryMove? {
     // A client may record a use case with the same types of request and response.
     let type = operation.useCaseType
-    if type == entryMove { return request(of: operation, answering: HistoryEntry?.self) }
-    if type == entriesMove { return request(of: operation, answering: [HistoryEntry].self) }
+    if type == Self.entryMove { return request(of: operation, answering: HistoryEntry?.self) }
+    if type == Self.entriesMove { return request(of: operation, answering: [HistoryEntry].self) }
     return nil
   }
 

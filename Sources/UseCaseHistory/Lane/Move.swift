@@ -5,16 +5,17 @@ import UseCaseInternals
 struct Move<Answer: Sendable>: UseCase {
   typealias Plan = HistoryPlan<any HistoryStep>
 
-  let history: UseCaseHistory
+  let ledger: HistoryLedger
+  let lane: UseCaseQueue
   /// Says what has been undone or redone.
   let answer: @Sendable (borrowing Plan) -> Answer
 
-  var queue: UseCaseQueue { history.lane }
+  var queue: UseCaseQueue { lane }
 
   @inline(__always)
   func main(_: HistoryMove) async throws -> Answer {
     var plan = Plan(isRedo: false, [])
-    guard let (first, frame) = try history.ledger.begin(&plan) else { return answer(plan) }
+    guard let (first, frame) = try ledger.begin(&plan) else { return answer(plan) }
     var failure: (any Error)?
     do {
       try await HistoryFrame.local.withValue(frame) {
@@ -23,8 +24,8 @@ struct Move<Answer: Sendable>: UseCase {
     } catch {
       failure = error
     }
-    history.ledger.finish(&plan, in: frame)
-    await history.ledger.journal?.flush()
+    ledger.finish(&plan, in: frame)
+    await ledger.journal?.flush()
     if let failure { throw failure }
     return answer(plan)
   }
@@ -33,6 +34,10 @@ struct Move<Answer: Sendable>: UseCase {
 // Not inlined, and by reference: the variables of a function take room in the frame of the task,
 // and so does each copy of the plan.
 extension HistoryLedger {
+  // The types of the moves, looked up once: each look-up of a generic type's metadata is costly.
+  static let entryMove: any Any.Type = Move<HistoryEntry?>.self
+  static let entriesMove: any Any.Type = Move<[HistoryEntry]>.self
+
   /// The turn of a move has come. An undo of one entry asks the use cases of the later ones what
   /// they touch, outside of the lock. Returns the first leaf and a frame for it, nil if there is
   /// nothing to do.

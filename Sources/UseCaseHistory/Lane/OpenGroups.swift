@@ -5,7 +5,7 @@ struct OpenGroups<Step: Sendable, Waiter: Sendable>: Sendable {
   typealias ID = HistoryEntry.ID
   typealias Record = HistoryRecord<Step>
 
-  struct Group: Sendable {
+  struct Opened: Sendable {
     let id: ID
     let title: String
     var parent: ID?
@@ -20,16 +20,16 @@ struct OpenGroups<Step: Sendable, Waiter: Sendable>: Sendable {
     var record: Record? { Record(group: id, title, parts, place: .of(id)) }
   }
 
-  private var groups: [ID: Group] = [:]
+  private var groups: [ID: Opened] = [:]
 
   mutating func open(_ id: ID, _ title: String) {
-    groups[id] = Group(id: id, title: title)
+    groups[id] = Opened(id: id, title: title)
   }
 
   /// Returns false if the parent has ended.
   mutating func open(_ id: ID, _ title: String, in parent: ID) -> Bool {
     guard openPart(in: parent) else { return false }
-    groups[id] = Group(id: id, title: title, parent: parent, hasBegun: false)
+    groups[id] = Opened(id: id, title: title, parent: parent, hasBegun: false)
     return true
   }
 
@@ -70,7 +70,7 @@ struct OpenGroups<Step: Sendable, Waiter: Sendable>: Sendable {
   }
 
   /// Returns the group, to which nothing can be added from now on; nil if something is open.
-  mutating func close(_ id: ID) -> Group? {
+  mutating func close(_ id: ID) -> Opened? {
     groups[id]?.open == 0 ? groups.removeValue(forKey: id) : nil
   }
 }

@@ -177,7 +177,7 @@ extension HistoryMachine {
   /// The group is over, and `kept` is left of it. If it was rolled back, undos that wait for it are
   /// for `nobody`, an entry that never comes to be.
   mutating func end(
-    _ group: Groups.Group, as kept: Record?, rolledBack residue: HistoryResidue<Step>? = nil,
+    _ group: Groups.Opened, as kept: Record?, rolledBack residue: HistoryResidue<Step>? = nil,
     in holder: ID, nobody: ID
   ) -> Drops {
     var drops: Drops = []
