@@ -98,11 +98,11 @@ private struct Reporting<Base: ReportingUseCase>: UseCase {
 
   func main(_ request: Base.Request) async throws -> Base.Response {
     try await base.main(request) { [operation, onUpdate] update in
-      operation.report(
-        Callback(isolation: onUpdate.isolation) { _, _ in
-          await onUpdate(update)
-          return false
-        })
+      @Sendable nonisolated(nonsending) func call(_ verdict: Verdict?) async -> Bool {
+        await onUpdate(update)
+        return false
+      }
+      operation.report(Callback(isolation: onUpdate.isolation, call: call))
     }
   }
 }

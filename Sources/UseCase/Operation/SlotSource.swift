@@ -64,13 +64,13 @@ struct SlotSource: ~Copyable, Sendable {
   /// Gives the slot back. Returns whether the queue lists the operation until its handlers have
   /// begun.
   @inline(__always)
-  func giveBack(_ slot: FreeSlot) -> Bool {
+  func giveBack(as kind: Verdict.Kind) -> Bool {
     if let host = dependents?.host {
       host.exit()
       return false
     }
-    queue.giveBack(ticket, as: slot.kind)
-    return queue.policy.deliversOnlyNewest && slot.kind != .cancelled
+    queue.giveBack(ticket, as: kind)
+    return queue.policy.deliversOnlyNewest && kind != .cancelled
   }
 
   /// Handlers of the outcome are left: an incoming operation may supersede the operation.

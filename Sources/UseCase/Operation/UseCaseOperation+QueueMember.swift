@@ -39,7 +39,7 @@ extension UseCaseOperation: QueueMember {
   func exit() {
     switch core.giveBack(core.exit()) {
     case .deliver, .deliverInAnotherTask: deliverInAnotherTask()
-    case .nothing: break
+    case .nothing, .list: break
     }
   }
 }

@@ -347,7 +347,7 @@ struct OperationMachineTests {
     @Test func `to begin a body twice is a trap`() async {
       await #expect(processExitsWith: .failure) {
         var machine = OperationMachine<Int, Int, Int, Int>(isObserved: false)
-        guard machine.start() == .run else { return }
+        guard machine.start() == .nothing else { return }
         _ = machine.start()
       }
     }

@@ -24,8 +24,8 @@ extension OperationWorld {
     case .start(let body):
       return try begin(body, machine.start())
     case .arrive(let body), .await(let body):
-      guard let start = machine.startUnlessWaiting() else { return [.park(body)] }
-      return try begin(body, start)
+      guard machine.stopWaiting() else { return [.park(body)] }
+      return [.start(body)]
     case .park(let body):
       guard machine.park(0) == nil else { return [.arrive(body)] }
       kept.insert(0)
@@ -47,9 +47,9 @@ extension OperationWorld {
       try demand(
         next == .nothing || (next == .deliverInAnotherTask) == isJobCancelled,
         "a cancelled task does not deliver")
-      try demand(waiters.all == holding, "the tasks that await the value are resumed in order")
+      try demand(waiters == holding, "the tasks that await the value are resumed in order")
       holding = []
-      try resume(waiters.all)
+      try resume(waiters)
       if next == .nothing, !isDelivering {
         try demand(!mustTell, "a failure that nobody handles is told")
         (hasEnded, isOver) = (true, true)
@@ -167,14 +167,11 @@ extension OperationWorld {
   }
 
   private mutating func attachStart() throws -> [Act] {
-    let handler = machine.attachStart(reported + 1)
-    try demand((handler == .attachAsCommon) == hasReturned, "it comes in its turn after the body")
-    switch handler {
-    case .attachAsCommon: return try attach([.common])
-    case .nothing, .deliver:
-      reported += fate == nil || hasRun ? 1 : 0
-      return try deliver(handler == .deliver)
-    }
+    // After the body it comes in its turn, as one of `common`.
+    if hasReturned { return try attach([.common]) }
+    let next = machine.attachStart(reported + 1, isListed: true)
+    reported += fate == nil || hasRun ? 1 : 0
+    return try deliver(next == .deliver)
   }
 
   private mutating func end(_ fate: Fate, then next: [Act]) throws -> [Act] {
@@ -193,8 +190,8 @@ extension OperationWorld {
       hasRun ? end.startHandlers.isEmpty : reported == dropped,
       "the handlers of a start that never comes are let go")
     isJobCancelled = hasRun || sleeps
-    let waiters = end.waiters.all + [end.parked].compactMap(\.self)
-    try demand(end.waiters.all == holding, "the waiters are resumed in order")
+    let waiters = end.waiters + [end.parked].compactMap(\.self)
+    try demand(end.waiters == holding, "the waiters are resumed in order")
     try demand(
       end.parked == nil || end.parked == 0 && kept.contains(0) && !resumed.contains(0),
       "the task that waits to start is resumed once")
@@ -215,10 +212,10 @@ extension OperationWorld {
 
   // MARK: - The task of the body
 
-  private mutating func begin(_ body: Body, _ start: BodyStart) throws -> [Act] {
-    guard start != .skip else { return [.exit] }
+  private mutating func begin(_ body: Body, _ start: DeliveryCall?) throws -> [Act] {
+    guard let start else { return [.exit] }
     try demand(
-      (start == .runAndDeliver) == (reported > 0), "the handlers of the start are delivered at once"
+      (start == .deliverInAnotherTask) == (reported > 0), "the handlers of the start are delivered at once"
     )
     try demand(!hasRun, "the body runs once")
     try demand(fate == nil, "the body does not run after the end")
@@ -226,7 +223,7 @@ extension OperationWorld {
     try demand(machine.state == .running, "it is running")
     try demand(!isTelling, "nobody tells of the operation when its body is about to begin")
     hasRun = true
-    let delivery = try deliver(start == .runAndDeliver)
+    let delivery = try deliver(start == .deliverInAnotherTask)
     let next = try tell(
       then: [.run(body)] + delivery + (body.hasTimer ? [.end(.timeout)] : [])
         + (body.hasGuest ? [.enter] : []))
@@ -252,11 +249,11 @@ extension OperationWorld {
     return try tell(then: exit(freed))
   }
 
-  private mutating func exit(_ freed: FreeSlot?) throws -> [Act] {
+  private mutating func exit(_ freed: Verdict.Kind?) throws -> [Act] {
     holders -= 1
     try demand((freed != nil) == (holders == 0), "the last one frees the slot")
     try demand(freed == nil || !machine.isOccupied, "a slot that is given back is not occupied")
-    try demand(freed == nil || freed?.kind == machine.verdict?.kind, "it is counted as what it is")
+    try demand(freed == nil || freed == machine.verdict?.kind, "it is counted as what it is")
     return freed == nil ? [] : [.giveBack]
   }
 
