@@ -35,7 +35,8 @@ struct FileJournalTests {
     #expect(try await journal.read() == Self.records + [[7]])
   }
 
-  @Test func `every prefix of a file is a shorter journal, which goes on`() async throws {
+  @Test(.holds("Files"))
+  func `every prefix of a file is a shorter journal, which goes on`() async throws {
     let offsets = try await folder.fill(Self.records)
     let bytes = try folder.bytes
     for length in 0...bytes.count {
@@ -49,7 +50,8 @@ struct FileJournalTests {
     }
   }
 
-  @Test func `every flipped byte is an error that names the place, or a torn tail`() async throws {
+  @Test(.holds("Files"))
+  func `every flipped byte is an error that names the place, or a torn tail`() async throws {
     let offsets = try await folder.fill(Self.records)
     let bytes = try folder.bytes
     for index in bytes.indices {
@@ -76,7 +78,8 @@ struct FileJournalTests {
     }
   }
 
-  @Test func `every flipped byte of the records of a file that was written anew is an error`()
+  @Test(.holds("Files"))
+  func `every flipped byte of the records of a file that was written anew is an error`()
     async throws
   {
     let journal = try FileJournal(at: folder.file)
@@ -97,7 +100,8 @@ struct FileJournalTests {
     }
   }
 
-  @Test func `every prefix of a file that was written anew is a shorter journal, which goes on`()
+  @Test(.holds("Files"))
+  func `every prefix of a file that was written anew is a shorter journal, which goes on`()
     async throws
   {
     let journal = try FileJournal(at: folder.file)
@@ -150,7 +154,8 @@ struct FileJournalTests {
     #expect(Array(frame.dropFirst(4).prefix(4)) == bytes(of: 0xe306_9283))
   }
 
-  @Test func `a file of another format or version is refused and left as it is`() async throws {
+  @Test(.holds("Whose file"))
+  func `a file of another format or version is refused and left as it is`() async throws {
     _ = try await folder.fill([])
     var newer = Array(try folder.bytes.prefix(12))
     newer[8] = 2
@@ -164,7 +169,8 @@ struct FileJournalTests {
     }
   }
 
-  @Test func `a file is in use until it is closed`() async throws {
+  @Test(.holds("Whose file"))
+  func `a file is in use until it is closed`() async throws {
     let first = try FileJournal(at: folder.file)
     _ = try await first.read()
     try await first.append([1])
@@ -184,7 +190,8 @@ struct FileJournalTests {
     _ = try FileJournal(at: folder.file)
   }
 
-  @Test func `only the owner can read the file`() async throws {
+  @Test(.holds("Whose file"))
+  func `only the owner can read the file`() async throws {
     try folder.write([])
     try setPermissions(0o644, of: folder.file)
     let journal = try FileJournal(at: folder.file)

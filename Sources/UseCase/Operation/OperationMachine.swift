@@ -131,9 +131,11 @@ extension OperationMachine {
     return FreeSlot(kind: verdict.kind)
   }
 
-  /// The queue has the slot back. Returns the tasks that await the value, and what the caller does.
+  /// The queue has the slot back.
   ///
   /// - Parameter isListed: Whether the queue lists the operation until its handlers have begun.
+  /// - Returns: The tasks that await the value, what the caller does, and how many listings the
+  ///   queue takes back.
   @inline(__always)
   mutating func wasGivenBack(
     isListed: Bool

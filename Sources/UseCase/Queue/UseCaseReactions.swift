@@ -20,9 +20,19 @@ import UseCaseInternals
 public final class UseCaseReactions: Sendable {
   typealias Attach = @Sendable (any AnyObject & Sendable) -> Void
 
+  private struct Reaction {
+    let number: Int
+    let attach: Attach
+    var whenRemoved: [@Sendable () -> Void] = []
+  }
+
   private struct Registry {
     var last = 0
-    var reactions: [ObjectIdentifier: [(number: Int, attach: Attach)]] = [:]
+    var reactions: [ObjectIdentifier: [Reaction]] = [:]
+
+    func index(of number: Int, to type: any Any.Type) -> Int? {
+      reactions[ObjectIdentifier(type)]?.firstIndex { $0.number == number }
+    }
   }
 
   private let registry = Lock(Registry())
@@ -34,7 +44,8 @@ public final class UseCaseReactions: Sendable {
   func add(to type: any Any.Type, _ attach: @escaping Attach) -> Int {
     registry.withLock { registry in
       registry.last += 1
-      registry.reactions[ObjectIdentifier(type), default: []].append((registry.last, attach))
+      registry.reactions[ObjectIdentifier(type), default: []]
+        .append(Reaction(number: registry.last, attach: attach))
       return registry.last
     }
   }
@@ -42,11 +53,24 @@ public final class UseCaseReactions: Sendable {
   /// Forgets the reaction, for later operations.
   func remove(_ number: Int, to type: any Any.Type) {
     // The removed closures are returned, so that they are released outside of the lock.
-    _ = registry.withLock { registry in
-      let old = registry.reactions[ObjectIdentifier(type)]
-      registry.reactions[ObjectIdentifier(type)] = old?.filter { $0.number != number }
-      return old?.map(\.attach)
+    let removed = registry.withLock { registry in
+      registry.index(of: number, to: type).flatMap { index in
+        registry.reactions[ObjectIdentifier(type)]?.remove(at: index)
+      }
     }
+    for act in removed?.whenRemoved ?? [] { act() }
+  }
+
+  /// Acts when the reaction is removed, or now if it has been.
+  func whenRemoved(
+    _ number: Int, to type: any Any.Type, _ act: @escaping @Sendable () -> Void
+  ) {
+    let isThere = registry.withLock { registry in
+      guard let index = registry.index(of: number, to: type) else { return false }
+      registry.reactions[ObjectIdentifier(type)]?[index].whenRemoved.append(act)
+      return true
+    }
+    if !isThere { act() }
   }
 
   /// Hands the operation to the reactions to its type.
