@@ -28,17 +28,14 @@ struct OperationCore: ~Copyable, Sendable {
   let parent: UseCaseOperationID?
   @usableFromInline let isObserved: Bool
 
-  /// Creates the core of an operation, which `riders` share if there are any.
+  /// Creates the core of an operation, which may be a shared `run`.
   @usableFromInline
-  init(
-    queue: UseCaseQueue, useCaseType: any Any.Type, isCall: Bool,
-    riders: (@Sendable () -> [any QueueMember])?
-  ) {
+  init(queue: UseCaseQueue, useCaseType: any Any.Type, isCall: Bool, run: RunNode?) {
     self.useCaseType = useCaseType
     isObserved = queue.observer != nil
     parent = isObserved || !queue.isPlain ? Slot.holder()?.ticket.id : nil
     guarded = Lock(Guarded(machine: Machine(isObserved: isObserved)))
-    source = SlotSource(queue: queue, isCall: isCall, riders: riders)
+    source = SlotSource(queue: queue, isCall: isCall, run: run)
   }
 
   @inlinable var queue: UseCaseQueue { source.queue }
@@ -153,12 +150,6 @@ struct OperationCore: ~Copyable, Sendable {
   // MARK: - Value and end
 
   @usableFromInline var isDeadlock: Bool { source.isDeadlock(isWaiting: state == .waiting) }
-
-  /// Waits for the outcome, and for the slot to be given back unless the outcome came early.
-  nonisolated(nonsending) func awaitValue() async {
-    let wait = nextWait()
-    _ = await withUnsafeContinuation { awaitValue($0, wait) }
-  }
 
   @usableFromInline
   func nextWait() -> ValueWait { ValueWait(key: lastWait.add(1, ordering: .relaxed).newValue) }

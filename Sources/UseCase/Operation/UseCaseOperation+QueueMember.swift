@@ -10,9 +10,9 @@ extension UseCaseOperation: QueueMember {
 
   @usableFromInline var dependents: Dependents? { core.source.dependents }
 
-  @usableFromInline var nextInLine: [any QueueMember] {
-    core.queue.policy.isSerial ? core.queue.waiting : []
-  }
+  @usableFromInline var isDeadlock: Bool { core.isDeadlock }
+
+  @usableFromInline var verdict: Verdict? { core.verdict }
 
   @usableFromInline var isOccupied: Bool { core.isOccupied }
 
@@ -29,6 +29,12 @@ extension UseCaseOperation: QueueMember {
 
   @usableFromInline
   func enter() -> Bool { core.enter() }
+
+  @usableFromInline
+  func callIsOver() {
+    core.source.dependents?.forgetCaller()
+    core.queue.ridersKeeper?.callIsOver(id)
+  }
 
   @usableFromInline
   func noteCancellation(ofCall reason: UseCaseCancellation) {

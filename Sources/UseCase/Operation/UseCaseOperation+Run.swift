@@ -14,17 +14,13 @@ extension UseCaseOperation {
     }
   }
 
-  /// Announces the operation to the reactions of its queue, and to the run that it rides.
+  /// Announces the operation to the reactions of its queue, and to the runs that its riders share.
   @usableFromInline @inline(never)
   func announce(priority: TaskPriority?, isCall: Bool) {
     if let reactions = core.queue.reactions {
       reactions.react(to: self, of: baseType)
     }
-    if let keeper = core.queue.ridersKeeper,
-      keeper.submitted(self, priority: priority, isCall: isCall)
-    {
-      core.queue.resume()
-    }
+    core.queue.ridersKeeper?.submitted(self, priority: priority, isCall: isCall)
   }
 
   /// Releases the use case: under the lock if a keeper may be asking it for a title.
