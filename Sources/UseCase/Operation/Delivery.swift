@@ -51,10 +51,16 @@ struct Delivery<Callback: Sendable, Listener: Sendable>: Sendable {
   private var hasBegun = false
   /// Whether the task that delivers has taken updates that it may not have received yet.
   private var isReceiving = false
+  /// Whether riders share the outcome, and have handlers of their own that may not have begun.
+  private var hasRiders: Bool
   private var phase = Phase.idle
   /// Why the handlers that have not begun are treated as those of a cancelled operation.
   private(set) var silence: UseCaseCancellation?
   private var notice = Notice.none
+
+  init(hasRiders: Bool = false) {
+    self.hasRiders = hasRiders
+  }
 
   // MARK: - The task that delivers
 
@@ -211,7 +217,7 @@ struct Delivery<Callback: Sendable, Listener: Sendable>: Sendable {
 
   /// Whether the isolation of a client has yet to hear of a success or a failure.
   private func isPending(for kind: Verdict.Kind) -> Bool {
-    silence == nil && (left(for: kind) > 0 || isReceiving || hasUpdates)
+    silence == nil && (left(for: kind) > 0 || isReceiving || hasUpdates || hasRiders)
   }
 
   /// The operation is cancelled or superseded though it has a verdict: silences the handlers that
@@ -224,6 +230,9 @@ struct Delivery<Callback: Sendable, Listener: Sendable>: Sendable {
     silence = reason
     handlers.rewind()
   }
+
+  /// Every rider that shares the outcome has ended.
+  mutating func ridersHaveEnded() { hasRiders = false }
 
   /// Whether the queue is to be told of a handler that is attached when the verdict is there.
   func isToBeListed(_ branch: HandlerBranch, for kind: Verdict.Kind) -> Bool {

@@ -46,8 +46,16 @@ struct Callback: Sendable {
 struct Handler<Callback: Sendable>: Sendable {
   let branch: HandlerBranch
   /// Whether it runs on an actor, where it asks first whether it may begin.
-  var isIsolated = true
+  let isIsolated: Bool
   let callback: Callback
+}
+
+extension Handler<Callback> {
+  init(_ branch: HandlerBranch, on isolation: (any Actor)?, _ call: @escaping Callback.Call) {
+    self.init(
+      branch: branch, isIsolated: isolation != nil,
+      callback: Callback(isolation: isolation, call: call))
+  }
 }
 
 /// The handlers of an operation that have not run, in the order in which they were attached.

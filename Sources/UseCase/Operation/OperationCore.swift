@@ -34,7 +34,7 @@ struct OperationCore: ~Copyable, Sendable {
     self.useCaseType = useCaseType
     isObserved = queue.observer != nil
     parent = isObserved || !queue.isPlain ? Slot.holder()?.ticket.id : nil
-    guarded = Lock(Guarded(machine: Machine(isObserved: isObserved)))
+    guarded = Lock(Guarded(machine: Machine(isObserved: isObserved, hasRiders: run != nil)))
     source = SlotSource(queue: queue, isCall: isCall, run: run)
   }
 
@@ -209,6 +209,12 @@ struct OperationCore: ~Copyable, Sendable {
   /// The queue has listed the operation until its handlers have begun.
   private func listed() {
     withMachine { $0.noteListing() }
+    unlistIfDelivered()
+  }
+
+  /// Every rider that shares the outcome has ended.
+  func ridersHaveEnded() {
+    withMachine { $0.ridersHaveEnded() }
     unlistIfDelivered()
   }
 

@@ -40,12 +40,13 @@ struct OperationMachine<
   private var slot = SlotLife<Waiter>()
   /// The tasks that await the value. The key of a later one is higher.
   private var waiters: [Int32: Waiter] = [:]
-  private var delivery = Delivery<Callback, Listener>()
+  private var delivery: Delivery<Callback, Listener>
   private var events: EventLine
   /// Why an operation that the body has called was cancelled, most recently.
   private var callReason: UseCaseCancellation?
 
-  init(isObserved: Bool) {
+  init(isObserved: Bool, hasRiders: Bool = false) {
+    delivery = Delivery(hasRiders: hasRiders)
     events = EventLine(isObserved: isObserved)
   }
 
@@ -261,6 +262,11 @@ extension OperationMachine {
   /// The queue lists the operation until its handlers have begun.
   mutating func noteListing() { delivery.noteListing() }
 
+  /// Every rider that shares the outcome has ended. Without an outcome, others may still come.
+  mutating func ridersHaveEnded() {
+    if !isOpen { delivery.ridersHaveEnded() }
+  }
+
   /// Returns how often the queue lists the operation in vain: no handler of the outcome is left.
   mutating func takeListings() -> Int32 {
     verdict.map { delivery.takeListings(for: $0.kind) } ?? 0
@@ -282,14 +288,13 @@ extension OperationMachine {
     return (slot.isGivenBack ? delivery.claim() : delivery.claim(for: kind)) ? .deliver : .nothing
   }
 
-  /// A handler of the start is attached. If the body has returned, it comes in its turn, as one of
-  /// `common`: an operation that was cancelled before its body began runs neither.
-  mutating func attachStart(_ handler: Callback, isListed: Bool) -> DeliveryCall {
-    if slot.isGivenBack {
-      return attach(Handler(branch: .common, callback: handler), isListed: isListed)
-    }
+  /// A handler of the start is attached. If the body has returned, it comes in its turn, as the one
+  /// of `common` that it is given as: an operation that was cancelled before its body began runs
+  /// neither.
+  mutating func attachStart(_ handler: Handler<Callback>, isListed: Bool) -> DeliveryCall {
+    if slot.isGivenBack { return attach(handler, isListed: isListed) }
     guard isOpen || slot.hasBegun else { return .nothing }
-    delivery.add(handler)
+    delivery.add(handler.callback)
     return slot.hasBegun && delivery.claim() ? .deliver : .nothing
   }
 
@@ -309,12 +314,10 @@ extension OperationMachine {
 
   /// Decides what the task that delivers does next.
   mutating func next() -> DeliveryStep<Callback, Listener> {
-    while true {
-      let step = delivery.next(for: deliverable, isOver: slot.isGivenBack, events: &events)
-      guard case .handler(let handler, nil) = step, !handler.isIsolated else { return step }
-      // One on no actor begins at once, unless a silence keeps it back.
-      if let verdict = begin(handler) { return .handler(handler, verdict) }
-    }
+    let step = delivery.next(for: deliverable, isOver: slot.isGivenBack, events: &events)
+    guard case .handler(let handler, nil) = step, !handler.isIsolated else { return step }
+    // One on no actor begins at once. Nothing can have come in between that keeps it back.
+    return .handler(handler, begin(handler))
   }
 
   @inline(__always)

@@ -76,7 +76,8 @@ struct SlotLife<Waiter: Sendable>: Sendable {
       state = .granted
       return parked
     case .free, .givenBack: return nil  // A cancellation has come at the same moment.
-    case .granted, .occupied: preconditionFailure("The queue grants a slot to an operation that is \(state).")
+    case .granted, .occupied:
+      preconditionFailure("The queue grants a slot to an operation that is \(state).")
     }
   }
 

@@ -151,8 +151,8 @@ extension UseCaseOperation {
       await handler()
       return false
     }
-    let callback = Callback(isolation: handler.isolation, call: call)
-    if core.attach(to: self, { $0.attachStart(callback, isListed: $1) }) { deliverInAnotherTask() }
+    let start = Handler(.common, on: handler.isolation, call)
+    if core.attach(to: self, { $0.attachStart(start, isListed: $1) }) { deliverInAnotherTask() }
     return self
   }
 
@@ -160,8 +160,7 @@ extension UseCaseOperation {
   func attach(
     _ branch: HandlerBranch, on isolation: (any Actor)?, _ call: @escaping Callback.Call
   ) -> Self {
-    let callback = Callback(isolation: isolation, call: call)
-    let handler = Handler(branch: branch, isIsolated: isolation != nil, callback: callback)
+    let handler = Handler(branch, on: isolation, call)
     if core.attach(to: self, { $0.attach(handler, isListed: $1) }) { deliverInAnotherTask() }
     return self
   }

@@ -25,7 +25,11 @@ extension UseCaseOperation: QueueMember {
   @usableFromInline
   func cancelFromQueue(_ reason: UseCaseCancellation) {
     concludeEarly(.cancelled(reason), isFromQueue: true)
+    if reason == .superseded { core.source.dependents?.run?.supersedeRiders() }
   }
+
+  @usableFromInline
+  func ridersHaveEnded() { core.ridersHaveEnded() }
 
   @usableFromInline
   func enter() -> Bool { core.enter() }

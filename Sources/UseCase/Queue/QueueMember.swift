@@ -29,6 +29,9 @@ protocol QueueMember: AdmittedOperation {
   /// Gives the member the outcome `.cancelled`, unless it has one. Its queue knows already.
   func cancelFromQueue(_ reason: UseCaseCancellation)
 
+  /// Every rider that shares the outcome of the member has ended.
+  func ridersHaveEnded()
+
   /// A guest enters the slot: a body that the running one calls.
   ///
   /// - Returns: False if no code runs in the slot any more.
@@ -123,6 +126,31 @@ final class Dependents: Sendable {
 final class RunNode: Sendable {
   /// The runs that the body of this one awaits, each with how often.
   private let awaited = Lock<[ObjectIdentifier: (node: RunNode, count: Int)]>([:])
+  /// The riders that have not ended, in no order.
+  private let riders = Lock<[UseCaseOperationID: any QueueMember]>([:])
+
+  /// A rider boards, and is kept until it has ended: its handlers deliver the outcome of the run.
+  func keep(_ rider: any QueueMember) {
+    let id = rider.ticket.id
+    riders.withLock { $0[id] = rider }
+  }
+
+  /// A rider has ended. Returns whether it was the last one.
+  func release(_ rider: UseCaseOperationID) -> Bool {
+    let (old, isLast) = riders.withLock { riders in
+      let old = riders.removeValue(forKey: rider)
+      return (old, riders.isEmpty)
+    }
+    return old != nil && isLast
+  }
+
+  /// A newer operation has superseded the run. What has not begun of the handlers of its riders
+  /// never does, even if the run has its outcome.
+  func supersedeRiders() {
+    for rider in riders.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
+      rider.value.cancel(.superseded)
+    }
+  }
 
   func awaits(_ other: RunNode) {
     awaited.withLock { $0[ObjectIdentifier(other), default: (other, 0)].count += 1 }

@@ -22,6 +22,14 @@ final class SharedRun: Sendable {
     machine = Lock(Machine(first: first))
   }
 
+  /// The operation that the riders share, also when all of them have left.
+  private let delivering = Lock<(any QueueMember)?>(nil)
+
+  /// A rider that was kept has ended, or has not boarded.
+  func release(_ rider: UseCaseOperationID) {
+    if node.release(rider) { delivering.withLock { $0 }?.ridersHaveEnded() }
+  }
+
   /// The operation that the riders share, once it is made.
   var operation: (any QueueMember)? { machine.withLock { $0.run } }
 
@@ -33,6 +41,7 @@ final class SharedRun: Sendable {
   /// Executes the operation. Returns it if it is to be cancelled, because all riders have left.
   func start(_ operation: any QueueMember, _ submit: () -> Void) -> (any QueueMember)? {
     machine.withLock { $0.made(operation) }
+    delivering.withLock { $0 = operation }
     submit()
     let start = machine.withLock { $0.started() }
     for waiter in start.waiters { waiter.resume() }

@@ -191,7 +191,10 @@ private final class SharedRuns<Base: UseCase>: RidersKeeper {
     guard rider.useCaseType == useCaseType || rider.baseType == useCaseType,
       let rider = rider as? Operation
     else { return }
-    let run = board(rider.id, rider.request, priority: priority, isCall: isCall)
+    let run = board(
+      rider.id, rider.request, keeping: rider, priority: priority, isCall: isCall)
+    // The run delivers through its riders, so it counts in its queue until they have ended.
+    rider.core.listen(handles: false) { [id = rider.id] in run.release(id) }
     // The queue of the base has dropped the run.
     if case .cancelled(let reason)? = run.operation?.verdict { rider.cancel(reason) }
     // Another thread may have found the queue, and cancelled the operations in it.
@@ -199,20 +202,25 @@ private final class SharedRuns<Base: UseCase>: RidersKeeper {
   }
 
   /// Lets the execution ride the run of the request. If there is none, it executes one.
+  ///
+  /// A member is kept from before it boards, so that the run never seems to have no rider left.
   func board(
-    _ rider: UseCaseOperationID, _ request: Base.Request, priority: TaskPriority? = nil,
-    isCall: Bool
+    _ rider: UseCaseOperationID, _ request: Base.Request, keeping member: Operation? = nil,
+    priority: TaskPriority? = nil, isCall: Bool
   ) -> SharedRun {
     let key = key(request)
     while true {
       if let run = table.withLock({ $0.runs[key] }) {
+        if let member { run.node.keep(member) }
         if run.board(rider) {
           table.withLock { $0.rides[rider] = run }
           return run
         }
+        run.release(rider)
         close(run)
       } else {
         let run = SharedRun(key, first: rider, isCall: isCall)
+        if let member { run.node.keep(member) }
         if table.withLock({ $0.enter(run, of: rider) }) {
           start(run, request, priority: priority, isCall: isCall)
           return run

@@ -146,7 +146,8 @@ extension OperationWorld {
 
   private mutating func attach(_ branch: HandlerBranch, isListed: Bool) throws -> [Act] {
     let id = attached.total
-    let next = machine.attach(Handler(branch: branch, callback: id), isListed: isListed)
+    let next = machine.attach(
+      Handler(branch: branch, isIsolated: !isFree, callback: id), isListed: isListed)
     guard next != .list else {
       listings += 1
       return [.attachListed(branch)]
@@ -169,7 +170,8 @@ extension OperationWorld {
   private mutating func attachStart() throws -> [Act] {
     // After the body it comes in its turn, as one of `common`.
     if hasReturned { return try attach([.common]) }
-    let next = machine.attachStart(reported + 1, isListed: true)
+    let handler = Handler(branch: .common, isIsolated: !isFree, callback: reported + 1)
+    let next = machine.attachStart(handler, isListed: true)
     reported += fate == nil || hasRun ? 1 : 0
     return try deliver(next == .deliver)
   }
@@ -215,8 +217,8 @@ extension OperationWorld {
   private mutating func begin(_ body: Body, _ start: DeliveryCall?) throws -> [Act] {
     guard let start else { return [.exit] }
     try demand(
-      (start == .deliverInAnotherTask) == (reported > 0), "the handlers of the start are delivered at once"
-    )
+      (start == .deliverInAnotherTask) == (reported > 0),
+      "the handlers of the start are delivered at once")
     try demand(!hasRun, "the body runs once")
     try demand(fate == nil, "the body does not run after the end")
     try demand(machine.isOccupied, "the body runs in a slot")
@@ -265,7 +267,8 @@ extension OperationWorld {
       let isReceived = try receive(updates)
       return isReceived && updates.count > 1 ? [.receive(Array(updates.dropFirst()))] : [.deliver]
     case .begin(let id, let branch):
-      let verdict = machine.begin(Handler(branch: branch, callback: id)).map(Fate.init)
+      let handler = Handler(branch: branch, isIsolated: true, callback: id)
+      let verdict = machine.begin(handler)
       try unlist(machine.takeListings())
       guard let verdict else {
         try demand(branch == .always || isSilenced, "only a cancel keeps a handler back")
@@ -277,9 +280,7 @@ extension OperationWorld {
         }
         return [.deliver]
       }
-      let fate = silence.map(Fate.cancelled) ?? fate
-      try demand(verdict == fate, "silenced handlers are treated as cancelled, for its reason")
-      return try begin(id, branch)
+      return try begin(id, branch, with: verdict)
     case .forget:
       return [.deliver]
     default: break
@@ -295,9 +296,11 @@ extension OperationWorld {
     case .updates(let updates):
       isReceiving = true
       return [.receive(updates)]
-    case .handler(let handler):
+    case .handler(let handler, let verdict):
       try demand(reported == received + dropped, "updates come before the handlers")
-      return [.begin(handler.callback, handler.branch)]
+      guard let verdict else { return [.begin(handler.callback, handler.branch)] }
+      try demand(isFree, "a handler on an actor begins there")
+      return try begin(handler.callback, handler.branch, with: verdict)
     case .forget(let passed):
       try demand(
         Set(passed.map(\.callback)) == Set(waiting.keys), "those that are passed over are let go")
@@ -351,7 +354,12 @@ extension OperationWorld {
     }
   }
 
-  private mutating func begin(_ id: Int, _ branch: HandlerBranch) throws -> [Act] {
+  private mutating func begin(
+    _ id: Int, _ branch: HandlerBranch, with verdict: Verdict
+  ) throws -> [Act] {
+    try demand(
+      Fate(verdict) == silence.map(Fate.cancelled) ?? fate,
+      "silenced handlers are treated as cancelled, for its reason")
     try demand(
       hasReturned || isEarly && branch != .always,
       "a handler runs after the body, or at once after an early outcome")
