@@ -12,21 +12,20 @@ struct SlotSource: ~Copyable, Sendable {
   private let seat = Atomic<Int32>(0)
 
   @inline(__always)
-  init(queue: UseCaseQueue, isCall: Bool, riders: (@Sendable () -> [any QueueMember])?) {
+  init(queue: UseCaseQueue, isCall: Bool, run: RunNode?) {
     let isInside = isCall && Slot.hasHolder
-    // A run is awaited by its riders alone: the operation that made it may leave before the others.
-    let caller = isInside && riders == nil ? Slot.holder() : nil
-    let host = isInside ? Slot.enter(ObjectIdentifier(queue)) : nil
+    let caller = isInside ? Slot.holder() : nil
+    // A rider is nobody's guest, so that it can leave a run that goes on.
+    let host = isInside && !queue.hasRiders ? Slot.enter(ObjectIdentifier(queue)) : nil
     dependents =
-      caller == nil && host == nil && riders == nil
-      ? nil : Dependents(caller, host: host, riders: riders)
+      caller == nil && host == nil && run == nil ? nil : Dependents(caller, host: host, run: run)
     self.queue = queue
   }
 
   private var isGuest: Bool { dependents?.host != nil }
 
   /// Whether the operation is a run, which its riders share.
-  @usableFromInline var isRun: Bool { dependents?.riders != nil }
+  @usableFromInline var isRun: Bool { dependents?.run != nil }
 
   var ticket: QueueTicket {
     get {
@@ -50,27 +49,25 @@ struct SlotSource: ~Copyable, Sendable {
   /// Whether the running code would wait for ever if it awaited the operation here.
   func isDeadlock(isWaiting: @autoclosure () -> Bool) -> Bool {
     queue.policy.isSerial
-      ? isWaiting() && queue.isHeldHere : queue.ridersKeeper?.waitsForCodeHere(ticket.id) ?? false
+      ? isWaiting() && queue.isHeldHere : queue.ridersKeeper?.isDeadlock(ticket.id) ?? false
   }
 
-  /// The operation has an early outcome. The queue counts no guests, but a run has guests among its
-  /// riders. Returns whether the queue lists the operation until its handlers have begun.
+  /// The operation has an early outcome. The queue counts no guests. Returns whether the queue lists
+  /// the operation until its handlers have begun.
   func concludedEarly(as kind: Verdict.Kind) -> Bool {
-    guard isGuest else { return queue.concludedEarly(ticket, as: kind) }
-    queue.ridersKeeper?.concludedEarly(ticket.id)
-    return false
+    isGuest ? false : queue.concludedEarly(ticket, as: kind)
   }
 
   /// Gives the slot back. Returns whether the queue lists the operation until its handlers have
   /// begun.
   @inline(__always)
-  func giveBack(_ slot: FreeSlot) -> Bool {
+  func giveBack(as kind: Verdict.Kind) -> Bool {
     if let host = dependents?.host {
       host.exit()
       return false
     }
-    queue.giveBack(ticket, as: slot.kind)
-    return queue.policy.deliversOnlyNewest && slot.kind != .cancelled
+    queue.giveBack(ticket, as: kind)
+    return queue.policy.deliversOnlyNewest && kind != .cancelled
   }
 
   /// Handlers of the outcome are left: an incoming operation may supersede the operation.

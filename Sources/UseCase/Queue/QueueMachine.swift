@@ -67,9 +67,6 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
       succeeded: succeeded, failed: failed, cancelled: cancelled)
   }
 
-  /// The members that wait, in their order.
-  var waiting: [Member] { Array(seats.members(of: seats.waiting)) }
-
   /// Whether the member of the ticket has not left.
   func holds(_ ticket: QueueTicket) -> Bool { seats.find(ticket) != nil }
 

@@ -46,6 +46,8 @@ struct OperationWorld: ActedWorld {
   let isObserved: Bool
   /// Whether the task of the body sleeps first.
   let sleeps: Bool
+  /// Whether handlers run on no actor, and begin in the step that takes them.
+  let isFree: Bool
   /// Whether the queue lets only the newest deliver.
   let deliversOnlyNewest: Bool
   /// Whether failures that nobody handles are told.
@@ -97,11 +99,13 @@ struct OperationWorld: ActedWorld {
 
   init(
     isObserved: Bool = false, sleeps: Bool = false, tellsFailures: Bool = false,
-    reactions: [HandlerBranch: Reaction] = [:], deliversOnlyNewest: Bool = false
+    isFree: Bool = false, reactions: [HandlerBranch: Reaction] = [:],
+    deliversOnlyNewest: Bool = false
   ) {
     parts = OperationParts(isObserved: isObserved)
     self.isObserved = isObserved
     self.sleeps = sleeps
+    self.isFree = isFree
     self.deliversOnlyNewest = deliversOnlyNewest
     self.tellsFailures = tellsFailures
     self.reactions = reactions
