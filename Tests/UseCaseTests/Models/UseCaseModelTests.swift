@@ -138,6 +138,26 @@ struct UseCaseModelTests {
     #expect(cleared.count == 1 && model.error == nil)
   }
 
+  @Test(.holds("Two moments"))
+  func `a model shows the error of a timeout at once, though the body goes on`() async throws {
+    let (clock, gate) = (ManualClock(), Gate())
+    let slow = AnyUseCase(queue: UseCaseQueue(clock: clock), timeout: .seconds(1)) {
+      (number: Int) in
+      await gate.passIgnoringCancellation()
+      return number
+    }
+    let model = UseCaseModel(slow)
+    let failed = changes { model.error }
+    let operation = model.execute(1)
+    try await clock.sleeping()
+    await clock.advance(by: .seconds(1))
+    while failed.count == 0 { await Task.yield() }
+    #expect(model.error is UseCaseTimeout && !model.isRunning && slow.queue.isBusy)
+    gate.open()
+    await operation.ended()
+    #expect(model.value == nil)
+  }
+
   @Test func `a view that shows that a model runs hears of the cancel`() async {
     let model = UseCaseModel(search)
     let operation = model.execute(1)
