@@ -40,8 +40,8 @@ extension UseCaseHistory {
   ///   - mergeWindow: The longest time between two executions that can merge.
   ///   - clock: Measures the merge window, and the timeouts of the recorded use cases.
   /// - Returns: The history.
-  /// - Throws: A ``HistoryJournalError`` if the journal can't be read or written, or if two use
-  ///   cases have the same name.
+  /// - Throws: A ``HistoryJournalError`` if the journal can't be read or written, if it is an object
+  ///   that is the journal of another history, or if two use cases have the same name.
   /// - Complexity: O(*n*) in the number of bytes of the journal.
   public static func open(
     _ journal: any HistoryJournal, for useCases: [any JournaledUseCase],
@@ -58,7 +58,13 @@ extension UseCaseHistory {
     }
     let writer = JournalWriter(journal, kinds)
     let core = HistoryCore(limit: limit, mergeWindow: mergeWindow, clock: clock, journal: writer)
-    try await HistoryOpening(core: core, writer: writer).run(interrupted, limit)
+    try writer.take()
+    do {
+      try await HistoryOpening(core: core, writer: writer).run(interrupted, limit)
+    } catch {
+      writer.giveBack()
+      throw error
+    }
     return UseCaseHistory(core: core)
   }
 

@@ -62,7 +62,7 @@ struct JournalArticleTests {
     let rename = RenameNote(server: server)
     let history = try await UseCaseHistory.open(journal, for: [rename])
     await history.execute(rename, .init(note: 1, title: "Secret")).ended()
-    journal.close()
+    await journal.close()
     let bytes = try Data(contentsOf: file)
     #expect(bytes.range(of: Data("Geheim".utf8)) == nil)
     #expect(bytes.range(of: Data("Secret".utf8)) == nil)
