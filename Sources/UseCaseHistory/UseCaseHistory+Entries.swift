@@ -26,7 +26,7 @@ extension UseCaseHistory {
   /// - Complexity: O(1) for an applied entry whose footprint consists of keys, otherwise O(*n*)
   ///   in the number of entries.
   public func entry(of operation: UseCaseOperationID) -> HistoryEntry? {
-    core.ledger.entry(of: HistoryEntry.ID(operation))
+    core.ledger.entry(of: core.ledger.id(of: operation))
   }
 
   /// Returns the request and the response of an entry, or of a part of a group. Use them to repeat

@@ -186,7 +186,7 @@ extension UseCaseHistory {
     switch core.role(in: here) {
     case .body, .part: return Self.refuse(title)
     case .group(let parent):
-      let id = HistoryEntry.ID.next()
+      let id = core.ledger.nextID()
       guard core.ledger.change({ $0.groups.open(id, title, in: parent) }) else { break }
       return Group(core: core, nested: id, body: body).executeInside(title)
         .onCancel { [core] _ in core.ledger.change { $0.groups.abandon(id) }?.resume() }

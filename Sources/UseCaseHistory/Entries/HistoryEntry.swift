@@ -13,9 +13,9 @@ public struct HistoryEntry: Identifiable, Hashable, Sendable, CustomStringConver
   /// The identity of an entry. An entry whose execution or group was called later has a greater
   /// identity.
   ///
-  /// An identity is unique among all histories that one process creates. A later launch that opens
-  /// the history from its journal doesn't use it again in this history. Entries of histories from
-  /// different journals can have the same identities.
+  /// An identity is unique among all histories without a journal that one process creates. In a
+  /// history with a journal, it is unique in this history, at all launches. Entries of histories
+  /// from different journals can have the same identities.
   public struct ID: Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
     let number: UInt64
 
@@ -23,13 +23,14 @@ public struct HistoryEntry: Identifiable, Hashable, Sendable, CustomStringConver
       self.number = number
     }
 
-    /// The entry that an operation on the lane will become has its number.
-    init(_ operation: UseCaseOperationID) {
-      number = operation.number
+    /// The entry that an operation on the lane will become has its number, above the `first` ones
+    /// that earlier launches have used.
+    init(_ operation: UseCaseOperationID, above first: UInt64 = 0) {
+      number = operation.number + first
     }
 
     /// Draws the id of what has no operation of its own on the lane.
-    static func next() -> Self { Self(.next()) }
+    static func next(above first: UInt64 = 0) -> Self { Self(.next(), above: first) }
 
     /// Reads what `encode(to:)` has written.
     ///

@@ -32,6 +32,7 @@ final class JournalWriter: Sendable {
   /// The journals of the histories that exist. Only an object can be told from another.
   private static let inUse = Lock<Set<ObjectIdentifier>>([])
   private let hasJournal = Atomic(false)
+  private let first = Atomic<UInt64>(0)
 
   init(_ journal: any HistoryJournal, _ kinds: [String: any JournalKind]) {
     (self.journal, self.kinds) = (journal, kinds)
@@ -59,6 +60,18 @@ final class JournalWriter: Sendable {
     type(of: journal) is AnyClass ? ObjectIdentifier(journal as AnyObject) : nil
   }
 
+  /// The ids of this launch are above this number. So the ids of a journal do not move those of
+  /// another one.
+  var firstNumber: UInt64 { first.load(ordering: .relaxed) }
+
+  /// The ids of earlier launches go up to this one. Call this before any operation is executed.
+  func begin(behind newest: ID) {
+    // No id that comes after has more than 63 bits.
+    first.store(min(newest.number, HistoryFact.firstNumberBeyond), ordering: .relaxed)
+  }
+
+  func nextID() -> ID { .next(above: firstNumber) }
+
   var error: HistoryJournalError? { queue.withLock { $0.error } }
 
   /// The number of the last fact, if the whole history can be written anew. Ask for it with the
@@ -69,13 +82,14 @@ final class JournalWriter: Sendable {
 // MARK: - Telling
 
 extension JournalWriter {
-  /// The journal that was read has this many facts.
-  func `continue`(after last: UInt64) { queue.withLock { $0.continue(after: last) } }
-
   /// Returns when the intent is written.
   ///
   /// - Throws: A ``HistoryJournalError`` if it is not.
   nonisolated(nonsending) func begin(_ intent: HistoryFact) async throws {
+    if let id = intent.execution, id.number >= HistoryFact.firstNumberBeyond {
+      throw HistoryJournalError(
+        .cannotWrite, cause: HistoryFact.Malformed("The ids of the journal are used up."))
+    }
     if let error = await written(CollectionOfOne(intent)) { throw error }
   }
 

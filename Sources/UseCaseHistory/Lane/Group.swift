@@ -48,7 +48,8 @@ struct Group<Value: Sendable>: UseCase, DescribedUseCase {
         return machine.groups.begin(nested)
       }
       let holder = frame.entrance.holder
-      guard let entrance = machine.enter(in: holder, leftIn: nil, spare: .next()) else {
+      guard let entrance = machine.enter(in: holder, leftIn: nil, spare: core.ledger.nextID())
+      else {
         preconditionFailure("No move holds the lane when a group begins.")
       }
       if interrupted != nil { return }
@@ -84,7 +85,7 @@ struct Group<Value: Sendable>: UseCase, DescribedUseCase {
   ) {
     let holder = frame.entrance.holder
     var end = core.ledger.change {
-      $0.end(group, in: holder, rolledBack: residue, nobody: .next())
+      $0.end(group, in: holder, rolledBack: residue, nobody: core.ledger.nextID())
     }
     var drops: HistoryLedger.Machine.Drops = []
     swap(&drops, &end.drops)

@@ -86,7 +86,7 @@ final class HistoryCore: Sendable {
       case .body, .part:
         return .answered(frame(.body, outer.entrance, in: place, inside: here))  // 2
       case .group(let group) where ledger.change({ $0.groups.openPart(in: group) }):
-        let entrance = HistoryLane.Entrance(holder: outer.entrance.holder, entry: .next())
+        let entrance = HistoryLane.Entrance(holder: outer.entrance.holder, entry: ledger.nextID())
         return .recording(frame(.part(of: group), entrance, in: place, inside: here))  // 3
       case .group: break
       }
@@ -96,7 +96,8 @@ final class HistoryCore: Sendable {
     else { return .elsewhere }  // 4
     let (entrance, move) = ledger.change { machine in
       (
-        machine.enter(in: ID(operation), leftIn: here?.entrance.holder, spare: .next()),
+        machine.enter(
+          in: ledger.id(of: operation), leftIn: here?.entrance.holder, spare: ledger.nextID()),
         machine.runningMove
       )
     }
@@ -119,7 +120,7 @@ final class HistoryCore: Sendable {
     guard let operation = QueuePlace.operation else {
       preconditionFailure("A body on the lane runs in an operation.")
     }
-    let id = ID(operation)
+    let id = ledger.id(of: operation)
     return HistoryFrame(
       role(id), HistoryLane.Entrance(holder: id, entry: id), of: ledger.history, in: operation,
       inside: .innermost)

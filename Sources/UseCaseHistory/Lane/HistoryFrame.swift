@@ -46,10 +46,12 @@ final class HistoryFrame: Sendable {
 
   /// Creates the frame of a move, for an entry that it undoes or redoes. A move is executed outside
   /// of all frames.
-  convenience init(of move: ID, for entry: ID, of history: ID) {
+  convenience init(
+    of move: ID, _ operation: UseCaseOperationID, for entry: ID, of history: ID
+  ) {
     self.init(
-      .body, HistoryLane.Entrance(holder: move, entry: entry), of: history,
-      in: UseCaseOperationID(number: move.number), inside: nil)
+      .body, HistoryLane.Entrance(holder: move, entry: entry), of: history, in: operation,
+      inside: nil)
   }
 
   /// The group of which the body becomes a part.

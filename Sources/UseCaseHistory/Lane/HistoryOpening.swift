@@ -21,14 +21,13 @@ struct HistoryOpening {
         title: { [writer] in try writer.title($0) }))
     let records = try await records()
     try read(records, into: &replay)
-    if let newest = replay.newest { UseCaseOperationID.raise(above: newest.number) }
-    writer.continue(after: replay.last)
+    if let newest = replay.newest { writer.begin(behind: newest) }
     do {
       for doubt in try replay.open() { try replay.answer(doubt, await settle(doubt)) }
       try replay.finish(interruption)
-      try replay.tell(.limited(limit), nil)
-    } catch is Replay.Malformed {
-      throw HistoryJournalError(.damaged(offset: records.count))
+      replay.setLimit(limit)
+    } catch let error as Replay.Malformed {
+      throw HistoryJournalError(.damaged(offset: records.count), cause: error)
     }
     let interrupted = replay.interrupted
     try await take(replay)
@@ -50,8 +49,8 @@ struct HistoryOpening {
     for (index, record) in records.enumerated() {
       do {
         try FactRecord.read(record) { number, fact in try replay.tell(fact, number) }
-      } catch is Replay.Malformed {
-        throw HistoryJournalError(.damaged(offset: index))
+      } catch let error as Replay.Malformed {
+        throw HistoryJournalError(.damaged(offset: index), cause: error)
       } catch {
         throw HistoryJournalError(.cannotRead, cause: error)
       }
@@ -78,7 +77,7 @@ struct HistoryOpening {
     guard var whole = core.ledger.whole else { preconditionFailure("Nothing runs yet.") }
     (whole.interrupted, whole.drops) = (replay.interrupted, replay.drops)
     do {
-      try await writer.rewrite(whole.facts { writer.bytes(of: $0) })
+      try await writer.rewrite(whole.facts(newest: writer.nextID()) { writer.bytes(of: $0) })
     } catch {
       throw HistoryJournalError(.cannotWrite, for: error)
     }

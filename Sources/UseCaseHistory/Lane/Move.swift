@@ -53,7 +53,7 @@ extension HistoryLedger {
       guard let move, let first = plan.nextStep() else {
         preconditionFailure("A move that has begun holds the lane, and has a leaf.")
       }
-      return (first, HistoryFrame(of: move, for: first.id, of: history))
+      return (first, HistoryFrame(of: move, operation(of: move), for: first.id, of: history))
     case .compare(let record, let rivals):
       let blockers = record.blockers(among: rivals)
       if blockers.isEmpty { return try begin(&plan, apart: apart.union(rivals.map(\.id))) }
@@ -123,9 +123,7 @@ extension HistoryPlan<any HistoryStep> {
   @inline(never)
   private mutating func lose(_ step: any HistoryStep, _ error: any Error) throws {
     guard let obsolete = error as? HistoryObsolete else { throw error }
-    let place = HistoryEntry.ID.next()
-    step.wasObsolete(place)
-    guard lose(obsolete, as: place) else { throw error }
+    guard lose(obsolete, as: step.wasObsolete()) else { throw error }
   }
 
   @inline(never)

@@ -4,9 +4,9 @@ struct HistoryHand: Sendable {
 
   struct Held {
     /// The positions of the applied ones.
-    let applied: Range<Int>
+    fileprivate(set) var applied: Range<Int>
     /// The positions of the undone ones.
-    let undone: Range<Int>
+    fileprivate(set) var undone: Range<Int>
     /// Whether the limit was lowered meanwhile.
     fileprivate(set) var evictsWhenOver = false
     /// The entries among them that leave when the move is over.
@@ -35,6 +35,13 @@ struct HistoryHand: Sendable {
   mutating func hold(applied: Range<Int>, undone: Range<Int>) {
     guard isEmpty else { preconditionFailure("One move runs at a time.") }
     state = .holding(Held(applied: applied, undone: undone))
+  }
+
+  /// The move takes more.
+  mutating func extend(applied: Range<Int>, undone: Range<Int>) {
+    guard var held else { return }
+    (held.applied, held.undone) = (applied, undone)
+    state = .holding(held)
   }
 
   /// An entry in the hands of the move leaves when the move is over. Returns whether it is there.

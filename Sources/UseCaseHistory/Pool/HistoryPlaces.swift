@@ -10,7 +10,7 @@ struct HistoryPlaces: Sendable {
 
   /// Returns a place where the history has never been.
   mutating func unknown() -> HistoryPlace {
-    lastNumber += 1
+    lastNumber &+= 1
     return .unknown(lastNumber)
   }
 

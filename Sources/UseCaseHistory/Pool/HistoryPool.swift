@@ -83,10 +83,11 @@ extension HistoryPool {
     drops.append(Drop(record, reason))
   }
 
-  /// Puts a record below those that were asked for later. The branch stays.
-  mutating func insert(_ record: Record, into drops: inout [Drop]) {
-    places.sum += record.place
-    stacks.insert(record)
+  /// Puts each record, in order, below those that were asked for later. The branch stays.
+  mutating func insert(_ records: [Record], into drops: inout [Drop]) {
+    if records.isEmpty { return }
+    for record in records { places.sum += record.place }
+    stacks.insert(records)
     places.cover(below: top)
     evict(into: &drops)
   }
@@ -203,6 +204,13 @@ extension HistoryPool {
     let (records, applied, undone) = stacks.next(count, isRedo: isRedo)
     hand.hold(applied: applied, undone: undone)
     return Plan(isRedo: isRedo, records, partial: stacks.partial)
+  }
+
+  /// Gives more records into the hands of a move, `count` in all.
+  mutating func extend(_ plan: inout Plan, to count: Int) {
+    let (records, applied, undone) = stacks.next(count, isRedo: plan.isRedo)
+    hand.extend(applied: applied, undone: undone)
+    plan.append(records.indices.dropFirst(plan.records.count).map { records[$0] })
   }
 
   /// Gives one applied record into the hands of an undo.

@@ -158,6 +158,9 @@ final class HistoryMarked<Step: Sendable>: Sendable {
 
 /// The parts of a group that has ended.
 final class HistoryGroup<Step: Sendable>: Sendable {
+  /// How many groups can be in each other. Some methods go through them by recursion.
+  static var deepest: Int { 1_000 }
+
   let title: String
   let parts: [HistoryRecord<Step>]
   let place: HistoryPlace

@@ -110,16 +110,18 @@ struct HistoryStacks<Step: Sendable>: Sendable {
     }
   }
 
-  /// Puts an applied record below those that were asked for later.
-  mutating func insert(_ record: Record) {
+  /// Puts each applied record, in order, below those that were asked for later.
+  mutating func insert(_ records: [Record]) {
     var later: [Record] = []
-    // Only the newest one can be half undone.
-    while let newest = applied.last, newest.id > record.id || (partial != nil && later.isEmpty),
-      let newest = applied.popLast()
-    {
-      later.append(newest)
+    for record in records.reversed() {
+      // Only the newest one can be half undone.
+      while let newest = applied.last, newest.id > record.id || (partial != nil && later.isEmpty),
+        let newest = applied.popLast()
+      {
+        later.append(newest)
+      }
+      later.append(record)
     }
-    applied.append(record)
     for record in later.reversed() { applied.append(record) }
   }
 
