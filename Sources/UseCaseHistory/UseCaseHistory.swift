@@ -177,6 +177,7 @@ extension UseCaseHistory {
   ///   - the error of the body
   ///   - ``HistoryGroupError`` if the body throws, and the undo of a part fails, too
   ///   - ``HistoryError/reentrant`` inside a recorded body, an undo or a redo
+  ///   - ``HistoryError/tooDeep`` inside of a thousand groups
   /// - Complexity: O(*n*) in the number of parts.
   @discardableResult
   public func group<Value: Sendable>(
@@ -186,6 +187,8 @@ extension UseCaseHistory {
     switch core.role(in: here) {
     case .body, .part: return Self.refuse(title)
     case .group(let parent):
+      let depth = core.ledger.read { $0.groups.depth(below: parent) }
+      if depth >= HistoryGroup<any HistoryStep>.deepest { return Self.refuse(title, .tooDeep) }
       let id = core.ledger.nextID()
       guard core.ledger.change({ $0.groups.open(id, title, in: parent) }) else { break }
       return Group(core: core, nested: id, body: body).executeInside(title)
@@ -226,8 +229,8 @@ extension UseCaseHistory {
 
   /// An operation that a body on the lane awaits there would wait for itself.
   private static func refuse<Request, Response>(
-    _ request: Request
+    _ request: Request, _ error: HistoryError = .reentrant
   ) -> UseCaseOperation<Request, Response> {
-    AnyUseCase(queue: aside) { _ in throw HistoryError.reentrant }.execute(request)
+    AnyUseCase(queue: aside) { _ in throw error }.execute(request)
   }
 }

@@ -62,7 +62,7 @@ public struct HistoryEntry: Identifiable, Hashable, Sendable, CustomStringConver
     public static func < (lhs: ID, rhs: ID) -> Bool { lhs.number < rhs.number }
   }
 
-  private struct Content: Hashable, Sendable {
+  private struct Content: Sendable {
     let id: ID
     let title: String
     let isApplied: Bool
@@ -113,13 +113,27 @@ public struct HistoryEntry: Identifiable, Hashable, Sendable, CustomStringConver
   ///   - rhs: Another entry.
   /// - Returns: Whether all of their properties are equal.
   public static func == (lhs: HistoryEntry, rhs: HistoryEntry) -> Bool {
-    lhs.box === rhs.box || lhs.box.content == rhs.box.content
+    // Without recursion: groups may be in many others, and threads have small stacks.
+    var rest = [(lhs, rhs)]
+    while let (lhs, rhs) = rest.popLast() {
+      if lhs.box === rhs.box { continue }
+      guard lhs.id == rhs.id, lhs.title == rhs.title, lhs.isApplied == rhs.isApplied,
+        lhs.standing == rhs.standing, lhs.children.count == rhs.children.count
+      else { return false }
+      rest += zip(lhs.children, rhs.children)
+    }
+    return true
   }
 
-  /// Hashes what `==` compares.
+  /// Hashes the properties of the entry, and not those of its parts.
   ///
   /// - Parameter hasher: The hasher.
-  public func hash(into hasher: inout Hasher) { hasher.combine(box.content) }
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(id)
+    hasher.combine(title)
+    hasher.combine(isApplied)
+    hasher.combine(standing)
+  }
 
   /// The condition of an entry, after its history was opened from a journal.
   public enum Standing: Hashable, Sendable {

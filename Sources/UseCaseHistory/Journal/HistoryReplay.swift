@@ -96,7 +96,7 @@ extension HistoryReplay {
       change { $0.clear(into: &$1) }
     case .forgot(let id):
       executions.forget(id)
-      change { $0.forget(id, into: &$1) }
+      if ids.contains(id) { change { $0.forget(id, into: &$1) } }
     case .saved(let place): pool.saved = place
     case .discarded(let ids): for id in ids { left.remove(id) }
     case .piece: throw Malformed("A piece of a whole history comes behind its facts.")
@@ -107,9 +107,7 @@ extension HistoryReplay {
     guard condition else { throw Malformed(sentence()) }
   }
 
-  private func checkAtRest() throws {
-    try check(move == nil, "A move has not ended.")
-  }
+  private func checkAtRest() throws { try check(move == nil, "A move has not ended.") }
 
   /// An execution or a group has this id from now on.
   private mutating func use(_ id: ID) throws {

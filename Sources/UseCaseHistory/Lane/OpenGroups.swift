@@ -19,6 +19,8 @@ struct OpenGroups<Step: Sendable, Waiter: Sendable>: Sendable {
   private struct OpenGroup: Sendable {
     let title: String
     let parent: ID?
+    /// In how many groups it is.
+    let depth: Int
     /// Whether its body has begun. If it is cancelled before, it never does.
     var hasBegun: Bool
     var parts: [Record] = []
@@ -30,15 +32,19 @@ struct OpenGroups<Step: Sendable, Waiter: Sendable>: Sendable {
   private var groups: [ID: OpenGroup] = [:]
 
   mutating func open(_ id: ID, _ title: String) {
-    groups[id] = OpenGroup(title: title, parent: nil, hasBegun: true)
+    groups[id] = OpenGroup(title: title, parent: nil, depth: 0, hasBegun: true)
   }
 
   /// Returns false if the parent has ended.
   mutating func open(_ id: ID, _ title: String, in parent: ID) -> Bool {
+    let depth = depth(below: parent)
     guard openPart(in: parent) else { return false }
-    groups[id] = OpenGroup(title: title, parent: parent, hasBegun: false)
+    groups[id] = OpenGroup(title: title, parent: parent, depth: depth, hasBegun: false)
     return true
   }
+
+  /// Returns in how many groups another one would be, in this one.
+  func depth(below group: ID) -> Int { (groups[group]?.depth ?? 0) + 1 }
 
   /// Returns the group in which this one is.
   func parent(of group: ID) -> ID? { groups[group]?.parent }
