@@ -164,7 +164,8 @@ struct HostileJournalTests {
       "groups of one",
       { n in
         (
-          (1...n).flatMap { [leaf($0), bundle(n + $0, 1)] } + [bundle(3 * n, n), kept(),
+          (1...n).flatMap { [leaf($0), bundle(n + $0, 1)] } + [
+            bundle(3 * n, n), kept(),
           ], []
         )
       }
@@ -321,7 +322,9 @@ struct HostileJournalTests {
 
   @Test func `a place of its own with the highest number goes on`() async throws {
     let paper = Paper()
-    let group: [HistoryFact] = [Self.leaf(1), Self.leaf(2), Self.bundle(3, 2), Self.kept(), .piece(.partial(1))]
+    let group: [HistoryFact] = [
+      Self.leaf(1), Self.leaf(2), Self.bundle(3, 2), Self.kept(), .piece(.partial(1)),
+    ]
     let ends: [UInt64] = [1 << 62, (1 << 63) - 1, .max]
     for last in ends {
       let facts = [Self.start(last: 0, newest: 3, lastPlace: last)] + group
