@@ -149,6 +149,20 @@ struct RetryInterceptorTests {
     #expect(message?.contains("`factor` must be finite and 0 or more, but it is nan") == true)
   }
 
+  @Test func `the longest delay can be jittered`() {
+    let longest = Duration(attoseconds: .max)
+    for (delay, least) in [(longest, Duration.zero), (Duration(attoseconds: .min), .zero)] {
+      for fraction in [0, 0.5, 1] {
+        let jittered = RetryInterceptor.Delay.constant(delay)
+          .jittered(by: fraction, using: SystemRandomNumberGenerator())
+        for number in 1...50 {
+          let pause = jittered.beforeRetry(number)
+          #expect(delay > least ? pause >= least && pause <= delay : pause <= least)
+        }
+      }
+    }
+  }
+
   @Test func `a fraction above one traps and says so`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = RetryInterceptor.Delay.constant(.seconds(1))

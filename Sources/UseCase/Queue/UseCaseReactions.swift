@@ -22,7 +22,40 @@ public final class UseCaseReactions: Sendable {
 
   private struct Registry {
     var last = 0
-    var reactions: [ObjectIdentifier: [(number: Int, attach: Attach)]] = [:]
+    var reactions: [ObjectIdentifier: List] = [:]
+  }
+
+  /// The reactions to one type, in the order of their numbers.
+  private struct List {
+    /// A reaction that was cancelled leaves a hole, until half of them are holes.
+    private var all: [(number: Int, attach: Attach?)] = []
+    private var holes = 0
+
+    var attachers: [Attach] { all.compactMap(\.attach) }
+    var isEmpty: Bool { all.count == holes }
+
+    mutating func append(_ number: Int, _ attach: @escaping Attach) {
+      all.append((number, attach))
+    }
+
+    mutating func remove(_ number: Int) -> Attach? {
+      var range = all.indices
+      while range.count > 1 {
+        let middle = range.lowerBound + range.count / 2
+        range =
+          all[middle].number <= number
+          ? middle..<range.upperBound : range.lowerBound..<middle
+      }
+      guard let index = range.first, all[index].number == number,
+        let attach = all[index].attach.take()
+      else { return nil }
+      holes += 1
+      if holes * 2 > all.count {
+        all.removeAll { $0.attach == nil }
+        holes = 0
+      }
+      return attach
+    }
   }
 
   private let registry = Lock(Registry())
@@ -34,24 +67,25 @@ public final class UseCaseReactions: Sendable {
   func add(to type: any Any.Type, _ attach: @escaping Attach) -> Int {
     registry.withLock { registry in
       registry.last += 1
-      registry.reactions[ObjectIdentifier(type), default: []].append((registry.last, attach))
+      registry.reactions[ObjectIdentifier(type), default: List()].append(registry.last, attach)
       return registry.last
     }
   }
 
   /// Forgets the reaction, for later operations.
   func remove(_ number: Int, to type: any Any.Type) {
-    // The removed closures are returned, so that they are released outside of the lock.
-    _ = registry.withLock { registry in
-      let old = registry.reactions[ObjectIdentifier(type)]
-      registry.reactions[ObjectIdentifier(type)] = old?.filter { $0.number != number }
-      return old?.map(\.attach)
+    // The removed closure is returned, so that it is released outside of the lock.
+    _ = registry.withLock { registry -> Attach? in
+      let key = ObjectIdentifier(type)
+      let attach = registry.reactions[key]?.remove(number)
+      if registry.reactions[key]?.isEmpty == true { registry.reactions[key] = nil }
+      return attach
     }
   }
 
   /// Hands the operation to the reactions to its type.
   func react(to operation: any AnyObject & Sendable, of type: any Any.Type) {
-    let attachers = registry.withLock { $0.reactions[ObjectIdentifier(type)]?.map(\.attach) }
+    let attachers = registry.withLock { $0.reactions[ObjectIdentifier(type)]?.attachers }
     for attach in attachers ?? [] { attach(operation) }
   }
 }
