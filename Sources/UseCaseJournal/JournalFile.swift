@@ -202,7 +202,7 @@ extension JournalFile {
 // MARK: - Writing
 
 extension JournalFile {
-  /// Adds a record, or leaves the file as it is.
+  /// Adds a record. If it fails, the next append removes what may have been written.
   mutating func append(_ record: [UInt8], isSynced: Bool) throws {
     if end == nil { _ = try read() }
     guard let end, record.count <= JournalFormat.longest else {
@@ -216,7 +216,6 @@ extension JournalFile {
       self.end = end + frame.count
     } catch {
       hasRest = true
-      try? cut(to: end)
       throw error
     }
   }
