@@ -89,3 +89,81 @@ extension JournaledUseCase {
     .unknown
   }
 }
+
+// MARK: - As its journal sees it, whatever its types
+
+extension JournaledUseCase {
+  func request(_ request: Any, _ coder: any HistoryCoder) throws -> [UInt8] {
+    guard let request = request as? Request else {
+      preconditionFailure("The type of the use case has been compared.")
+    }
+    return try coder.encode(request)
+  }
+
+  func response(of step: any HistoryStep, _ coder: any HistoryCoder) throws -> [UInt8] {
+    try coder.encode(recorded(step).response)
+  }
+
+  func pair(
+    of step: any HistoryStep, named name: String, _ coder: any HistoryCoder
+  ) throws -> HistoryPair {
+    let step = recorded(step)
+    return HistoryPair(
+      name: name, request: try coder.encode(step.request), response: try coder.encode(step.response)
+    )
+  }
+
+  private func recorded(_ step: any HistoryStep) -> RecordedStep<Self> {
+    guard let step = step as? RecordedStep<Self> else {
+      preconditionFailure("The type of the use case has been compared.")
+    }
+    return step
+  }
+
+  func step(_ pair: HistoryPair, _ coder: any HistoryCoder) throws -> any HistoryStep {
+    let (request, response) = try values(pair, coder)
+    return RecordedStep(self, nil, request, response)
+  }
+
+  private func values(
+    _ pair: HistoryPair, _ coder: any HistoryCoder
+  ) throws -> (Request, Response) {
+    guard let response = pair.response else { throw HistoryJournalError(.unreadable(pair.name)) }
+    return (
+      try coder.decode(Request.self, from: pair.request),
+      try coder.decode(Response.self, from: response)
+    )
+  }
+
+  func title(_ pair: HistoryPair, _ coder: any HistoryCoder) throws -> String {
+    title(for: try coder.decode(Request.self, from: pair.request))
+  }
+
+  func settle(_ doubt: JournalDoubt, _ coder: any HistoryCoder) async -> JournalAnswer {
+    let question: HistoryDoubt<Request, Response>
+    do {
+      switch doubt.kind {
+      case .execution:
+        question = .execution(try coder.decode(Request.self, from: doubt.pair.request))
+      case .undo:
+        let (request, response) = try values(doubt.pair, coder)
+        question = .undo(request, response)
+      case .redo:
+        let (request, response) = try values(doubt.pair, coder)
+        question = .redo(request, response)
+      }
+    } catch {
+      return .unreadable
+    }
+    do {
+      switch try await settle(question) {
+      case .hadNoEffect: return .noEffect
+      case .hadEffect(let response):
+        return .effect(doubt.kind == .undo ? nil : try coder.encode(response))
+      case .unknown: return .unknown
+      }
+    } catch {
+      return .unknown
+    }
+  }
+}

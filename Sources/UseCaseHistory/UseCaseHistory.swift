@@ -19,7 +19,9 @@ public import UseCase
 /// An execution that returns a response becomes an *entry*. A history is *clean* when it has no
 /// unsaved changes: see ``markSaved(_:)``.
 public final class UseCaseHistory: Sendable {
-  @usableFromInline let core: HistoryCore
+  let ledger: HistoryLedger
+  /// The serial queue on which everything runs.
+  let lane: UseCaseQueue
 
   /// Creates an empty history. It is clean: it has no unsaved changes.
   ///
@@ -28,16 +30,18 @@ public final class UseCaseHistory: Sendable {
   ///     error and traps.
   ///   - mergeWindow: The longest time between two executions that can merge.
   ///   - clock: Measures the merge window, and the timeouts of the recorded use cases.
-  public init(
+  public convenience init(
     limit: Int? = nil, mergeWindow: Duration = .milliseconds(500),
     clock: any Clock<Duration> = ContinuousClock()
   ) {
     Self.check(limit)
-    core = HistoryCore(limit: limit, mergeWindow: mergeWindow, clock: clock)
+    self.init(
+      HistoryLedger(limit: limit, mergeWindow: mergeWindow, clock: clock, journal: nil), clock)
   }
 
-  init(core: HistoryCore) {
-    self.core = core
+  init(_ ledger: HistoryLedger, _ clock: any Clock<Duration>) {
+    self.ledger = ledger
+    lane = UseCaseQueue(keeper: ledger, clock: clock)
   }
 
   static func check(_ limit: Int?) {
@@ -64,7 +68,12 @@ extension UseCaseHistory {
   public func execute<Base: UndoableUseCase>(
     _ useCase: Base, _ request: Base.Request
   ) -> UseCaseOperation<Base.Request, Base.Response> {
-    useCase.recordedOnce(in: self).execute(request)
+    recorded(once: useCase).execute(request)
+  }
+
+  @usableFromInline
+  func recorded<Base>(once useCase: Base) -> RecordedUseCase<Base> {
+    RecordedUseCase(base: useCase, history: self, identity: nil)
   }
 
   /// Undoes the newest applied entry. If operations wait or run, `undo()` targets the entry that
@@ -80,7 +89,7 @@ extension UseCaseHistory {
   /// - Complexity: O(*n*) in the number of parts of a group, otherwise O(1).
   @discardableResult
   public func undo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
-    execute(.undo)
+    execute(.undo) { $0.entry }
   }
 
   /// Redoes the next undone entry. If operations wait or run, `redo()` targets the entry that will
@@ -101,7 +110,7 @@ extension UseCaseHistory {
   /// - Complexity: O(*n*) in the number of parts of a group, otherwise O(1).
   @discardableResult
   public func redo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
-    execute(.redo)
+    execute(.redo) { $0.entry }
   }
 
   /// Undoes this entry, wherever it is, unless a later applied entry overlaps it.
@@ -136,7 +145,7 @@ extension UseCaseHistory {
   public func undo(
     _ entry: HistoryEntry.ID
   ) -> UseCaseOperation<HistoryMove, HistoryEntry?> {
-    execute(.undoEntry(entry))
+    execute(.undoEntry(entry)) { $0.entry }
   }
 
   /// Undoes or redoes until `entry` is the newest applied one. The move stops at an undo or a redo
@@ -154,7 +163,7 @@ extension UseCaseHistory {
   /// - Complexity: O(*n*) in the number of entries to undo or redo.
   @discardableResult
   public func move(to entry: HistoryEntry.ID?) -> UseCaseOperation<HistoryMove, [HistoryEntry]> {
-    execute(.move(entry))
+    execute(.move(entry)) { $0.entries }
   }
 
   /// Runs `body` on the lane, without interruption by other operations of the history, and records
@@ -184,18 +193,18 @@ extension UseCaseHistory {
     _ title: String, _ body: @escaping @Sendable () async throws -> Value
   ) -> UseCaseOperation<String, Value> {
     let here = HistoryFrame.innermost
-    switch core.role(in: here) {
-    case .body, .part: return Self.refuse(title)
+    switch role(in: here) {
+    case .body, .part, .answered: return Self.refuse(title)
     case .group(let parent):
-      let depth = core.ledger.read { $0.groups.depth(below: parent) }
-      if depth >= HistoryGroup<any HistoryStep>.deepest { return Self.refuse(title, .tooDeep) }
-      let id = core.ledger.nextID()
-      guard core.ledger.change({ $0.groups.open(id, title, in: parent) }) else { break }
-      return Group(core: core, nested: id, body: body).executeInside(title)
-        .onCancel { [core] _ in core.ledger.change { $0.groups.abandon(id) }?.resume() }
+      let depth = ledger.read { $0.groups.depth(below: parent) }
+      if depth >= HistoryParts<any HistoryStep>.deepest { return Self.refuse(title, .tooDeep) }
+      let id = ledger.nextID()
+      guard ledger.change({ $0.groups.open(id, title, in: parent) }) else { break }
+      return Group(history: self, nested: id, body: body).executeInside(title)
+        .onCancel { [ledger] _ in ledger.change { $0.groups.abandon(id) }?.resume() }
     case nil: break
     }
-    return HistoryFrame.leave(here) { Group(core: core, nested: nil, body: body).execute(title) }
+    return HistoryFrame.leave(here) { Group(history: self, nested: nil, body: body).execute(title) }
   }
 
   /// Waits until nothing runs or waits on the lane, and the journal, if there is one, is up to
@@ -208,20 +217,27 @@ extension UseCaseHistory {
   /// Don't await `idle()` inside a recorded body, an undo, a redo or a group: it would never
   /// return.
   public func idle() async {
-    await core.lane.idle()
-    await core.ledger.journal?.flush()
+    await lane.idle()
+    await ledger.journal?.flush()
     // A discard that was waited for is written then.
-    await core.ledger.journal?.flush()
+    await ledger.journal?.flush()
   }
 }
 
 extension UseCaseHistory {
-  private func execute<Answer: MoveAnswer>(
-    _ move: HistoryMove
+  /// The role in this history of the running code, whose innermost frame is `here`. Nil if it does
+  /// not run on the lane.
+  func role(in here: HistoryFrame?) -> HistoryFrame.Role? {
+    guard let frame = here?.running(of: ledger.history), lane.isHeldHere else { return nil }
+    return frame.role
+  }
+
+  private func execute<Answer>(
+    _ move: HistoryMove, _ answer: @escaping @Sendable (borrowing Move<Answer>.Plan) -> Answer
   ) -> UseCaseOperation<HistoryMove, Answer> {
     let here = HistoryFrame.innermost
-    guard core.role(in: here) == nil else { return Self.refuse(move) }
-    return HistoryFrame.leave(here) { Move(core: core).execute(move) }
+    guard role(in: here) == nil else { return Self.refuse(move) }
+    return HistoryFrame.leave(here) { Move(history: self, answer: answer).execute(move) }
   }
 
   /// Runs operations that are refused. Not the default queue, which a client may suspend.

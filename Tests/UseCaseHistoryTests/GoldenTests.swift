@@ -41,8 +41,8 @@ struct GoldenTests {
     let history = try await UseCaseHistory.open(
       journal, for: [Note()], interrupted: interrupted, limit: history(file))
     await history.idle()
-    let whole = try #require(history.core.ledger.whole)
-    let writer = try #require(history.core.ledger.journal)
+    let whole = try #require(history.ledger.whole)
+    let writer = try #require(history.ledger.journal)
     let facts = whole.facts(newest: .init(number: 1 << 40)) { writer.bytes(of: $0) }
     let state = history.state.isClean ? "clean" : "not clean"
     let words = history.entries.map { Self.words($0) } + ["\(interrupted), \(state)"]

@@ -27,7 +27,7 @@ struct HistoryReplayTests {
   /// A history that was written anew, and what has happened since.
   private func replay(whole: [HistoryFact], _ facts: [HistoryFact] = []) throws -> Replay {
     var replay = try replay([])
-    let marks = HistoryMarks(sum: .beginning, lastNumber: 0, covered: 0)
+    let marks = HistoryPlaces(sum: .beginning, lastNumber: 0, covered: 0)
     try replay.tell(.piece(.start(last: 100, newest: id(1), marks)), nil)
     for fact in whole { try replay.tell(fact, nil) }
     for (index, fact) in facts.enumerated() { try replay.tell(fact, UInt64(index + 101)) }
@@ -46,9 +46,8 @@ struct HistoryReplayTests {
   }
 
   private func ids(_ replay: borrowing Replay) -> (applied: [UInt64], undone: [UInt64]) {
-    let stacks = replay.pool.stacks
-    return (
-      stacks.applied.records.elements.map(\.id.number), stacks.undone.elements.map(\.id.number)
+    (
+      replay.pool.applied.records.map(\.id.number), replay.pool.undone.records.map(\.id.number)
     )
   }
 
@@ -63,7 +62,7 @@ struct HistoryReplayTests {
     #expect(ids(replay) == ([1], [2]))
     replay = try self.replay(executed(1) + executed(2) + undo + redo)
     #expect(ids(replay) == ([1, 2], []))
-    #expect(replay.pool.stacks.newestStep?.pair.response == [9])
+    #expect(replay.pool.newestStep?.pair.response == [9])
     #expect(try replay.open().count == 0)
   }
 
@@ -98,7 +97,7 @@ struct HistoryReplayTests {
     #expect(doubts.map(\.id) == [id(2)])
     try replay.finish(.compensate)
     #expect(ids(replay) == ([1, 2], [3]))
-    let inDoubt = replay.pool.stacks.applied.records.elements.compactMap(\.content.step)
+    let inDoubt = replay.pool.applied.records.compactMap(\.content.step)
       .filter(\.isInDoubt.value)
     #expect(inDoubt.map(\.id) == [id(2)])
   }
@@ -164,7 +163,7 @@ struct HistoryReplayTests {
       HistoryFact.piece(.kept(isApplied: true)), HistoryFact.piece(.kept(isApplied: false))
     )
     let group = [leaf(1), leaf(2), bundle(3, 2)]
-    let marks = HistoryMarks(sum: .beginning, lastNumber: 0, covered: 1)
+    let marks = HistoryPlaces(sum: .beginning, lastNumber: 0, covered: 1)
     let wrong: [[HistoryFact]] = [
       [applied], [undone], [.piece(.partial(1))], [.piece(.interrupted)],
       [.piece(.dropped(.cleared))], [bundle(1, 1)], [leaf(1), bundle(2, 0)],
@@ -185,7 +184,7 @@ struct HistoryReplayTests {
     for (last, covered) in [(UInt64(1) << 62, 0), (1, 1)] {
       #expect(throws: HistoryFact.Malformed.self) {
         var replay = try replay([])
-        let marks = HistoryMarks(sum: .beginning, lastNumber: .max, covered: covered)
+        let marks = HistoryPlaces(sum: .beginning, lastNumber: .max, covered: covered)
         try replay.tell(.piece(.start(last: last, newest: id(1), marks)), nil)
         _ = try replay.open()
       }

@@ -18,7 +18,7 @@ struct HostileJournalTests {
   private static func start(
     last: UInt64, newest: UInt64, lastPlace: UInt64 = 0
   ) -> HistoryFact {
-    let marks = HistoryMarks(sum: .beginning, lastNumber: lastPlace, covered: 0)
+    let marks = HistoryPlaces(sum: .beginning, lastNumber: lastPlace, covered: 0)
     return .piece(.start(last: last, newest: .init(number: newest), marks))
   }
 
@@ -231,7 +231,7 @@ struct HostileJournalTests {
   {
     try await Self.small {
       let pool = try Self.restored((Self.nested(1_000), []))
-      let record = try #require(pool.stacks.applied.last)
+      let record = try #require(pool.applied.last)
       let entry = record.entry(applied: 1, title: { _ in "" })
       #expect(entry.children.count == 1 && entry == record.entry(applied: 1, title: { _ in "" }))
       #expect(record.leaves.count == 1 && record.part(Self.id(1)) != nil)
@@ -244,7 +244,7 @@ struct HostileJournalTests {
             .moves(isRedo: false, count: 1), .moving(Self.id(1)), .undone(Self.id(1)), .moved,
           ]
         ))
-      #expect(again.stacks.undone.count == 1)
+      #expect(again.undone.count == 1)
       for depth in [1_001, 20_000] {
         #expect(throws: HistoryFact.Malformed.self) {
           _ = try Self.restored((Self.nested(depth), []))
@@ -252,7 +252,7 @@ struct HostileJournalTests {
       }
       let groups = [Self.opened(1)] + (2...1_000).map { Self.opened($0, in: $0 - 1) }
       let part = Self.part(2_000, of: 1_000)
-      #expect(try Self.restored(([], groups + part)).stacks.applied.last?.size == 1)
+      #expect(try Self.restored(([], groups + part)).applied.last?.size == 1)
       #expect(throws: HistoryFact.Malformed.self) {
         _ = try Self.restored(([], groups + [Self.opened(1_001, in: 1_000)]))
       }

@@ -62,46 +62,22 @@ public struct HistoryEntry: Identifiable, Hashable, Sendable, CustomStringConver
     public static func < (lhs: ID, rhs: ID) -> Bool { lhs.number < rhs.number }
   }
 
-  private struct Content: Sendable {
-    let id: ID
-    let title: String
-    let isApplied: Bool
-    let children: [HistoryEntry]
-    let standing: Standing
-  }
-
-  private final class Box: Sendable {
-    let content: Content
-
-    init(_ content: Content) {
-      self.content = content
-    }
-  }
-
-  /// One word: the frame of an operation has several copies of its response.
-  private let box: Box
-
-  init(id: ID, title: String, isApplied: Bool, children: [HistoryEntry], standing: Standing) {
-    box = Box(
-      Content(id: id, title: title, isApplied: isApplied, children: children, standing: standing))
-  }
-
   /// The identity of the entry, to name it in a call such as ``UseCaseHistory/move(to:)``.
-  public var id: ID { box.content.id }
+  public let id: ID
 
   /// The title that the use case gives the request, or that of the group.
-  public var title: String { box.content.title }
+  public let title: String
 
   /// Whether the entry is applied, that is, not undone. A group whose undo stopped halfway is still
   /// applied.
-  public var isApplied: Bool { box.content.isApplied }
+  public let isApplied: Bool
 
   /// The parts of a group, in order. Empty for a single execution.
-  public var children: [HistoryEntry] { box.content.children }
+  public let children: [HistoryEntry]
 
   /// Whether the entry can be undone and redone. Without a journal it is always
   /// ``Standing/normal``. A group has the worst standing of its parts.
-  public var standing: Standing { box.content.standing }
+  public let standing: Standing
 
   /// The number and the title of the entry, such as `#7 Rename`.
   public var description: String { "\(id) \(title)" }
@@ -116,7 +92,6 @@ public struct HistoryEntry: Identifiable, Hashable, Sendable, CustomStringConver
     // Without recursion: groups may be in many others, and threads have small stacks.
     var rest = [(lhs, rhs)]
     while let (lhs, rhs) = rest.popLast() {
-      if lhs.box === rhs.box { continue }
       guard lhs.id == rhs.id, lhs.title == rhs.title, lhs.isApplied == rhs.isApplied,
         lhs.standing == rhs.standing, lhs.children.count == rhs.children.count
       else { return false }

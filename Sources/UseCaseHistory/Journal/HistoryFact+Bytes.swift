@@ -58,12 +58,12 @@ extension HistoryFact {
       tag(.discarded)
       writer.number(ids.count)
       for id in ids { writer.id(id) }
-    case .piece(.start(let last, let newest, let marks)):
+    case .piece(.start(let last, let newest, let places)):
       tag(.start, newest)
       writer.number(last)
-      writer.word(marks.sum.sum)
-      writer.word(marks.lastNumber)
-      writer.number(marks.covered)
+      writer.word(places.sum.sum)
+      writer.word(places.lastNumber)
+      writer.number(places.covered)
     case .piece(.leaf(let id, let pair)):
       tag(.leaf, id)
       writer.pair(pair)
@@ -129,10 +129,10 @@ extension HistoryFact {
       self = .discarded(ids)
     case .start:
       let (newest, last) = (try reader.id(), try reader.number())
-      let marks = HistoryMarks(
+      let places = HistoryPlaces(
         sum: HistoryPlace(sum: try reader.word()), lastNumber: try reader.word(),
         covered: try reader.count())
-      self = .piece(.start(last: last, newest: newest, marks))
+      self = .piece(.start(last: last, newest: newest, places))
     case .leaf: self = .piece(.leaf(try reader.id(), try reader.pair()))
     case .bundle:
       let (id, title, sum) = (try reader.id(), try reader.blob(), try reader.word())

@@ -67,7 +67,7 @@ enum HistoryFact: Equatable, Sendable {
   /// A piece of a whole history. Each record is put on a stack, and taken from there.
   enum Piece: Equatable, Sendable {
     /// The number of the last fact before, and the newest id.
-    case start(last: UInt64, newest: ID, HistoryMarks)
+    case start(last: UInt64, newest: ID, HistoryPlaces)
     /// Puts an execution on the stack.
     case leaf(ID, HistoryPair)
     /// Makes the last of the stack a group.
@@ -89,7 +89,7 @@ struct HistoryPair: Equatable, Sendable {
   var request: [UInt8]
   /// Nil before there is one, and if it could not be encoded.
   var response: [UInt8]?
-  /// Whether the execution has marks. Without marks it touches everything.
+  /// Whether the execution touches keys, and not everything.
   var isMarked = false
   /// Whether `settle` did not know the fate of the execution, or of its undo or redo.
   var isInDoubt = false

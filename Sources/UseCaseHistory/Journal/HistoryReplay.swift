@@ -83,7 +83,7 @@ extension HistoryReplay {
       try groups.open(id, in: parent, title: try making.title(title))
     case .closed(let id, let isLost): try close(id, isLost: isLost)
     case .moves(let isRedo, let count):
-      let most = isRedo ? pool.stacks.redoable : pool.stacks.applied.count
+      let most = isRedo ? pool.redoable : pool.applied.count
       try checkAtRest()
       try check(count > 0 && count <= most, "There are \(most) entries to move, not \(count).")
       move = ReplayedMove(isRedo: isRedo, count: count, in: &pool)
@@ -150,14 +150,14 @@ extension HistoryReplay {
       change { $0.record(record, into: &$1) }
     case .merged:
       try checkAtRest()
-      guard let pair = execution.combined, let earlier = pool.stacks.undoID,
-        pool.stacks.newestStep != nil
+      guard let pair = execution.combined, let earlier = pool.undoID,
+        pool.newestStep != nil
       else { throw Malformed("Execution \(execution.id) has nothing to merge with.") }
       let merged = making.content(earlier, pair)
       change { $0.merge(into: merged, record, into: &$1) }
     case .annulled:
       try checkAtRest()
-      try check(pool.stacks.newestStep != nil, "Execution \(execution.id) annuls nothing.")
+      try check(pool.newestStep != nil, "Execution \(execution.id) annuls nothing.")
       change { $0.annul(record, into: &$1) }
     case .lost: change { $0.lose(record, into: &$1) }
     case .part: throw Malformed("Execution \(execution.id) is in no group.")
@@ -185,7 +185,7 @@ extension HistoryReplay {
 
   /// Drops the parts that have left a group, which has ended.
   private mutating func drop(_ group: ReplayedGroups<Step>.Closed) {
-    leave([HistoryDrop(HistoryStack(group.undone), .truncated)])
+    leave([HistoryDrop(group.undone, .truncated)])
     for part in group.obsolete { change { $0.lose(part, .obsolete, into: &$1) } }
   }
 }
@@ -195,13 +195,13 @@ extension HistoryReplay {
 extension HistoryReplay {
   private mutating func undo(_ id: ID) throws {
     try checkAtRest()
-    guard case .applied(let position) = pool.stacks.spot(of: id) else {
+    guard case .applied = pool.spot(of: id) else {
       throw Malformed("Entry \(id) is not applied.")
     }
     try check(
-      pool.stacks.partial == nil || pool.stacks.undoID == id,
+      pool.partial == nil || pool.undoID == id,
       "A group is half undone, and has to be undone before \(id).")
-    move = ReplayedMove(undoing: position, in: &pool)
+    move = ReplayedMove(undoing: id, in: &pool)
   }
 
   private mutating func endMove() throws {
@@ -259,12 +259,12 @@ extension HistoryReplay {
 extension HistoryReplay {
   private mutating func restore(_ fact: HistoryFact) throws {
     if case .empty = phase {
-      guard case .piece(.start(let last, let newest, let marks)) = fact else {
+      guard case .piece(.start(let last, let newest, let places)) = fact else {
         throw Malformed("A whole history begins with something else than its start.")
       }
       try check(last < 1 << 62, "The number of the last fact is too high.")
-      pool.restore(marks)
-      (self.last, self.newest, phase) = (last, newest, .restoring(covered: marks.covered))
+      pool.restore(places)
+      (self.last, self.newest, phase) = (last, newest, .restoring(covered: places.covered))
       return
     }
     guard case .restoring = phase else {
@@ -301,12 +301,12 @@ extension HistoryReplay {
     case .kept(let isApplied):
       let record = try pieces.take()
       try check(
-        !isApplied || (pool.stacks.partial == nil && pool.stacks.undone.isEmpty),
+        !isApplied || (pool.partial == nil && pool.undone.isEmpty),
         "Entry \(record.id) is applied, and comes behind the cursor.")
       pool.restore(record, isApplied: isApplied)
     case .partial(let count):
       try check(
-        pool.stacks.partial == nil && pool.stacks.undone.isEmpty && pool.restore(partial: count),
+        pool.partial == nil && pool.undone.isEmpty && pool.restore(partial: count),
         "No group has \(count) of its steps applied.")
     case .interrupted: try groups.restore(try pieces.take())
     case .dropped(let reason):
@@ -322,7 +322,7 @@ extension HistoryReplay {
     if case .running = phase { return }
     try check(pieces.isEmpty, "A part is in no entry.")
     if case .restoring(let covered) = phase {
-      let count = pool.stacks.applied.count
+      let count = pool.applied.count
       try check(covered <= count, "\(covered) of \(count) entries are covered.")
     }
     phase = .running

@@ -10,7 +10,7 @@ final class JournalWriter: Sendable {
   typealias Chore = @Sendable () -> [ID]
 
   let journal: any HistoryJournal
-  let kinds: [String: any JournalKind]
+  let kinds: [String: any JournaledUseCase]
   /// The approximate size, in a journal, of the executions that are alive.
   let live = Atomic(0)
 
@@ -34,7 +34,7 @@ final class JournalWriter: Sendable {
   private let hasJournal = Atomic(false)
   private let first = Atomic<UInt64>(0)
 
-  init(_ journal: any HistoryJournal, _ kinds: [String: any JournalKind]) {
+  init(_ journal: any HistoryJournal, _ kinds: [String: any JournaledUseCase]) {
     (self.journal, self.kinds) = (journal, kinds)
     queue = Lock(JournalQueue())
   }

@@ -1,5 +1,3 @@
-import UseCaseInternals
-
 /// The groups that have not ended, as far as a journal has been told, and the roll-backs of them.
 ///
 /// A group that has ended in another one stays here as a part of it, so that each fact is told at
@@ -67,7 +65,7 @@ extension ReplayedGroups {
   mutating func open(_ id: ID, in parent: ID?, title: String) throws {
     try begin(in: parent)
     let depth = parent.flatMap { groups[$0]?.depth } ?? 0
-    guard depth < HistoryGroup<Step>.deepest else { throw Malformed("Group \(id) is too deep.") }
+    guard depth < HistoryParts<Step>.deepest else { throw Malformed("Group \(id) is too deep.") }
     groups[id] = OpenGroup(title: title, parent: parent, depth: depth + 1, clears: clears)
   }
 

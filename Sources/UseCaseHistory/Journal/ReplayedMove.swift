@@ -13,13 +13,13 @@ struct ReplayedMove<Step: Sendable>: ~Copyable {
 
   init(isRedo: Bool, count: Int, in pool: inout Pool) {
     self.count = count
-    plan = pool.begin(isRedo: isRedo, count: 1)
+    plan = pool.take(1, isRedo: isRedo)
   }
 
   /// Creates the undo of one entry.
-  init(undoing position: Int, in pool: inout Pool) {
+  init(undoing id: HistoryEntry.ID, in pool: inout Pool) {
     count = 1
-    plan = pool.begin(undoing: position)
+    plan = pool.take(id)
   }
 
   var isRedo: Bool { plan.isRedo }
@@ -58,7 +58,7 @@ struct ReplayedMove<Step: Sendable>: ~Copyable {
   /// Hands its entries back.
   consuming func end(in pool: inout Pool, into drops: inout [HistoryDrop<Step>]) {
     plan.close()
-    pool.finish(&plan, into: &drops)
+    pool.putBack(&plan, into: &drops)
   }
 }
 

@@ -20,7 +20,7 @@ struct ReplayedPieces<Step: Sendable> {
     guard let group = Record(group: id, title, parts, place: place) else {
       throw Malformed("Group \(id) is empty.")
     }
-    guard depth <= HistoryGroup<Step>.deepest else { throw Malformed("Group \(id) is too deep.") }
+    guard depth <= HistoryParts<Step>.deepest else { throw Malformed("Group \(id) is too deep.") }
     records.removeLast(count)
     records.append((group, depth))
   }

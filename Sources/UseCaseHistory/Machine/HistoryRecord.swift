@@ -4,21 +4,21 @@
 /// what is applied of a record is always a prefix of its steps: a number says it all.
 struct HistoryRecord<Step: Sendable>: Sendable {
   enum Content: Sendable {
-    /// It touches everything, as most do. It needs no marks.
+    /// It touches everything, as most do.
     case single(Step)
-    case marked(HistoryMarked<Step>)
-    case group(HistoryGroup<Step>)
+    case keyed(HistoryKeyed<Step>)
+    case group(HistoryParts<Step>)
 
-    /// `marks` are those of its footprint.
-    init(_ step: Step, marks: [Int]?) {
-      self = marks.map { .marked(HistoryMarked(step, $0)) } ?? .single(step)
+    /// The hashes are those of the keys of its footprint, nil for everything.
+    init(_ step: Step, hashes: [Int]?) {
+      self = hashes.map { .keyed(HistoryKeyed(step, $0)) } ?? .single(step)
     }
 
     /// Nil for a group.
     var step: Step? {
       switch self {
       case .single(let step): step
-      case .marked(let marked): marked.step
+      case .keyed(let keyed): keyed.step
       case .group: nil
       }
     }
@@ -26,28 +26,34 @@ struct HistoryRecord<Step: Sendable>: Sendable {
 
   let id: HistoryEntry.ID
   let content: Content
+  /// Its number in the stack where it is, which is greater than that of each record below.
+  var order = 0
+
+  init(id: HistoryEntry.ID, content: Content) {
+    (self.id, self.content) = (id, content)
+  }
 
   /// The number that it adds to the place of the history when it is applied. A group that has lost
   /// some of its parts has another one, though it is the same entry.
   var place: HistoryPlace {
     switch content {
-    case .single, .marked: .of(id)
+    case .single, .keyed: .of(id)
     case .group(let group): group.place
     }
   }
 
-  /// The marks of its footprint, nil for everything.
-  var marks: [Int]? {
+  /// The hashes of the keys of its footprint, nil for everything.
+  var hashes: [Int]? {
     switch content {
     case .single: nil
-    case .marked(let marked): marked.marks
-    case .group(let group): group.marks
+    case .keyed(let keyed): keyed.hashes
+    case .group(let group): group.hashes
     }
   }
 
   var size: Int {
     switch content {
-    case .single, .marked: 1
+    case .single, .keyed: 1
     case .group(let group): group.size
     }
   }
@@ -82,9 +88,9 @@ struct HistoryRecord<Step: Sendable>: Sendable {
   /// Makes a value of each leaf, in order, and one of each group of those of its parts. Without
   /// recursion, because groups may be in many others, and threads have small stacks.
   private func fold<Value>(
-    leaf: (Self) -> Value, group: (Self, HistoryGroup<Step>, [Value]) -> Value
+    leaf: (Self) -> Value, group: (Self, HistoryParts<Step>, [Value]) -> Value
   ) -> Value {
-    var path: [(record: Self, group: HistoryGroup<Step>, next: Int)] = []
+    var path: [(record: Self, group: HistoryParts<Step>, next: Int)] = []
     var (values, record) = ([[Value]()], self)
     while true {
       if case .group(let group) = record.content {
@@ -163,39 +169,38 @@ extension HistoryRecord {
   /// A group of these parts, nil if there is none.
   init?(group id: HistoryEntry.ID, _ title: String, _ parts: [Self], place: HistoryPlace) {
     if parts.isEmpty { return nil }
-    self.init(id: id, content: .group(HistoryGroup(title: title, parts: parts, place: place)))
+    self.init(id: id, content: .group(HistoryParts(title: title, parts: parts, place: place)))
   }
 }
 
-/// A step with the marks of its footprint.
-final class HistoryMarked<Step: Sendable>: Sendable {
+/// A step with the hashes of the keys of its footprint.
+final class HistoryKeyed<Step: Sendable>: Sendable {
   let step: Step
-  let marks: [Int]
+  let hashes: [Int]
 
-  init(_ step: Step, _ marks: [Int]) {
-    (self.step, self.marks) = (step, marks)
+  init(_ step: Step, _ hashes: [Int]) {
+    (self.step, self.hashes) = (step, hashes)
   }
 }
 
 /// The parts of a group that has ended.
-final class HistoryGroup<Step: Sendable>: Sendable {
-  /// How many groups can be in each other. To release an entry takes stack for each of
-  /// them.
+final class HistoryParts<Step: Sendable>: Sendable {
+  /// How many groups can be in each other. To release an entry takes stack for each of them.
   static var deepest: Int { 1_000 }
 
   let title: String
   let parts: [HistoryRecord<Step>]
   let place: HistoryPlace
   let size: Int
-  /// The marks of its parts, nil for everything.
-  let marks: [Int]?
+  /// The hashes of the keys of its parts, nil for everything.
+  let hashes: [Int]?
 
   init(title: String, parts: [HistoryRecord<Step>], place: HistoryPlace) {
     self.title = title
     self.parts = parts
     self.place = place
     size = parts.reduce(0) { $0 + $1.size }
-    let marks = parts.compactMap(\.marks)
-    self.marks = marks.count == parts.count ? Array(Set(marks.joined())) : nil
+    let hashes = parts.compactMap(\.hashes)
+    self.hashes = hashes.count == parts.count ? Array(Set(hashes.joined())) : nil
   }
 }

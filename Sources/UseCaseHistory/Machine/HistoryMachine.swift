@@ -1,0 +1,386 @@
+/// Decides which executions are recorded, where the cursor is, and which entry an undo is for.
+///
+/// The machine consists of the line of operations on the lane, the pool of entries, the groups that
+/// are open, and the notes for a journal. Each event is one of its methods. The owner acts once the
+/// lock is released, and discards the drops that a method returns. `Step` is an execution that can
+/// be undone, `Waiter` a group that waits for its parts.
+struct HistoryMachine<Step: Sendable, Waiter: Sendable>: Sendable {
+  typealias ID = HistoryEntry.ID
+  typealias Record = HistoryRecord<Step>
+  typealias Plan = HistoryPlan<Step>
+  typealias Drops = [HistoryDrop<Step>]
+  typealias Groups = OpenGroups<Step, Waiter>
+
+  private var line = HistoryLine()
+  private(set) var pool: HistoryPool<Step>
+  var groups = Groups()
+  /// The changes that the journal does not have yet. Nil without a journal.
+  private var facts: [HistoryFact]?
+  /// Executions that may have had an effect.
+  private(set) var inDoubt: [Record] = []
+  private var window: MergeWindow
+  /// Grows with each change that is not the result of an operation on the lane.
+  private var changes: UInt64 = 0
+
+  init(limit: Int?, mergeWindow: Duration) {
+    pool = HistoryPool(limit: limit)
+    window = MergeWindow(length: mergeWindow)
+  }
+}
+
+// MARK: - The journal
+
+extension HistoryMachine {
+  /// Takes over a restored history. From now on the machine notes its changes.
+  mutating func restore(_ pool: HistoryPool<Step>, inDoubt: [Record]) {
+    (self.pool, self.inDoubt) = (pool, inDoubt)
+    facts = []
+    changes += 1
+  }
+
+  /// Whether something has the lane that may change the history.
+  var isRunning: Bool { line.isRunning }
+
+  mutating func note(_ fact: @autoclosure () -> HistoryFact) {
+    if facts != nil { facts?.append(fact()) }
+  }
+
+  /// Returns the facts since the last call, nil if there are none.
+  mutating func takeFacts() -> [HistoryFact]? {
+    guard let noted = facts, !noted.isEmpty else { return nil }
+    facts = []
+    return noted
+  }
+}
+
+// MARK: - The lane
+
+extension HistoryMachine {
+  /// An execution or a group is admitted.
+  mutating func admit(_ id: ID, _ operation: HistoryLine.Operation?) {
+    line.admit(id, nil, operation, in: pool)
+  }
+
+  mutating func admit(_ id: ID, _ move: HistoryMove) { line.admit(id, move, in: pool) }
+
+  mutating func start(_ id: ID) { line.start(id, isSaved: pool.isSaved) }
+
+  mutating func leave(_ id: ID) { line.leave(id) }
+
+  enum Entry: Sendable {
+    /// The body is recorded when it leaves, as this entry, by the operation that has the lane.
+    case recording(ID, by: ID)
+    /// The body only runs, because this move has the lane.
+    case moving(ID)
+  }
+
+  /// A recorded body begins.
+  mutating func enter(in operation: ID, leftIn left: ID?, spare: ID) -> Entry {
+    if let move = line.runningMove { return .moving(move) }
+    let entry = line.enter(in: operation, leftIn: left, spare: spare)
+    return .recording(entry, by: line.ask.id)
+  }
+}
+
+// MARK: - Recording
+
+extension HistoryMachine {
+  /// The step with which an execution that is recorded at `now` may merge. Ask the step outside of
+  /// the lock, and give its answer to `record`, with the ticket.
+  func mergeCandidate(at now: Duration) -> (step: Step, ticket: Int)? {
+    guard !line.losesResults, let ticket = window.ticket(at: now), let step = pool.newestStep
+    else { return nil }
+    return (step, ticket)
+  }
+
+  /// Keeps the next execution from merging.
+  mutating func breakMerging() { window.close() }
+
+  /// A body has returned a response.
+  mutating func record(
+    _ record: consuming Record, by holder: ID,
+    _ merging: HistoryMerging<Record.Content> = .separate, _ ticket: Int? = nil, at now: Duration
+  ) -> Drops {
+    var drops: Drops = []
+    exit(holder, into: &drops)
+    let id = record.id
+    if line.losesResults {
+      window.close()
+      note(.ended(id, .lost))
+      pool.lose(record, into: &drops)
+      line.settle()
+      return drops
+    }
+    switch window.isValid(ticket) ? merging : .separate {
+    case .separate:
+      note(.ended(id, .recorded))
+      pool.record(record, into: &drops)
+      window.open(at: now)
+      line.settle(as: id)
+    case .merged(let merged):
+      note(.ended(id, .merged))
+      pool.merge(into: merged, record, into: &drops)
+      window.open(at: now)
+      line.settle(as: pool.undoID)
+    case .annul:
+      note(.ended(id, .annulled))
+      pool.annul(record, into: &drops)
+      window.close()
+      line.settle()
+    }
+    return drops
+  }
+
+  /// A body has thrown.
+  mutating func fail(_ entry: ID, by holder: ID) -> Drops {
+    window.close()
+    note(.failed(entry))
+    var drops: Drops = []
+    exit(holder, into: &drops)
+    line.settle()
+    return drops
+  }
+
+  /// A body is over, and a `clear` from inside takes effect.
+  private mutating func exit(_ holder: ID, into drops: inout Drops) {
+    if line.exit(holder) { dropAll(into: &drops) }
+  }
+}
+
+// MARK: - Groups
+
+extension HistoryMachine {
+  /// The body of a group on the lane begins. One that the end of a process has interrupted is noted
+  /// already, and has its parts.
+  mutating func enterGroup(
+    _ title: String, in holder: ID, spare: ID, isInterrupted: Bool, writing bytes: [UInt8]
+  ) {
+    let entry = line.enter(in: holder, leftIn: nil, spare: spare)
+    if isInterrupted { return }
+    note(.opened(entry, in: nil, title: bytes))
+    groups.open(entry, title)
+  }
+
+  /// The body of a group in another begins.
+  mutating func enterNested(_ group: ID, writing bytes: [UInt8]) {
+    let parent = groups.parent(of: group)
+    note(.opened(group, in: parent, title: bytes))
+    groups.enter(group)
+  }
+
+  /// A body in a group is over. After the last part, this returns the waiter.
+  mutating func endPart(_ id: ID, _ part: Record?, in group: ID) -> Waiter? {
+    note(part == nil ? .failed(id) : .ended(id, .part))
+    return groups.closePart(part, in: group)
+  }
+
+  /// The group is over, and `kept` is left of it. If it was rolled back, undos that wait for it are
+  /// for `nobody`, an entry that never comes to be.
+  mutating func end(
+    _ group: Groups.Group, as kept: Record?, rolledBack residue: HistoryResidue<Step>? = nil,
+    in holder: ID, nobody: ID
+  ) -> Drops {
+    var drops: Drops = []
+    if group.parent == nil {
+      exit(holder, into: &drops)
+      let isLost = line.losesResults
+      window.close()
+      note(.closed(group.id, isLost: isLost))
+      switch kept {
+      case let kept? where isLost: pool.lose(kept, into: &drops)
+      case let kept?: pool.record(kept, into: &drops)
+      case nil: break
+      }
+      line.settle(as: kept == nil ? nil : residue != nil ? nobody : isLost ? nil : group.id)
+    } else {
+      note(.closed(group.id, isLost: false))
+    }
+    if let undone = residue?.undone { drops.insert(HistoryDrop(undone, .truncated), at: 0) }
+    for part in residue?.obsolete ?? [] { pool.lose(part, .obsolete, into: &drops) }
+    return drops
+  }
+}
+
+// MARK: - Undo and redo
+
+extension HistoryMachine {
+  enum MoveAction: ~Copyable, Sendable {
+    case nothing
+    case refuse(HistoryError)
+    /// Look outside of the lock whether one of these overlaps the record. If none does, begin
+    /// again, and name them.
+    case compare(Record, to: [Record])
+    /// This move begins.
+    case go(ID, Plan)
+  }
+
+  /// The turn of the undo, redo or move has come. The records `apart` have been compared.
+  mutating func begin(apart: Set<ID> = []) -> MoveAction {
+    let ask = line.ask
+    switch ask.move {
+    case nil: preconditionFailure("\(ask.id) moves, and was admitted as an execution.")
+    case .undo:
+      guard let target = ask.target else { return nothing() }
+      return target == pool.undoID ? go(by: -1) : refuse(.outOfTurn)
+    case .redo:
+      guard let target = ask.target else { return nothing() }
+      return target == pool.redoID ? go(by: 1) : refuse(.outOfTurn)
+    case .move(nil): return go(by: -pool.applied.count)
+    case .move(let id?):
+      guard let distance = pool.distance(to: id) else { return refuse(.unknownEntry(id)) }
+      return go(by: distance)
+    case .undoEntry(let id):
+      switch pool.rivals(of: id) {
+      case .halfUndone(let entry): return refuse(.blocked(by: [entry]))
+      case .possible(let rivals, let record):
+        let rivals = rivals.filter { !apart.contains($0.id) }
+        return rivals.isEmpty ? undo(id) : .compare(record, to: rivals)
+      case nil: return pool.spot(of: id) == nil ? refuse(.unknownEntry(id)) : nothing()
+      }
+    }
+  }
+
+  /// Undoes or redoes so many entries. They are to be undone if `distance` is below 0.
+  private mutating func go(by distance: Int) -> MoveAction {
+    if distance == 0 { return nothing() }
+    window.close()
+    note(.moves(isRedo: distance > 0, count: abs(distance)))
+    return .go(line.ask.id, pool.take(abs(distance), isRedo: distance > 0))
+  }
+
+  private mutating func undo(_ id: ID) -> MoveAction {
+    window.close()
+    note(.undoes(id))
+    return .go(line.ask.id, pool.take(id))
+  }
+
+  private mutating func nothing() -> MoveAction {
+    line.settle()
+    return .nothing
+  }
+
+  /// The undo, redo or move does not begin.
+  mutating func refuse(_ error: HistoryError) -> MoveAction {
+    window.close()
+    line.settle()
+    return .refuse(error)
+  }
+
+  /// The undo, redo or move has come as far as it could, and the plan is closed.
+  mutating func finish(_ plan: inout Plan) -> Drops {
+    var drops: Drops = []
+    note(.moved)
+    pool.putBack(&plan, into: &drops)
+    if line.endMove() { dropAll(into: &drops) }
+    line.settle()
+    return drops
+  }
+}
+
+// MARK: - Limit, clear, forget and save
+
+extension HistoryMachine {
+  mutating func setLimit(_ limit: Int?) -> Drops {
+    var drops: Drops = []
+    changes += 1
+    note(.limited(limit))
+    pool.setLimit(limit, into: &drops)
+    if pool.applied.isEmpty { window.close() }
+    line.forgetForecast()
+    return drops
+  }
+
+  mutating func forget(_ entry: ID) -> Drops {
+    var drops: Drops = []
+    guard pool.spot(of: entry) != nil || inDoubt.contains(where: { $0.id == entry }) else {
+      return drops
+    }
+    window.close()
+    changes += 1
+    note(.forgot(entry))
+    inDoubt.removeAll { $0.id == entry }
+    pool.forget(entry, into: &drops)
+    line.forgetForecast()
+    return drops
+  }
+
+  mutating func clear(isInside: Bool) -> Drops {
+    var drops: Drops = []
+    if line.clear(isInside: isInside, isMoving: pool.isMoving) { dropAll(into: &drops) }
+    return drops
+  }
+
+  private mutating func dropAll(into drops: inout Drops) {
+    window.close()
+    changes += 1
+    note(.cleared)
+    inDoubt = []
+    pool.clear(into: &drops)
+  }
+
+  /// Returns where the history is. Nil while something runs: then the document is uncertain.
+  mutating func savePoint() -> HistoryPlace? {
+    window.close()
+    return line.isRunning ? nil : pool.place
+  }
+
+  mutating func markSaved(_ place: HistoryPlace?) {
+    changes += 1
+    note(.saved(place))
+    pool.saved = place
+  }
+}
+
+// MARK: - State
+
+extension HistoryMachine {
+  /// The source of the title of an entry. The title is made outside of the lock.
+  enum Label: Sendable {
+    case record(Record)
+    /// An execution that waits or runs.
+    case pending(HistoryLine.Operation)
+  }
+
+  /// Grows with each change that readers see.
+  var version: UInt64 { changes + line.version }
+
+  /// Returns the state without its titles, and the sources of the titles.
+  mutating func snapshot() -> (state: HistoryState, undo: Label?, redo: Label?) {
+    let undo = line.undoTarget(in: pool)
+    let redo = line.isRecording ? nil : line.redoTarget(in: pool)
+    let isClean = pool.isSaved && !line.isRecording && line.runningMove == nil
+    let state = HistoryState(
+      canUndo: undo != nil, canRedo: redo != nil, isBusy: line.isBusy, isClean: isClean,
+      undoCount: pool.applied.count, redoCount: pool.undone.count, version: version)
+    return (state, undo.flatMap { label(of: $0) }, redo.flatMap { label(of: $0) })
+  }
+
+  private func label(of entry: ID) -> Label? {
+    if let operation = line.operation(of: entry) { return .pending(operation) }
+    return pool.record(of: entry).map { .record($0.record) }
+  }
+}
+
+/// Whether the next recording may merge with the last one.
+struct MergeWindow: Sendable {
+  let length: Duration
+  /// The time of the last recording, nil if something came between.
+  private var last: Duration?
+  /// Grows with each change. So a ticket tells whether something has changed meanwhile.
+  private var number = 0
+
+  init(length: Duration) { self.length = length }
+
+  /// Returns a ticket if a recording at `now` may merge.
+  func ticket(at now: Duration) -> Int? {
+    guard let last, now - last <= length else { return nil }
+    return number
+  }
+
+  /// Whether nothing has come between since the ticket was given.
+  func isValid(_ ticket: Int?) -> Bool { ticket == number }
+
+  mutating func open(at now: Duration) { (last, number) = (now, number + 1) }
+
+  mutating func close() { (last, number) = (nil, number + 1) }
+}

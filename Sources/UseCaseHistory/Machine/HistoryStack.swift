@@ -1,0 +1,206 @@
+/// Records in line, the newest last, of which each can be found by what it touches.
+///
+/// A record gets a number when it comes, its order, which grows along the stack. So the position of
+/// a record is found by a binary search, whatever has left below it. A position is counted from the
+/// oldest record.
+struct HistoryStack<Step: Sendable>: Sendable {
+  typealias ID = HistoryEntry.ID
+  typealias Record = HistoryRecord<Step>
+
+  /// A slot is empty only while its record leaves.
+  private var slots: ArraySlice<Record?> = []
+  /// The orders of the records that touch everything.
+  private var everything: ArraySlice<Int> = []
+  /// For the hash of each key, the orders of the records that touch it.
+  private var touching: [Int: ArraySlice<Int>] = [:]
+  /// The orders of the records that touch keys.
+  private var orders: [ID: Int] = [:]
+}
+
+// MARK: - Reading
+
+extension HistoryStack {
+  var count: Int { slots.count }
+  var isEmpty: Bool { slots.isEmpty }
+  var last: Record? { slots.last ?? nil }
+  var records: [Record] { slots.compactMap(\.self) }
+
+  subscript(position: Int) -> Record {
+    guard let record = slots[slots.startIndex + position] else {
+      preconditionFailure("The slot at position \(position) of \(count) is empty.")
+    }
+    return record
+  }
+
+  /// Returns the last `count` records, the last one first.
+  func newest(_ count: Int) -> [Record] { (0..<count).map { self[self.count - 1 - $0] } }
+
+  /// Returns the orders of the last `count` records.
+  func newestOrders(_ count: Int) -> Range<Int> {
+    (count == 0 ? .max : self[self.count - count].order)..<Int.max
+  }
+
+  /// Returns how many records have a lower order.
+  func count(below order: Int) -> Int {
+    if order == .max { return count }
+    return slots.partitioningIndex { ($0?.order ?? order) >= order } - slots.startIndex
+  }
+
+  /// Returns the position of the record, nil if it is not here.
+  ///
+  /// - Complexity: O(log *n*) for a record that touches keys, otherwise O(*n*).
+  func position(of id: ID) -> Int? {
+    if let order = orders[id] { return count(below: order) }
+    return slots.lastIndex { $0?.id == id }.map { $0 - slots.startIndex }
+  }
+
+  /// Returns the records above this one that may touch the same, the oldest first.
+  func rivals(of position: Int) -> [Record] {
+    let record = self[position]
+    guard let hashes = record.hashes else {
+      return (position + 1..<count).map { self[$0] }.filter { $0.hashes?.isEmpty != true }
+    }
+    if hashes.isEmpty { return [] }
+    var rivals = Set(everything.sorted(above: record.order))
+    for hash in hashes { rivals.formUnion(touching[hash]?.sorted(above: record.order) ?? []) }
+    return rivals.sorted().map { self[count(below: $0)] }
+  }
+}
+
+// MARK: - Changing
+
+extension HistoryStack {
+  mutating func push(_ record: consuming Record) {
+    record.order = (slots.last??.order ?? 0) + 1
+    if let hashes = record.hashes {
+      orders[record.id] = record.order
+      for hash in hashes { touching[hash, default: []].append(record.order) }
+    } else {
+      everything.append(record.order)
+    }
+    slots.append(record)
+  }
+
+  mutating func popLast() -> Record? {
+    guard let record = slots.popLast() ?? nil else { return nil }
+    forget(record)
+    return record
+  }
+
+  /// Takes a record out, wherever it is. Below the last one, the records above move by one slot.
+  mutating func remove(at position: Int) -> Record {
+    guard let record = slots.remove(at: slots.startIndex + position) else {
+      preconditionFailure("The slot at position \(position) of \(count) is empty.")
+    }
+    forget(record)
+    return record
+  }
+
+  /// Removes and returns the `count` oldest records.
+  mutating func removeFirst(_ count: Int) -> [Record] {
+    (0..<count).map { _ in
+      let record = self[0]
+      slots[slots.startIndex] = nil
+      slots.removeFirst()
+      forget(record)
+      return record
+    }
+  }
+
+  private mutating func forget(_ record: Record) {
+    guard let hashes = record.hashes else { return everything.remove(sorted: record.order) }
+    orders[record.id] = nil
+    for hash in hashes {
+      touching[hash]?.remove(sorted: record.order)
+      if touching[hash]?.isEmpty == true { touching[hash] = nil }
+    }
+  }
+}
+
+// MARK: - Leaving
+
+extension HistoryStack {
+  /// Creates a stack of records that leave. They are looked up no more.
+  init(leaving records: [Record]) { slots = ArraySlice(records.map(Optional.some)) }
+
+  /// Takes the records with these orders out of a stack that leaves.
+  mutating func spare(_ orders: Range<Int>) {
+    let positions = count(below: orders.lowerBound)..<count(below: orders.upperBound)
+    let start = slots.startIndex
+    slots.removeSubrange(start + positions.lowerBound..<start + positions.upperBound)
+  }
+
+  /// Calls `body` with each record, and lets go of it before the next one.
+  mutating func removeAll(isReversed: Bool, _ body: (Record) -> Void) {
+    for offset in 0..<count {
+      let index = isReversed ? slots.endIndex - 1 - offset : slots.startIndex + offset
+      if let record = slots[index].take() { body(record) }
+    }
+    self = Self()
+  }
+}
+
+/// Records that leave the history for good, for one reason.
+struct HistoryDrop<Step: Sendable>: Sendable {
+  /// With its lists of what is touched, which may be as large as the records.
+  private var records: HistoryStack<Step>
+  private let reason: HistoryDiscardReason
+  /// Whether the newest come first in `records`.
+  private let isReversed: Bool
+
+  init(_ records: HistoryStack<Step>, _ reason: HistoryDiscardReason, isReversed: Bool = false) {
+    (self.records, self.reason, self.isReversed) = (records, reason, isReversed)
+  }
+
+  init(_ records: [HistoryRecord<Step>], _ reason: HistoryDiscardReason) {
+    self.init(HistoryStack(leaving: records), reason)
+  }
+
+  init(_ record: HistoryRecord<Step>, _ reason: HistoryDiscardReason) {
+    self.init([record], reason)
+  }
+
+  var count: Int { records.count }
+
+  /// Calls `body` with each step and the reason, the oldest first, and lets go of each record at
+  /// once, while it is at hand: a million of them are not walked through twice.
+  mutating func removeAll(_ body: (Step, HistoryDiscardReason) -> Void) {
+    let reason = reason
+    records.removeAll(isReversed: isReversed) { record in
+      if let step = record.content.step { return body(step, reason) }
+      for leaf in record.leaves { leaf.content.step.map { body($0, reason) } }
+    }
+  }
+}
+
+// MARK: - Sorted arrays
+
+extension ArraySlice {
+  /// Returns the index of the first element for which `isBehind` is true, which is also true for
+  /// all behind it.
+  func partitioningIndex(where isBehind: (Element) -> Bool) -> Int {
+    var range = indices
+    while !range.isEmpty {
+      let middle = range.lowerBound + range.count / 2
+      range = isBehind(self[middle]) ? range.lowerBound..<middle : middle + 1..<range.upperBound
+    }
+    return range.lowerBound
+  }
+}
+
+extension ArraySlice<Int> {
+  fileprivate func sorted(above order: Int) -> Self {
+    self[partitioningIndex { $0 > order }...]
+  }
+
+  /// Removes an order, which most often is the last, or the first.
+  fileprivate mutating func remove(sorted order: Int) {
+    if last == order {
+      removeLast()
+    } else if first == order {
+      removeFirst()
+    } else {
+      remove(at: partitioningIndex { $0 >= order })
+    }
+  }
+}
