@@ -119,7 +119,7 @@ struct HostileJournalTests {
     (
       "nested groups, of which each undoes one",
       { n in
-        let depth = n / 2
+        let depth = min(n / 2, 1_000)
         return (
           [],
           [opened(1)] + (2...depth).map { opened($0, in: $0 - 1) }
@@ -159,6 +159,10 @@ struct HostileJournalTests {
       { n in
         ((1...n).flatMap { [leaf(n + $0), kept()] } + (1...n).map { began($0) }, [])
       }
+    ),
+    (
+      "the oldest forgotten first",
+      { n in (entries(n), (1...n).map { .forgot(id($0)) }) }
     ),
     (
       "groups of one",
@@ -208,6 +212,17 @@ struct HostileJournalTests {
     let (few, many) = (try shortest(400), try shortest(1_600))
     #expect(many / few < 9, "\(name): \(few), \(many)")
   }
+
+  #if !DEBUG
+    @Test(arguments: costly.indices)
+    func `a megabyte takes less than two seconds`(index: Int) throws {
+      let (name, facts) = Self.costly[index]
+      var count = 1_000
+      while Self.records(facts(count)).reduce(0, { $0 + $1.count }) < 1 << 20 { count += count / 2 }
+      let time = try Self.time(facts(count))
+      #expect(time < .seconds(2), "\(name), \(count): \(time)")
+    }
+  #endif
 
   // MARK: Stack
 
