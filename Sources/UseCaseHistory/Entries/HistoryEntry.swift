@@ -62,22 +62,50 @@ public struct HistoryEntry: Identifiable, Hashable, Sendable, CustomStringConver
     public static func < (lhs: ID, rhs: ID) -> Bool { lhs.number < rhs.number }
   }
 
+  private final class Fields: Hashable, Sendable {
+    let id: ID
+    let title: String
+    let isApplied: Bool
+    let children: [HistoryEntry]
+    let standing: Standing
+
+    init(id: ID, title: String, isApplied: Bool, children: [HistoryEntry], standing: Standing) {
+      (self.id, self.title, self.isApplied) = (id, title, isApplied)
+      (self.children, self.standing) = (children, standing)
+    }
+
+    static func == (lhs: Fields, rhs: Fields) -> Bool {
+      lhs.id == rhs.id && lhs.title == rhs.title && lhs.isApplied == rhs.isApplied
+        && lhs.children == rhs.children && lhs.standing == rhs.standing
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(id) }
+  }
+
+  /// One word, because the frame of an operation has several copies of its response.
+  private let fields: Fields
+
+  init(id: ID, title: String, isApplied: Bool, children: [HistoryEntry], standing: Standing) {
+    fields = Fields(
+      id: id, title: title, isApplied: isApplied, children: children, standing: standing)
+  }
+
   /// The identity of the entry, to name it in a call such as ``UseCaseHistory/move(to:)``.
-  public let id: ID
+  public var id: ID { fields.id }
 
   /// The title that the use case gives the request, or that of the group.
-  public let title: String
+  public var title: String { fields.title }
 
   /// Whether the entry is applied, that is, not undone. A group whose undo stopped halfway is still
   /// applied.
-  public let isApplied: Bool
+  public var isApplied: Bool { fields.isApplied }
 
   /// The parts of a group, in order. Empty for a single execution.
-  public let children: [HistoryEntry]
+  public var children: [HistoryEntry] { fields.children }
 
   /// Whether the entry can be undone and redone. Without a journal it is always
   /// ``Standing/normal``. A group has the worst standing of its parts.
-  public let standing: Standing
+  public var standing: Standing { fields.standing }
 
   /// The number and the title of the entry, such as `#7 Rename`.
   public var description: String { "\(id) \(title)" }

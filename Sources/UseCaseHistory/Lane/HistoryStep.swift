@@ -108,8 +108,11 @@ final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
 
   var footprint: HistoryFootprint { useCase.footprint(of: request, response) }
 
+  // Inlined into the witness: each function that waits costs a frame on the stack of the task.
+  @inline(__always)
   func undo() async throws { try await useCase.undo(request, response) }
 
+  @inline(__always)
   func redo() async throws -> any HistoryStep {
     RecordedStep(useCase, identity, request, try await useCase.redo(request, response))
   }

@@ -290,7 +290,8 @@ extension HistoryPool {
     let fromApplied = !isRedo ? count : partial != nil ? 1 : 0
     let fromUndone = count - fromApplied
     hold(applied.newestOrders(fromApplied), undone.newestOrders(fromUndone))
-    let records = applied.newest(fromApplied) + undone.newest(fromUndone)
+    var records = isRedo ? undone.newest(fromUndone) : applied.newest(fromApplied)
+    if isRedo, partial != nil { records.insert(applied[applied.count - 1], at: 0) }
     return Plan(isRedo: isRedo, records, partial: partial)
   }
 

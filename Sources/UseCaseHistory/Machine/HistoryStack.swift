@@ -9,7 +9,7 @@ struct HistoryStack<Step: Sendable>: Sendable {
 
   /// A slot is empty only while its record leaves.
   private var slots: ArraySlice<Record?> = []
-  /// The orders of the records that touch everything.
+  /// The orders of the records that touch everything, above the oldest one that touches keys.
   private var everything: ArraySlice<Int> = []
   /// For the hash of each key, the orders of the records that touch it.
   private var touching: [Int: ArraySlice<Int>] = [:]
@@ -75,7 +75,7 @@ extension HistoryStack {
     if let hashes = record.hashes {
       orders[record.id] = record.order
       for hash in hashes { touching[hash, default: []].append(record.order) }
-    } else {
+    } else if !orders.isEmpty {
       everything.append(record.order)
     }
     slots.append(record)
@@ -89,6 +89,7 @@ extension HistoryStack {
 
   /// Takes a record out, wherever it is. Below the last one, the records above move by one slot.
   mutating func remove(at position: Int) -> Record {
+    if position == count - 1, let last = popLast() { return last }
     guard let record = slots.remove(at: slots.startIndex + position) else {
       preconditionFailure("The slot at position \(position) of \(count) is empty.")
     }
@@ -193,14 +194,16 @@ extension ArraySlice<Int> {
     self[partitioningIndex { $0 > order }...]
   }
 
-  /// Removes an order, which most often is the last, or the first.
+  /// Removes an order if it is here: most often it is the last, or the first.
   fileprivate mutating func remove(sorted order: Int) {
+    guard let first, first <= order else { return }
     if last == order {
       removeLast()
     } else if first == order {
       removeFirst()
     } else {
-      remove(at: partitioningIndex { $0 >= order })
+      let index = partitioningIndex { $0 >= order }
+      if index < endIndex, self[index] == order { remove(at: index) }
     }
   }
 }
