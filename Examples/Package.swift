@@ -14,10 +14,6 @@ let package = Package(
   targets: [
     .executableTarget(name: "picker", dependencies: library),
     .testTarget(name: "PickerTests", dependencies: ["picker"]),
-    .executableTarget(
-      name: "timelines",
-      dependencies: library + [.product(name: "UseCaseTesting", package: "UseCase")]),
-    .testTarget(name: "TimelinesTests", dependencies: ["timelines"]),
     .target(name: "newcomer", dependencies: library),
     .testTarget(name: "NewcomerTests", dependencies: ["newcomer"]),
     .target(name: "NotesWire"),

@@ -98,7 +98,11 @@ private struct Reporting<Base: ReportingUseCase>: UseCase {
 
   func main(_ request: Base.Request) async throws -> Base.Response {
     try await base.main(request) { [operation, onUpdate] update in
-      operation.report(OperationUpdate(isolation: onUpdate.isolation) { await onUpdate(update) })
+      operation.report(
+        Callback(isolation: onUpdate.isolation) { _, _ in
+          await onUpdate(update)
+          return false
+        })
     }
   }
 }

@@ -246,7 +246,7 @@ extension UseCaseOperation: Untyped {
   fileprivate var verdict: Verdict? { core.verdict }
   fileprivate var isDeadlock: Bool { core.isDeadlock }
   fileprivate var isSerial: Bool { core.queue.policy.isSerial }
-  fileprivate func failAsDeadlock() { core.concludeEarly(.failure(UseCaseDeadlock())) }
+  fileprivate func failAsDeadlock() { concludeEarly(.failure(UseCaseDeadlock())) }
 }
 
 /// The use case of a run, which has its queue already. It resumes the queue of the riders, and runs

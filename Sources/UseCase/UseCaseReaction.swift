@@ -14,7 +14,8 @@ public struct UseCaseReaction: Sendable {
   /// - Returns: The reaction itself.
   @discardableResult
   public func store(in scope: UseCaseScope) -> Self {
-    scope.whenEnded { cancel() }
+    let ending = scope.whenEnded { cancel() }
+    reactions.whenRemoved(number, to: type) { [weak scope] in scope?.forget(ending) }
     return self
   }
 }

@@ -15,19 +15,24 @@ import UseCaseInternals
 /// }
 /// ```
 public final class UseCaseScope: Sendable {
+  private struct Endings {
+    var last = 0
+    var waiting: [Int: @Sendable () -> Void] = [:]
+  }
+
   private let members = MemberGroup()
-  private let cleanups = Lock([@Sendable () -> Void]())
+  private let endings = Lock(Endings())
 
   /// Creates an empty scope.
   public init() {}
 
   deinit {
-    for cleanUp in cleanups.withLock({ $0 }) { cleanUp() }
+    for end in endings.withLock({ $0.waiting.values }) { end() }
     members.cancelAll(.scopeEnded)
   }
 
-  /// How many operations the scope holds. The scope releases each operation that has ended.
-  /// Reactions aren't counted.
+  /// How many operations the scope holds. The scope releases each operation that has ended, and each
+  /// reaction that is cancelled. Reactions aren't counted.
   public var count: Int { members.count }
 
   /// Cancels all operations in the scope, for the reason ``UseCaseCancellation/requested``. Its
@@ -36,9 +41,18 @@ public final class UseCaseScope: Sendable {
   /// - Complexity: O(*n*) in the number of operations.
   public func cancelAll() { members.cancelAll(.requested) }
 
-  /// Runs `cleanUp` when the scope is deallocated.
-  func whenEnded(_ cleanUp: @escaping @Sendable () -> Void) {
-    cleanups.withLock { $0.append(cleanUp) }
+  /// Runs the closure when the scope is deallocated. Returns the number by which to forget it.
+  func whenEnded(_ end: @escaping @Sendable () -> Void) -> Int {
+    endings.withLock { endings in
+      endings.last += 1
+      endings.waiting[endings.last] = end
+      return endings.last
+    }
+  }
+
+  /// Releases the closure of this number, outside of the lock.
+  func forget(_ number: Int) {
+    _ = endings.withLock { $0.waiting.removeValue(forKey: number) }
   }
 
   fileprivate func hold(_ operation: UseCaseOperation<some Any, some Any>) {

@@ -10,7 +10,7 @@ import UseCaseInternals
 /// let search = ControlledUseCase<String, [String]>()
 /// let operation = search.execute("swift")
 ///
-/// let call = await search.next()
+/// let call = try await search.next()
 /// print(call.request)  // swift
 ///
 /// call.succeed(["Swift by Tutorials"])
@@ -25,14 +25,14 @@ public final class ControlledUseCase<Request: Sendable, Response: Sendable>: Use
     /// The request that the body was given.
     public let request: Request
     private let answer = Promise<Result<Response, any Error>>()
-    private let cancellation = Promise<Void>()
+    private let cancellation = Gate()
 
     fileprivate init(_ request: Request) {
       self.request = request
     }
 
     /// Whether the task of the body was cancelled before the body returned.
-    public var isCancelled: Bool { cancellation.isFulfilled }
+    public var isCancelled: Bool { cancellation.isOpen }
 
     /// Lets the body return a response.
     ///
@@ -54,13 +54,14 @@ public final class ControlledUseCase<Request: Sendable, Response: Sendable>: Use
       answer.fulfill(.failure(error))
     }
 
-    /// Waits until the task of the body is cancelled. The cancellation of the awaiting task changes
-    /// nothing.
+    /// Waits until the task of the body is cancelled.
     ///
-    /// If the body returns without being cancelled, `cancelled()` never returns: await the outcome
-    /// of the operation instead.
-    public func cancelled() async {
-      await cancellation.value
+    /// If the body returns without being cancelled, `cancelled()` waits until its own task is
+    /// cancelled: await the outcome of the operation instead.
+    ///
+    /// - Throws: `CancellationError`, promptly, when the calling task is cancelled.
+    public func cancelled() async throws {
+      try await cancellation.pass()
     }
 
     fileprivate func response() async throws -> Response {
@@ -69,7 +70,7 @@ public final class ControlledUseCase<Request: Sendable, Response: Sendable>: Use
       } onCancel: {
         // The answer comes first: a test that sees the cancellation can no longer answer.
         answer.fulfill(.failure(CancellationError()))
-        cancellation.fulfill(())
+        cancellation.open()
       }
     }
   }
@@ -90,14 +91,12 @@ public final class ControlledUseCase<Request: Sendable, Response: Sendable>: Use
   ///
   /// Calls, including cancelled calls, come in the order in which their bodies began. Several
   /// operations that a queue starts at the same time begin in any order. Each call is returned
-  /// once. If several tasks wait, the first one gets the first call. The cancellation of the
-  /// awaiting task changes nothing.
+  /// once. If several tasks wait, the first one gets the first call.
   ///
   /// - Returns: The call, to be answered.
-  public func next() async -> Call {
-    let reader = Promise<Call>()
-    if let call = line.withLock({ $0.next(reader) }) { return call }
-    return await reader.value
+  /// - Throws: `CancellationError`, promptly, when the calling task is cancelled. It takes no call.
+  public func next() async throws -> Call {
+    try await line.wait(enter: { $0.next($1) }, leave: { $0.remove($1) })
   }
 
   /// Waits for the answer of the test.
@@ -119,10 +118,10 @@ private enum CallLine<Call: Sendable> {
   case calls([Call])
 
   /// The tasks that wait for a call, at least one. Next is itself, or `calls`.
-  case readers([Promise<Call>])
+  case readers([Promise<Call?>])
 
   /// Returns the oldest call, or keeps the reader.
-  mutating func next(_ reader: Promise<Call>) -> Call? {
+  mutating func next(_ reader: Promise<Call?>) -> Call? {
     switch self {
     case .calls(var calls):
       guard !calls.isEmpty else {
@@ -138,8 +137,21 @@ private enum CallLine<Call: Sendable> {
     }
   }
 
+  /// Returns whether the reader was there.
+  mutating func remove(_ reader: Promise<Call?>) -> Bool {
+    switch self {
+    case .calls:
+      return false
+    case .readers(var readers):
+      guard let index = readers.firstIndex(where: { $0 === reader }) else { return false }
+      readers.remove(at: index)
+      self = readers.isEmpty ? .calls([]) : .readers(readers)
+      return true
+    }
+  }
+
   /// Returns the reader that gets the call, or keeps the call.
-  mutating func add(_ call: Call) -> Promise<Call>? {
+  mutating func add(_ call: Call) -> Promise<Call?>? {
     switch self {
     case .calls(let calls):
       self = .calls(calls + [call])

@@ -35,7 +35,7 @@ public final class Gate: Sendable {
   ///
   /// - Complexity: O(*n*), where *n* is the number of tasks that wait.
   public func open() {
-    for waiter in machine.withLock({ $0.open() }) { waiter.fulfill(true) }
+    for waiter in machine.withLock({ $0.open() }) { waiter.fulfill(()) }
   }
 
   /// Waits until the gate is open.
@@ -43,18 +43,10 @@ public final class Gate: Sendable {
   /// - Throws: `CancellationError`, promptly, when the calling task is cancelled before the gate
   ///   lets it through. A task that is already cancelled throws at an open gate, too.
   public func pass() async throws {
-    let waiter = Promise<Bool>()
-    let hasPassed = await withTaskCancellationHandler {
-      let mayPass = machine.withLock { Task.isCancelled ? false : $0.add(waiter) }
-      return if let mayPass { mayPass } else { await waiter.value }
-    } onCancel: {
-      machine.withLock { $0.remove(waiter) }
-      waiter.fulfill(false)
-    }
-    guard hasPassed else { throw CancellationError() }
+    try await machine.wait(enter: { $0.add($1) }, leave: { $0.remove($1) })
   }
 
-  /// Whether the gate is open, for the package's own tests.
+  /// Whether the gate is open.
   package var isOpen: Bool {
     machine.withLock { if case .open = $0 { true } else { false } }
   }
@@ -62,7 +54,7 @@ public final class Gate: Sendable {
   /// Returns once the gate is open, whatever happens to the calling task, for the package's own
   /// tests.
   package func opened() async {
-    let waiter = Promise<Bool>()
+    let waiter = Promise<Void?>()
     if machine.withLock({ $0.add(waiter) }) == nil { _ = await waiter.value }
   }
 }
@@ -70,31 +62,37 @@ public final class Gate: Sendable {
 /// The life of one gate: closed, then open.
 private enum GateMachine {
   /// Tasks wait. Next is `open`.
-  case closed(waiters: [Promise<Bool>])
+  case closed(waiters: [Promise<Void?>])
 
   /// Tasks go straight through. Final.
   case open
 
-  /// Returns `true` for a task that may pass, or keeps the waiter.
-  mutating func add(_ waiter: Promise<Bool>) -> Bool? {
+  /// Lets the task pass, or keeps the waiter and returns `nil`.
+  mutating func add(_ waiter: Promise<Void?>) -> Void? {
     switch self {
     case .closed(let waiters):
       self = .closed(waiters: waiters + [waiter])
       return nil
     case .open:
-      return true
+      return ()
     }
   }
 
-  mutating func remove(_ waiter: Promise<Bool>) {
+  /// Returns whether the waiter was there.
+  mutating func remove(_ waiter: Promise<Void?>) -> Bool {
     switch self {
-    case .closed(let waiters): self = .closed(waiters: waiters.filter { $0 !== waiter })
-    case .open: break
+    case .closed(var waiters):
+      guard let index = waiters.firstIndex(where: { $0 === waiter }) else { return false }
+      waiters.remove(at: index)
+      self = .closed(waiters: waiters)
+      return true
+    case .open:
+      return false
     }
   }
 
   /// Returns the waiters to resume, in the order in which they came.
-  mutating func open() -> [Promise<Bool>] {
+  mutating func open() -> [Promise<Void?>] {
     switch self {
     case .closed(let waiters):
       self = .open

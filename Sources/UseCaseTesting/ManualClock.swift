@@ -12,7 +12,7 @@ import UseCaseInternals
 ///   .cancelPrevious(debounce: .milliseconds(300)), clock: clock)
 /// let search = AnyUseCase<String, [String]>(queue: queue) { text in [text] }
 /// let operation = search.execute("swift")
-/// await clock.sleeping()
+/// try await clock.sleeping()
 /// print(operation.state)  // waiting
 ///
 /// await clock.advance(by: .milliseconds(300))
@@ -76,14 +76,55 @@ public final class ManualClock: Clock, SteppingClock, Sendable {
   /// A task isn't counted if it was cancelled, or if the clock has reached its deadline.
   public var sleepers: Int { machine.withLock { $0.asleep.count } }
 
-  /// Waits until at least `count` tasks sleep on the clock. The cancellation of the awaiting task
-  /// changes nothing.
+  /// Waits until at least `count` tasks sleep on the clock.
+  ///
+  /// Timeouts sleep, too. If another task may sleep already, wait for a certain sleep, with
+  /// ``sleeping(for:)``.
   ///
   /// - Parameter count: The number of tasks, zero or more. The default is 1.
-  public func sleeping(_ count: Int = 1) async {
+  /// - Throws: `CancellationError`, promptly, when the calling task is cancelled.
+  public func sleeping(_ count: Int = 1) async throws {
     guard count >= 0 else { fatalError("Wait for zero sleepers or more, not for \(count).") }
-    let crowd = Promise<Void>()
-    if machine.withLock({ $0.await(count, crowd) }) { await crowd.value }
+    try await wait(for: .sleepers(count))
+  }
+
+  /// Waits until a task sleeps that is due in exactly `duration` from now.
+  ///
+  /// An advance by `duration` then resumes this task. Among several tasks that sleep, such as a
+  /// timeout and a retry, the duration tells which one to wait for:
+  ///
+  /// ```swift
+  /// let clock = ManualClock()
+  /// let retry = RetryInterceptor(attempts: 2, delay: .constant(.seconds(1)))
+  /// let queue = UseCaseQueue(clock: clock, interceptors: [retry])
+  /// let server = ControlledUseCase<String, [String]>()
+  /// let search = AnyUseCase<String, [String]>(
+  ///   queue: queue, timeout: .seconds(5)
+  /// ) { text in try await server(text) }
+  /// let operation = search.execute("swift")
+  /// try await server.next().fail(Offline())
+  ///
+  /// try await clock.sleeping(for: .seconds(1))  // the timeout sleeps, too, for five
+  /// await clock.advance(by: .seconds(1))
+  /// try await server.next().succeed(["Swift"])
+  /// print(try await operation.value)  // ["Swift"]
+  /// ```
+  ///
+  /// *Now* is the time that the clock shows when the task sleeps, or when an advance has brought
+  /// its deadline near enough.
+  ///
+  /// - Parameter duration: The time until the task is due, more than zero.
+  /// - Throws: `CancellationError`, promptly, when the calling task is cancelled.
+  /// - Complexity: O(*n*), where *n* is the number of tasks that sleep.
+  public func sleeping(for duration: Duration) async throws {
+    guard duration > .zero else {
+      fatalError("Wait for a sleep of more than zero, not of \(duration).")
+    }
+    try await wait(for: .sleep(duration))
+  }
+
+  private func wait(for wanted: ClockMachine.Wanted) async throws {
+    try await machine.wait(enter: { $0.watch(for: wanted, $1) }, leave: { $0.remove($1) })
   }
 
   /// Sets the clock forward and resumes every task whose deadline has come, in order.
@@ -109,7 +150,7 @@ public final class ManualClock: Clock, SteppingClock, Sendable {
   ///   }
   /// }
   /// for _ in 1...3 {
-  ///   await clock.sleeping()
+  ///   try await clock.sleeping()
   ///   await clock.advance(by: .seconds(1))
   /// }
   /// try await ticking.value
@@ -143,10 +184,10 @@ public final class ManualClock: Clock, SteppingClock, Sendable {
   package func sleep(until deadline: Instant, then step: Step) async throws {
     let alarm = Promise<Bool>()
     let isDue = await withTaskCancellationHandler {
-      let (isDue, crowds) = machine.withLock { machine in
-        Task.isCancelled ? (false, []) : machine.sleep(until: deadline.offset, alarm)
+      let (isDue, reached) = machine.withLock { machine in
+        Task.isCancelled ? (false, .init()) : machine.sleep(until: deadline.offset, alarm)
       }
-      for crowd in crowds { crowd.fulfill(()) }
+      act(on: reached)
       guard isDue == nil else {
         if isDue == true { step() }
         return isDue == true
@@ -183,8 +224,9 @@ public final class ManualClock: Clock, SteppingClock, Sendable {
   /// The number of sleeps that had to wait, ended or not, for the package's own tests.
   package var sleepsBegun: Int { machine.withLock { $0.sleepsBegun } }
 
-  private func act(on line: (ends: [Promise<Void>], alarm: Promise<Bool>?)) {
-    for end in line.ends { end.fulfill(()) }
-    line.alarm?.fulfill(true)
+  private func act(on reached: ClockMachine.Reached) {
+    for watcher in reached.watchers { watcher.fulfill(()) }
+    for end in reached.ends { end.fulfill(()) }
+    reached.alarm?.fulfill(true)
   }
 }

@@ -3,7 +3,7 @@ import UseCaseInternals
 /// A value that arrives once, and that any number of tasks may await, before and after.
 ///
 /// The first value stays. Awaiting it ignores cancellation: a wait that ends early is built by
-/// fulfilling the promise with a value that says so.
+/// fulfilling the promise with a value that says so, as `Lock.wait(enter:leave:)` does.
 package final class Promise<Value: Sendable>: Sendable {
   private enum State {
     /// Nothing has arrived. Next is `fulfilled`.
@@ -54,5 +54,33 @@ package final class Promise<Value: Sendable>: Sendable {
 
   package func fulfill(_ value: Value) {
     for waiter in state.withLock({ $0.fulfill(value) }) { waiter.resume(returning: value) }
+  }
+}
+
+extension Lock {
+  /// Lets a promise enter the value that the lock guards, and waits until it is fulfilled.
+  ///
+  /// - Parameters:
+  ///   - enter: Returns a result that is there already, or keeps the promise.
+  ///   - leave: Removes the promise. Returns whether it was still there.
+  /// - Returns: The result that was there, or that the promise was fulfilled with.
+  /// - Throws: `CancellationError`, promptly, when the calling task is cancelled before the promise
+  ///   is taken out to be fulfilled. A task that is already cancelled never enters.
+  func wait<Result: Sendable>(
+    enter: (inout Value, Promise<Result?>) -> Result?,
+    leave: @Sendable (inout Value, Promise<Result?>) -> Bool
+  ) async throws -> Result {
+    let promise = Promise<Result?>()
+    let result = await withTaskCancellationHandler {
+      // A task that is cancelled after this has entered, so the handler finds its promise.
+      let arrived: Result?? = withLock { value in
+        if Task.isCancelled { .some(nil) } else { enter(&value, promise).map(Optional.some) }
+      }
+      return if let arrived { arrived } else { await promise.value }
+    } onCancel: {
+      if withLock({ leave(&$0, promise) }) { promise.fulfill(nil) }
+    }
+    guard let result else { throw CancellationError() }
+    return result
   }
 }

@@ -113,7 +113,8 @@ actor Store {
 
 @MainActor
 struct ClientTests {
-  @Test func `handlers of every kind run on the main actor in which they were written`() async {
+  @Test(.holds("Every kind of module"))
+  func `handlers of every kind run on the main actor in which they were written`() async {
     let screen = Screen()
     await screen.search("arrow").ended()
     await screen.search("").ended()
@@ -153,14 +154,16 @@ struct ClientTests {
     #expect(await store.names == ["arrow left", "arrow right"])
   }
 
-  @Test func `a body stays off the main actor`() async throws {
+  @Test(.holds("Isolation"))
+  func `a body stays off the main actor`() async throws {
     #expect(try await Locate().execute().value == "elsewhere")
     #expect(try await Locate()() == "elsewhere")
     let closure = AnyUseCase { (_: Void) in isOnMainActor() }
     #expect(try await closure() == false)
   }
 
-  @Test func `a body of a type on the main actor runs on the main actor`() async throws {
+  @Test(.holds("Isolation"))
+  func `a body of a type on the main actor runs on the main actor`() async throws {
     #expect(try await Sketch().execute().value == "main actor")
     #expect(try await Sketch()() == "main actor")
     #expect(try await AnyUseCase(Sketch())() == "main actor")
@@ -170,17 +173,18 @@ struct ClientTests {
     #expect(try await Task.detached { try await Sketch().execute().value }.value == "main actor")
   }
 
-  @Test func `an actor is a use case, whose bodies run on it`() async throws {
+  @Test(.holds("Isolation"))
+  func `an actor is a use case, whose bodies run on it`() async throws {
     let counter = Counter()
     #expect(try await counter.execute(2).value == 2)
     #expect(try await counter(3) == 5)
   }
 
-  @Test func `a timeout that is written as a duration is one`() async {
+  @Test func `a timeout that is written as a duration is one`() async throws {
     let clock = ManualClock()
     let late = Late(queue: UseCaseQueue(.serial, clock: clock))
     let operation = late.execute(Gate())
-    await clock.sleeping()
+    try await clock.sleeping()
     await clock.advance(by: .seconds(5))
     await #expect(throws: UseCaseTimeout(duration: .seconds(5))) { try await operation.value }
     let base: any UseCase = late

@@ -20,7 +20,8 @@ private final class UnmarkedScreen {
 }
 
 struct MainActorModeTests {
-  @Test func `handlers run on the main actor though nothing is marked`() async {
+  @Test(.holds("Every kind of module"))
+  func `handlers run on the main actor though nothing is marked`() async {
     let screen = UnmarkedScreen()
     await screen.search("arrow").ended()
     #expect(screen.lines == ["found 2", "finally"])

@@ -6,12 +6,12 @@ import UseCase
 /// The code of “Cancellation, exactly”, and of its Spanish version.
 @Suite(.mustEnd)
 struct CancellationArticleTests {
-  @Test(arguments: [UseCaseQueue.Policy.unlimited, .cancelPrevious, .serial])
+  @Test(arguments: [true, false])
   @MainActor func `a screen shows nothing for a text that is not there any more`(
-    policy: UseCaseQueue.Policy
+    clears: Bool
   ) async {
     let gates = [Gate(), Gate()]
-    let search = AnyUseCase<String, [String]>(queue: UseCaseQueue(policy)) { text in
+    let search = AnyUseCase<String, [String]>(queue: UseCaseQueue(.cancelPrevious)) { text in
       await gates[text.count - 1].passIgnoringCancellation()
       return [text]
     }
@@ -21,10 +21,11 @@ struct CancellationArticleTests {
     gates[0].open()
     // The first one has its outcome, and its handler is kept from the main actor meanwhile.
     while search.queue.activity.running > 0 { sched_yield() }
-    screen.type("sw")
+    if clears { screen.clear() } else { screen.type("sw") }
     await first?.ended()
     #expect(screen.titles.isEmpty)
     gates[1].open()
+    if clears { screen.type("sw") }
     await screen.newest?.ended()
     #expect(screen.titles == ["sw"])
     #expect(search.queue.activity.succeeded == 2)
@@ -71,8 +72,12 @@ final class SearchScreen {
     self.search = search
   }
 
-  func type(_ text: String) {
+  func clear() {
     newest?.cancel()
+    titles = []
+  }
+
+  func type(_ text: String) {
     newest = search.execute(text).then { titles in self.titles = titles }
   }
 }

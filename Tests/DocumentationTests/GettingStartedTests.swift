@@ -6,17 +6,17 @@ import UseCaseTesting
 /// The code of “Getting started”, and of its Spanish version.
 @Suite(.mustEnd)
 struct GettingStartedTests {
-  @Test @MainActor func `only the newest search is shown`() async {
+  @Test @MainActor func `only the newest search is shown`() async throws {
     let queue = UseCaseQueue(.cancelPrevious)
     let search = ControlledUseCase<String, [String]>(queue: queue)
     let model = SearchModel(search: search)
 
     model.type("e")
-    let stale = await search.next()
+    let stale = try await search.next()
     let newest = model.type("em")
-    await stale.cancelled()  // returns when the queue has cancelled the call
+    try await stale.cancelled()  // returns when the queue has cancelled the call
 
-    await search.next().succeed(["Emma"])
+    try await search.next().succeed(["Emma"])
     await newest.ended()
     #expect(model.titles == ["Emma"])
   }

@@ -114,7 +114,7 @@ struct InterceptorsAndRetriesTests {
     }
     let operation = search.execute(1)
     for delay in [200, 400, 800] {
-      await clock.sleeping()
+      try await clock.sleeping()
       // A half of it is never enough, and all of it always is.
       await clock.advance(by: .milliseconds(delay) / 2 - .nanoseconds(1))
       #expect(clock.sleepers == 1)

@@ -74,17 +74,17 @@ struct ReadmeCode {
 struct ReadmeTests {
   private typealias SearchScreen = ReadmeCode.SearchScreen
 
-  @Test @MainActor func `only the newest search reaches the screen`() async {
+  @Test @MainActor func `only the newest search reaches the screen`() async throws {
     let search = ControlledUseCase<String, [String]>(queue: UseCaseQueue(.cancelPrevious))
     let screen = SearchScreen(search: search)
     let stale = screen.type("s")
-    _ = await search.next()  // its body has begun
+    _ = try await search.next()  // its body has begun
 
     let newest = screen.type("sw")
     await stale.ended()
     #expect(screen.isSpinning)
 
-    await search.next().succeed(["Swift"])
+    try await search.next().succeed(["Swift"])
     await newest.ended()
     #expect(screen.lines == ["Swift"] && !screen.isSpinning)
   }

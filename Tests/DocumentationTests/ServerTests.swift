@@ -80,12 +80,12 @@ struct ServerTests {
 
   private let query = ControlledUseCase<String, [String]>()
 
-  @Test func `a request is answered through the line of the database`() async {
+  @Test func `a request is answered through the line of the database`() async throws {
     let server = Server(
       FindOrders(
         database: Database(query: query), queue: UseCaseQueue(.limit(8), clock: ManualClock())))
     async let response = server.respond(to: "ada")
-    await query.next().succeed(["tea", "jam"])
+    try await query.next().succeed(["tea", "jam"])
     #expect(await response == Response(status: 200, body: "tea\njam"))
   }
 
@@ -97,40 +97,40 @@ struct ServerTests {
     #expect(await late.respond(to: "ada") == Response(status: 504))
   }
 
-  @Test func `64 requests run, 64 wait, and one more is dropped`() async {
+  @Test func `64 requests run, 64 wait, and one more is dropped`() async throws {
     let server = Server(query)
-    await withTaskGroup(of: Response.self) { group in
+    try await withThrowingTaskGroup(of: Response.self) { group in
       for _ in 1...128 { group.addTask { await server.respond(to: "ada") } }
       while server.answer.queue.activity.executed < 128 { await Task.yield() }
       #expect(server.answer.queue.activity.waiting == 64)
       #expect(await server.respond(to: "ada") == Response(status: 503))
-      for _ in 1...128 { await query.next().succeed([]) }
-      for await response in group { #expect(response.status == 200) }
+      for _ in 1...128 { try await query.next().succeed([]) }
+      for try await response in group { #expect(response.status == 200) }
     }
   }
 
-  @Test func `a client that has gone takes its query with it`() async {
+  @Test func `a client that has gone takes its query with it`() async throws {
     let findOrders = FindOrders(
       database: Database(query: query), queue: UseCaseQueue(.limit(8), clock: ManualClock()))
     let server = Server(findOrders)
     let connection = Task { await server.respond(to: "ada") }
-    let call = await query.next()
+    let call = try await query.next()
     connection.cancel()
-    await call.cancelled()
+    try await call.cancelled()
     #expect(await connection.value == Response(status: 499))
     await findOrders.queue.idle()
   }
 
-  @Test func `a shutdown waits, and cancels what takes too long`() async {
+  @Test func `a shutdown waits, and cancels what takes too long`() async throws {
     let clock = ManualClock()
     let server = Server(query, clock: clock)
     async let quick = server.respond(to: "ada")
     async let slow = server.respond(to: "bob")
-    let calls = await [query.next(), query.next()]
+    let calls = try await [query.next(), query.next()]
     async let end: Void = server.shutDown(within: .seconds(10))
     for call in calls where call.request == "ada" { call.succeed(["tea"]) }
     #expect(await quick.status == 200)
-    await clock.sleeping()
+    try await clock.sleeping()
     await clock.advance(by: .seconds(10))
     #expect(await slow == Response(status: 503))
     await end

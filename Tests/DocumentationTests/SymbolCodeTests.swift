@@ -100,7 +100,7 @@ struct SymbolCodeTests {
     return queue
   }
 
-  @Test func `a timeout is a failure in words`() async {
+  @Test func `a timeout is a failure in words`() async throws {
     struct Download: UseCase {
       let queue: UseCaseQueue
       let timeout = Duration.seconds(5)
@@ -112,7 +112,7 @@ struct SymbolCodeTests {
       .catch(UseCaseTimeout.self) { error in
         print(error)  // It took longer than 5 seconds.
       }
-    await clock.sleeping()
+    try await clock.sleeping()
     await clock.advance(by: .seconds(5))
     await download.queue.idle()
     #expect(download.queue.activity.failed == 1)

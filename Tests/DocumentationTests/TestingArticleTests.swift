@@ -48,7 +48,7 @@ struct TestingArticleTests {
     let first = search.execute("sw")
     let second = search.execute("swift")
     await first.ended()
-    await clock.sleeping()
+    try await clock.sleeping()
     await clock.advance(by: .milliseconds(300))
     #expect(try await second.value == "swift")
     #expect(queue.activity.cancelled == 1)
@@ -59,13 +59,71 @@ struct TestingArticleTests {
   @Test func `a test answers calls in any order`() async throws {
     let search = ControlledUseCase<String, [String]>()
     let swift = search.execute("swift")
-    let first = await search.next()
+    let first = try await search.next()
     let rust = search.execute("rust")
-    await search.next().succeed(["Rust"])
+    try await search.next().succeed(["Rust"])
     first.fail(Offline())
 
     #expect(try await rust.value == ["Rust"])
     await #expect(throws: Offline.self) { try await swift.value }
+  }
+
+  @Test func `a call of a reporting use case reports before it is answered`() async throws {
+    let upload = ControlledReportingUseCase<String, Int, Double>()
+    let (updates, reported) = AsyncStream<Double>.makeStream()
+    let operation = upload.execute("cat.png") { part in reported.yield(part) }
+    let call = try await upload.next()
+    call.report(0.5)
+    for await part in updates.prefix(1) { #expect(part == 0.5) }
+
+    call.succeed(1_024)
+    #expect(try await operation.value == 1_024)
+  }
+
+  /// Compiled as the article has it, and called without its limit: this run shares its time among
+  /// all tests.
+  @Suite(.disabled("The test below calls it."))
+  struct Limited {
+    @Test(.timeLimit(.minutes(1)))
+    func `a failed search is tried again after a second`() async throws {
+      let clock = ManualClock()
+      let server = ControlledUseCase<String, [String]>()
+      let retry = RetryInterceptor(attempts: 2, delay: .constant(.seconds(1)))
+      let queue = UseCaseQueue(clock: clock, interceptors: [retry])
+      let search = AnyUseCase<String, [String]>(
+        queue: queue, timeout: .seconds(5)
+      ) { text in try await server(text) }
+
+      let operation = search.execute("swift")
+      try await server.next().fail(Offline())
+      try await clock.sleeping(for: .seconds(1))
+      await clock.advance(by: .seconds(1))
+      try await server.next().succeed(["Swift"])
+      #expect(try await operation.value == ["Swift"])
+    }
+  }
+
+  @Test func `a test with a time limit passes within it`() async throws {
+    try await Limited().`a failed search is tried again after a second`()
+  }
+
+  /// As Swift Testing ends a test when its time is up: it cancels the task.
+  @Test func `a test that waits in vain ends when its time is up`() async throws {
+    let (clock, server) = (ManualClock(), ControlledUseCase<String, [String]>())
+    let operation = server.execute("swift")
+    let call = try await server.next()
+    let waits: [@Sendable () async throws -> Void] = [
+      { _ = try await server.next() }, { try await call.cancelled() },
+      { try await clock.sleeping() }, { try await clock.sleeping(for: .seconds(1)) },
+      { try await Gate().pass() }, { _ = try await operation.value },
+    ]
+    for wait in waits {
+      let test = Task { try await wait() }
+      test.cancel()
+      await #expect(throws: CancellationError.self) { try await test.value }
+    }
+    call.succeed([])
+    await operation.ended()
   }
 
   @Test func `an observer hears the whole story`() async {

@@ -7,7 +7,7 @@ import UseCaseTesting
 @Suite(.mustEnd)
 struct UseCaseTestingPageTests {
   @Test @MainActor
-  func `a search waits, retries, and says why it failed`() async {
+  func `a search waits, retries, and says why it failed`() async throws {
     let clock = ManualClock()
     let server = ControlledUseCase<String, [String]>()
     let model = SearchModel(search: Search(server: server, clock: clock))
@@ -15,39 +15,39 @@ struct UseCaseTestingPageTests {
     // Debounce: the server is asked for the last keystroke only.
     model.type("s")
     model.type("sw")
-    await clock.sleeping()
+    try await clock.sleeping()
     await clock.advance(by: .milliseconds(300))
-    let first = await server.next()
+    let first = try await server.next()
     #expect(first.request == "sw")
 
-    // Retry: the search runs again after a second. Two tasks sleep: the
-    // retry and the timeout.
+    // Retry: the search runs again after a second. The timeout sleeps,
+    // too: wait for the sleep of one second.
     first.fail(Offline())
-    await clock.sleeping(2)
+    try await clock.sleeping(for: .seconds(1))
     await clock.advance(by: .seconds(1))
-    await server.next().succeed(["Swift"])
+    try await server.next().succeed(["Swift"])
     await model.newest?.ended()
     #expect(model.shown == ["Swift"])
 
     // Timeout: the call is cancelled after five seconds.
     model.type("swift")
-    await clock.sleeping()
+    try await clock.sleeping()
     await clock.advance(by: .milliseconds(300))
-    let slow = await server.next()
-    await clock.sleeping()
+    let slow = try await server.next()
+    try await clock.sleeping(for: .seconds(5))
     await clock.advance(by: .seconds(5))
-    await slow.cancelled()
+    try await slow.cancelled()
     await model.newest?.ended()
     #expect(model.shown == ["Too slow"])
 
     // Failure: the search fails when the second attempt fails, too.
     model.type("swift ui")
-    await clock.sleeping()
+    try await clock.sleeping()
     await clock.advance(by: .milliseconds(300))
-    await server.next().fail(Offline())
-    await clock.sleeping(2)
+    try await server.next().fail(Offline())
+    try await clock.sleeping(for: .seconds(1))
     await clock.advance(by: .seconds(1))
-    await server.next().fail(Offline())
+    try await server.next().fail(Offline())
     await model.newest?.ended()
     #expect(model.shown == ["Offline"])
   }
@@ -72,7 +72,7 @@ struct UseCaseTestingPageTests {
       .cancelPrevious(debounce: .milliseconds(300)), clock: clock)
     let search = AnyUseCase<String, [String]>(queue: queue) { text in [text] }
     let operation = search.execute("swift")
-    await clock.sleeping()
+    try await clock.sleeping()
     print(operation.state)  // waiting
 
     await clock.advance(by: .milliseconds(300))
@@ -89,7 +89,7 @@ struct UseCaseTestingPageTests {
       }
     }
     for _ in 1...3 {
-      await clock.sleeping()
+      try await clock.sleeping()
       await clock.advance(by: .seconds(1))
     }
     try await ticking.value
@@ -100,12 +100,41 @@ struct UseCaseTestingPageTests {
     let search = ControlledUseCase<String, [String]>()
     let operation = search.execute("swift")
 
-    let call = await search.next()
+    let call = try await search.next()
     print(call.request)  // swift
 
     call.succeed(["Swift by Tutorials"])
     print(try await operation.value)  // ["Swift by Tutorials"]
     #expect(try await operation.value == ["Swift by Tutorials"])
+  }
+
+  @Test func `a wait for a certain sleep passes over the timeout`() async throws {
+    let clock = ManualClock()
+    let retry = RetryInterceptor(attempts: 2, delay: .constant(.seconds(1)))
+    let queue = UseCaseQueue(clock: clock, interceptors: [retry])
+    let server = ControlledUseCase<String, [String]>()
+    let search = AnyUseCase<String, [String]>(
+      queue: queue, timeout: .seconds(5)
+    ) { text in try await server(text) }
+    let operation = search.execute("swift")
+    try await server.next().fail(Offline())
+
+    try await clock.sleeping(for: .seconds(1))  // the timeout sleeps, too, for five
+    await clock.advance(by: .seconds(1))
+    try await server.next().succeed(["Swift"])
+    print(try await operation.value)  // ["Swift"]
+    #expect(try await operation.value == ["Swift"])
+  }
+
+  @Test func `a controlled use case reports what the test reports`() async throws {
+    let upload = ControlledReportingUseCase<String, Int, Double>()
+    let operation = upload.execute("cat.png") { part in print(part) }  // 0.5
+
+    let call = try await upload.next()
+    call.report(0.5)
+    call.succeed(1_024)
+    print(try await operation.value)  // 1024
+    #expect(try await operation.value == 1_024)
   }
 
   struct Offline: Error {}

@@ -27,7 +27,8 @@ struct WhyNotJustTaskTests {
   {
     let servers = (Server(), Server())
     let bare = BareScreen(askServer: servers.0.ask)
-    let screen = Screen(search: AnyUseCase(queue: UseCaseQueue(), main: servers.1.ask))
+    let screen = WhyNotJustTaskScreen(
+      search: AnyUseCase(queue: UseCaseQueue(.cancelPrevious), main: servers.1.ask))
     for text in ["s", "sw"] {
       bare.type(text)
       screen.type(text)
@@ -50,10 +51,10 @@ struct WhyNotJustTaskTests {
   @Test func `neither screen shows a result that was on its way`() async {
     let servers = (Server(), Server())
     let bare = BareScreen(askServer: servers.0.ask)
-    let screen = Screen(search: AnyUseCase(queue: UseCaseQueue(), main: servers.1.ask))
+    let screen = WhyNotJustTaskScreen(
+      search: AnyUseCase(queue: UseCaseQueue(.cancelPrevious), main: servers.1.ask))
     bare.type("s")
     screen.type("s")
-    let stale = screen.newest
     await servers.0.asked.elements(atLeast: 1)
     servers.0.answer("s")
     servers.1.answer("s")
@@ -62,13 +63,13 @@ struct WhyNotJustTaskTests {
     bare.type("sw")
     screen.type("sw")
     await bare.searches[0].value
-    await stale?.ended()
+    for _ in 1...10 { await Task.yield() }
     #expect(bare.titles.isEmpty && bare.isSpinning)
     #expect(screen.titles.isEmpty && screen.isSpinning)
     servers.0.answer("sw")
     servers.1.answer("sw")
     await bare.searches[1].value
-    await screen.newest?.ended()
+    while screen.isSpinning { await Task.yield() }
     #expect(bare.titles == ["sw"] && !bare.isSpinning)
     #expect(screen.titles == ["sw"] && !screen.isSpinning)
   }
@@ -77,7 +78,8 @@ struct WhyNotJustTaskTests {
     let bare = BareScreen { _ in throw Offline() }
     bare.type("s")
     await bare.searches[0].value
-    let screen = Screen(search: AnyUseCase(queue: UseCaseQueue()) { _ in throw Offline() })
+    let screen = WhyNotJustTaskScreen(
+      search: AnyUseCase(queue: UseCaseQueue(.cancelPrevious)) { _ in throw Offline() })
     screen.type("s")
     while screen.isSpinning { await Task.yield() }
     #expect(bare.message == "Offline()" && screen.message == "Offline()" && !bare.isSpinning)
@@ -212,9 +214,8 @@ private final class BareScreen {
 }
 
 @MainActor
-private final class Screen {
+final class WhyNotJustTaskScreen {
   let search: AnyUseCase<String, [String]>
-  private(set) var newest: UseCaseOperation<String, [String]>?
   private(set) var titles: [String] = []
   private(set) var message = ""
   private(set) var isSpinning = false
@@ -222,9 +223,8 @@ private final class Screen {
   init(search: AnyUseCase<String, [String]>) { self.search = search }
 
   func type(_ text: String) {
-    newest?.cancel()
     isSpinning = true
-    newest = search.execute(text)
+    search.execute(text)
       .then { titles in self.titles = titles }
       .catch { error in self.message = String(describing: error) }
       .common { self.isSpinning = false }

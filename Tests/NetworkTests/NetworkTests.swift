@@ -20,7 +20,8 @@ struct NetworkTests {
     }
   }
 
-  @Test func `an incoming request ends the request in flight long before the server answers`()
+  @Test(.holds("Superseded requests"))
+  func `an incoming request ends the request in flight long before the server answers`()
     async throws
   {
     let fetch = Fetch(server: server, queue: UseCaseQueue(.cancelPrevious))
@@ -38,7 +39,8 @@ struct NetworkTests {
     gate.open()
   }
 
-  @Test func `a cancelled task ends its call and its request`() async throws {
+  @Test(.holds("Superseded requests"))
+  func `a cancelled task ends its call and its request`() async throws {
     let fetch = Fetch(server: server)
     let task = Task { try await fetch("/held") }
     await server.requests.elements(atLeast: 1)
@@ -50,14 +52,15 @@ struct NetworkTests {
     gate.open()
   }
 
-  @Test func `a server that never answers times out`() async throws {
+  @Test(.holds("Silent servers"))
+  func `a server that never answers times out`() async throws {
     let clock = ManualClock()
     let fetch = Fetch(
       server: server, queue: UseCaseQueue(clock: clock), timeout: .seconds(10))
     let caught = Log<UseCaseTimeout>()
     let operation = fetch.execute("/held").catch(UseCaseTimeout.self) { caught.append($0) }
     await server.requests.elements(atLeast: 1)
-    await clock.sleeping()
+    try await clock.sleeping()
     await clock.advance(by: .seconds(10))
     await operation.ended()
     #expect(caught.elements == [UseCaseTimeout(duration: .seconds(10))])
@@ -66,7 +69,8 @@ struct NetworkTests {
     gate.open()
   }
 
-  @Test func `an error status is a typed error`() async {
+  @Test(.holds("Errors by type"))
+  func `an error status is a typed error`() async {
     let caught = Log<Status>()
     let others = Log<URLError>()
     await Fetch(server: server).execute("/missing")
@@ -77,7 +81,8 @@ struct NetworkTests {
     #expect(others.elements.isEmpty)
   }
 
-  @Test func `a refused connection is a typed error`() async throws {
+  @Test(.holds("Errors by type"))
+  func `a refused connection is a typed error`() async throws {
     let closed = try LocalServer(isListening: false)
     let caught = Log<URLError.Code>()
     let statuses = Log<Status>()
@@ -89,7 +94,8 @@ struct NetworkTests {
     #expect(statuses.elements.isEmpty)
   }
 
-  @Test func `a server that is busy for a while is asked again`() async throws {
+  @Test(.holds("Busy servers"))
+  func `a server that is busy for a while is asked again`() async throws {
     let asked = Watched(0)
     let busy = try LocalServer { _ in
       let count = asked.update { count in

@@ -19,7 +19,8 @@ struct CostTests {
 
   private static let many = 10_000
 
-  @Test func `a long history is undone, truncated and cleared`() async {
+  @Test(.holds("Constant"))
+  func `a long history is undone, truncated and cleared`() async {
     let (history, count) = (UseCaseHistory(), Count())
     var last: UseCaseOperation<Int, Int>?
     for number in 1...Self.many { last = history.execute(count, number) }
@@ -34,7 +35,8 @@ struct CostTests {
     #expect(count.discarded.value == 2 * Self.many + 1)
   }
 
-  @Test func `a limit costs nothing more`() async {
+  @Test(.holds("Constant"))
+  func `a limit costs nothing more`() async {
     let (history, count) = (UseCaseHistory(limit: 1_000), Count())
     var last: UseCaseOperation<Int, Int>?
     for number in 1...Self.many { last = history.execute(count, number) }
@@ -50,7 +52,8 @@ struct CostTests {
   }
 
   /// Any one of so many disjoint entries: what an undo costs does not depend on their number.
-  @Test func `one of a hundred thousand is undone in the time of one of ten`() async {
+  @Test(.holds("One of many"))
+  func `one of a hundred thousand is undone in the time of one of ten`() async {
     func shortest(of many: Int) async -> Duration {
       let history = UseCaseHistory()
       let touch = Touch().recorded(in: history)
@@ -74,7 +77,8 @@ struct CostTests {
     #expect(many < few * 20, "\(many) and \(few)")
   }
 
-  @Test func `an undo costs no more because an entry was forgotten`() async {
+  @Test(.holds("Constant"))
+  func `an undo costs no more because an entry was forgotten`() async {
     func time(forgets: Bool) async -> Duration {
       let (history, count) = (UseCaseHistory(), Count())
       var last: UseCaseOperation<Int, Int>?
@@ -93,7 +97,8 @@ struct CostTests {
   }
 
   /// An entry that touches something begins an index, of which those below know nothing.
-  @Test func `to evict ten thousand costs no more because another one touches something`() async {
+  @Test(.holds("Constant"))
+  func `to evict ten thousand costs no more because another one touches something`() async {
     func time(touching: Bool) async -> Duration {
       let (history, count) = (UseCaseHistory(), Count())
       var last: UseCaseOperation<Int, Int>?
@@ -110,7 +115,8 @@ struct CostTests {
     #expect(with < without * 10, "\(with) and \(without)")
   }
 
-  @Test func `a history goes away with all its entries`() async {
+  @Test(.holds("Dropping"))
+  func `a history goes away with all its entries`() async {
     let lifetime = Lifetime()
     struct Keep: UndoableUseCase {
       let lifetime: Lifetime

@@ -35,7 +35,8 @@ struct FileJournalTests {
     #expect(try await journal.read() == Self.records + [[7]])
   }
 
-  @Test func `every prefix of the appended records is a shorter journal, which goes on`()
+  @Test(.holds("Files"))
+  func `every prefix of the appended records is a shorter journal, which goes on`()
     async throws
   {
     let offsets = try await folder.fill(Self.records)
@@ -51,7 +52,8 @@ struct FileJournalTests {
     }
   }
 
-  @Test func `every flipped byte is an error that names the place, or a torn tail`() async throws {
+  @Test(.holds("Files"))
+  func `every flipped byte is an error that names the place, or a torn tail`() async throws {
     let offsets = try await folder.fill(Self.records)
     let bytes = try folder.bytes
     for index in bytes.indices {
@@ -88,7 +90,8 @@ struct FileJournalTests {
     return (whole, try folder.bytes)
   }
 
-  @Test func `a copy of a file that stopped half-way is refused and left as it is`() async throws {
+  @Test(.holds("Files"))
+  func `a copy of a file that stopped half-way is refused and left as it is`() async throws {
     let (whole, bytes) = try await rewrite()
     for length in 0..<whole {
       try folder.write(Array(bytes[..<length]))
@@ -100,7 +103,8 @@ struct FileJournalTests {
     }
   }
 
-  @Test func `damage and a missing end are refused`() async throws {
+  @Test(.holds("Files"))
+  func `damage and a missing end are refused`() async throws {
     let (whole, bytes) = try await rewrite()
     for index in bytes.indices.dropLast() {
       var cut = bytes.dropLast()
@@ -175,7 +179,8 @@ struct FileJournalTests {
     #expect(Array(frame.dropFirst(4).prefix(4)) == bytes(of: 0xe306_9283))
   }
 
-  @Test func `a file of another format or version is refused and left as it is`() async throws {
+  @Test(.holds("Whose file"))
+  func `a file of another format or version is refused and left as it is`() async throws {
     _ = try await folder.fill([])
     var newer = Array(try folder.bytes.prefix(20))
     newer[8] = 2
@@ -190,7 +195,8 @@ struct FileJournalTests {
     }
   }
 
-  @Test func `a file is in use until it is closed`() async throws {
+  @Test(.holds("Whose file"))
+  func `a file is in use until it is closed`() async throws {
     let first = try FileJournal(at: folder.file)
     _ = try await first.read()
     try await first.append([1])
@@ -210,7 +216,8 @@ struct FileJournalTests {
     _ = try FileJournal(at: folder.file)
   }
 
-  @Test func `only the owner can read the file`() async throws {
+  @Test(.holds("Whose file"))
+  func `only the owner can read the file`() async throws {
     _ = try await folder.fill([])
     try setPermissions(0o644, of: folder.file)
     let journal = try FileJournal(at: folder.file)

@@ -23,7 +23,8 @@ struct NeighborTests {
       atPath: url(name).path, withDestinationPath: other)
   }
 
-  @Test func `files, links and folders beside a journal stay as they are`() async throws {
+  @Test(.holds("Whose file"))
+  func `files, links and folders beside a journal stay as they are`() async throws {
     try Data("mine".utf8).write(to: url("other"))
     try Data("new".utf8).write(to: url("undo.journal.new"))
     try link(".undo.journal.new", to: "other")
@@ -77,7 +78,8 @@ struct NeighborTests {
     #expect(try Set(folder.names) == before.subtracting([name]))
   }
 
-  @Test func `a journal that was moved away replaces nobody else's`() async throws {
+  @Test(.holds("Whose file"))
+  func `a journal that was moved away replaces nobody else's`() async throws {
     let first = try FileJournal(at: folder.file)
     try await first.append([1])
     try FileManager.default.moveItem(at: folder.file, to: url("moved"))
@@ -185,7 +187,8 @@ struct NeighborTests {
 
   // MARK: Histories
 
-  @Test func `a second history on one journal is refused`() async throws {
+  @Test(.holds("Whose file"))
+  func `a second history on one journal is refused`() async throws {
     let journal = try FileJournal(at: folder.file)
     do {
       let history = try await UseCaseHistory.open(journal, for: [])

@@ -1,8 +1,10 @@
+import TestSupport
 import Testing
 import UseCase
 
 struct ErrorSentencesTests {
-  @Test func `a timeout says how long is too long`() {
+  @Test(.holds("Messages"))
+  func `a timeout says how long is too long`() {
     let sentences: [(Duration, String)] = [
       (.seconds(5), "It took longer than 5 seconds."),
       (.seconds(1), "It took longer than 1 second."),
@@ -24,7 +26,8 @@ struct ErrorSentencesTests {
     #expect("\(error)" == "It took longer than 5 seconds.")
   }
 
-  @Test func `a deadlock says how to avoid it`() {
+  @Test(.holds("Messages"))
+  func `a deadlock says how to avoid it`() {
     let error: any Error = UseCaseDeadlock()
     #expect("\(error)".contains("Use the call form, `try await useCase(request)`"))
     #expect("\(error)".hasSuffix("."))

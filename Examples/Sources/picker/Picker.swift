@@ -75,14 +75,9 @@ final class Picker {
   }
 
   private func executeSearch() {
-    let previous = search
     search = searchCharacters?.execute(state.query)
       .then { self.state.results = $0 }
       .finally { self.changed() }
-
-    // The previous search is superseded by now, unless it had just succeeded: its `then` may be
-    // on its way here, and after this it never arrives.
-    previous?.cancel()
   }
 
   private func changed() {

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import UseCase
 
@@ -121,6 +122,22 @@ struct PickerTests {
       return try await search.main("e")
     }
     await #expect(throws: CancellationError.self) { try await cancelled.value }
+  }
+
+  @Test func `an answer that is on its way at the next key is never shown`() async {
+    picker.start()
+    await picker.settled()
+    for _ in 1...500 {
+      await type("e")
+      // The main actor is busy meanwhile, so the answer can only be on its way.
+      while picker.searches.isBusy { sched_yield() }
+      await type("a")
+      while picker.searches.isBusy { sched_yield() }
+      for _ in 1...2 { await picker.press(.backspace) }
+    }
+    await picker.settled()
+    expectNoStaleResults()
+    #expect(picker.state.results == found(picker.state.query))
   }
 
   @Test func `leaving and resizing`() async {

@@ -27,11 +27,11 @@ public final class UseCaseModel<Base: UseCase> {
   /// Only the model sets it.
   public private(set) var error: (any Error)?
 
-  /// Whether an operation waits or runs.
+  /// Whether an operation has no outcome yet. An operation whose time has passed, or that was
+  /// cancelled, doesn't count, even if its body still runs.
   public var isRunning: Bool { !running.isEmpty }
 
-  /// Whether an operation has no outcome yet: one that was superseded counts until its handlers
-  /// have run for ``isRunning``, and not here.
+  /// Whether an operation has no outcome yet, also if its handlers are still on their way here.
   var isUndecided: Bool { running.values.contains { $0.outcome == nil } }
 
   @ObservationIgnored let useCase: Base
@@ -78,7 +78,7 @@ public final class UseCaseModel<Base: UseCase> {
       operation
       .then { [weak self] value in self?.succeed(id, with: value) }
       .catch { [weak self] error in self?.fail(id, with: error) }
-      .finally { [weak self] in self?.running[id] = nil }
+      .onCancel { [weak self] _ in self?.running[id] = nil }
       .store(in: scope)
   }
 
@@ -126,7 +126,7 @@ public final class ReportingUseCaseModel<Base: ReportingUseCase> {
   /// The error of the newest operation that has failed; `nil` once a later operation has succeeded.
   public var error: (any Error)? { model.error }
 
-  /// Whether an operation waits or runs.
+  /// Whether an operation has no outcome yet, as in ``UseCaseModel``.
   public var isRunning: Bool { model.isRunning }
 
   @ObservationIgnored private let model: UseCaseModel<Base>

@@ -4,14 +4,15 @@
 ///     idle ⇄ delivering ⇄ telling → ended
 ///     idle → ended → delivering
 ///
-/// The end is when every handler attached so far has run. The task that delivers then tells the
-/// listeners, which wait for it. If there is nothing to deliver, the end comes at once. A handler
-/// that is attached later begins another delivery.
+/// There are two moments. The handlers of the outcome run as soon as it is decided and no body
+/// holds back its delivery. Each `finally` runs when the slot is free, and after the handlers of
+/// the outcome. The end is when every handler attached so far has run. The task that delivers then
+/// tells the listeners, which wait for it. If there is nothing to deliver, the end comes at once. A
+/// handler that is attached later begins another delivery.
 ///
-/// The handlers of the outcome stand in a list of their own, because they know the type of the
-/// response. This machine counts them. A `cancel()` that comes when the operation has a verdict
-/// *silences* the handlers that have not begun: they are treated as those of a cancelled operation.
-struct Delivery<Update: Sendable, Listener: Sendable>: Sendable {
+/// A `cancel()` or an incoming operation that comes when the operation has a verdict *silences* the
+/// handlers that have not begun: they are treated as those of a cancelled operation.
+struct Delivery<Callback: Sendable, Listener: Sendable>: Sendable {
   private enum Phase {
     case idle, delivering, telling, ended
   }
@@ -19,20 +20,21 @@ struct Delivery<Update: Sendable, Listener: Sendable>: Sendable {
   /// An update, a handler of the start, which is kept as an update, or a listener. Few operations
   /// have any. A list of each kind would cost every operation forty instructions.
   private enum Extra: Sendable {
-    case update(Update)
+    case update(Callback)
     case listener(Listener)
   }
 
   private var extras: [Extra] = []
-  /// How many handlers have been neither taken nor forgotten.
-  private var remaining: Int32 = 0
-  /// How many handlers run after a success, and how many after a failure. `common` counts in both,
-  /// `finally` in neither.
-  private var outcomeHandlers: (success: Int32, failure: Int32) = (0, 0)
-  /// How many of those for the verdict have begun.
-  private var begun: Int32 = 0
-  /// Whether a `finally` has begun that is not silenced.
-  private var finallyHasBegun = false
+  private var handlers = Handlers<Callback>()
+  /// How many handlers have not begun that run after a success, and how many after a failure.
+  /// `common` counts in both, `finally` in neither.
+  private var left: (success: Int32, failure: Int32) = (0, 0)
+  /// How often the queue was told that a `then`, `catch` or `common` is left.
+  private var listings: Int32 = 0
+  /// Whether a handler that a silence would keep back has begun.
+  private var hasBegun = false
+  /// Whether the task that delivers has taken updates that it may not have received yet.
+  private var isReceiving = false
   private var phase = Phase.idle
   /// Why the handlers that have not begun are treated as those of a cancelled operation.
   private(set) var silence: UseCaseCancellation?
@@ -62,42 +64,41 @@ struct Delivery<Update: Sendable, Listener: Sendable>: Sendable {
     return true
   }
 
+  /// Returns whether the caller is the one to deliver from now on, because there are handlers of
+  /// this outcome.
+  mutating func claim(for kind: Verdict.Kind) -> Bool { hasNext(for: kind) && claim() }
+
   /// Decides what the task that delivers does next.
   ///
   /// - Parameters:
-  ///   - kind: The verdict of the operation; nil as long as it has its slot.
+  ///   - kind: The verdict of the operation; nil as long as its handlers may not run.
+  ///   - isOver: Whether the slot is free, so that each `finally` may run.
   ///   - events: Takes the event of the end.
-  ///   - take: Takes the next handler for a verdict from the list.
   /// - Returns: The next step.
   @inline(__always)
   mutating func next(
-    for kind: Verdict.Kind?, events: inout EventLine,
-    take: (Verdict.Kind, _ isLast: Bool) -> TakenHandler
-  ) -> DeliveryStep<Update, Listener> {
+    for kind: Verdict.Kind?, isOver: Bool, events: inout EventLine
+  ) -> DeliveryStep<Callback, Listener> {
+    isReceiving = false
     if !extras.isEmpty, case let updates = takeUpdates(), !updates.isEmpty {
+      isReceiving = true
       return .updates(updates)
     }
     guard let kind else {
       pause()
       return .done
     }
-    if remaining > 0 {
-      let kind = silence == nil ? kind : .cancelled
-      let handler = take(kind, remaining == 1)
-      if handler != .none { remaining -= 1 }
-      switch handler {
-      case .free(let branch):
-        _ = handlerBegins(branch)
-        return .handler(kind, isIsolated: false, isLast: remaining == 0)
-      case .isolated: return .handler(kind, isIsolated: true, isLast: remaining == 0)
-      case .none: break
-      }
+    if handlers.count > 0 {
+      if let handler = handlers.takeNext(for: silenced(kind)) { return .handler(handler) }
+      if isOver, let handler = handlers.takeLast() { return .handler(handler) }
+    }
+    guard isOver else {
+      pause()
+      return .done
     }
     markEnded()
-    if remaining > 0 {
-      remaining = 0
-      return .forget
-    }
+    let passed = handlers.removeAll()
+    if !passed.isEmpty { return .forget(passed) }
     // The observer hears of the end when the handlers that were passed over are forgotten.
     events.announce(.ended)
     if !extras.isEmpty { return .listeners(takeListeners()) }
@@ -108,7 +109,7 @@ struct Delivery<Update: Sendable, Listener: Sendable>: Sendable {
   /// Ends the delivery if it has begun and nothing is left to deliver. Returns whether it did: else
   /// `next` says what is left.
   @inline(__always) mutating func endIfDone() -> Bool {
-    guard remaining == 0, extras.isEmpty, !notice.isDue else { return false }
+    guard handlers.count == 0, extras.isEmpty, !notice.isDue else { return false }
     markEnded()
     pause()
     return true
@@ -127,55 +128,98 @@ struct Delivery<Update: Sendable, Listener: Sendable>: Sendable {
     switch phase {
     case .delivering: phase = .idle
     case .telling: phase = .ended
-    case .idle, .ended: preconditionFailure("Only a delivery that has begun can pause.")
+    case .idle, .ended: preconditionFailure("Only a delivery that has begun can pause: \(phase).")
     }
   }
 
   // MARK: - Handlers
 
-  /// A handler was added to the list.
-  mutating func attach(_ branch: HandlerBranch) {
+  mutating func attach(_ handler: Handler<Callback>) {
     if case .telling = phase { phase = .delivering }
-    remaining += 1
+    handlers.append(handler)
+    count(handler.branch, 1)
+  }
+
+  private mutating func count(_ branch: HandlerBranch, _ number: Int32) {
     switch branch {
-    case .success: outcomeHandlers.success += 1
-    case .failure: outcomeHandlers.failure += 1
+    case .success: left.success += number
+    case .failure: left.failure += number
     case .common:
-      outcomeHandlers.success += 1
-      outcomeHandlers.failure += 1
+      left.success += number
+      left.failure += number
     case .cancellation, .always: break
     }
   }
 
   /// A handler is about to begin on its isolation. Returns whether it may.
-  mutating func handlerBegins(_ branch: HandlerBranch) -> Bool {
-    switch branch {
+  ///
+  /// A `finally` that may not goes back to its place: an `onCancel` that was passed over, or a
+  /// handler that was attached meanwhile, goes first.
+  mutating func begin(_ handler: Handler<Callback>, for kind: Verdict.Kind) -> Bool {
+    switch handler.branch {
     case .success, .failure, .common:
-      begun += 1
-      return silence == nil
+      guard silence == nil else { return false }
+      count(handler.branch, -1)
+      hasBegun = true
+    case .cancellation: break
     case .always:
-      finallyHasBegun = silence == nil
-      return finallyHasBegun
-    case .cancellation: return true
+      guard !hasNext(for: kind) else {
+        handlers.putBack(handler)
+        return false
+      }
+      if silence == nil { hasBegun = true }
+    }
+    return true
+  }
+
+  // MARK: - Silence
+
+  /// The kind of the verdict as the handlers that have not begun are told of it.
+  private func silenced(_ kind: Verdict.Kind) -> Verdict.Kind { silence == nil ? kind : .cancelled }
+
+  /// Whether a handler of the outcome is left to take.
+  private mutating func hasNext(for kind: Verdict.Kind) -> Bool {
+    handlers.hasNext(for: silenced(kind))
+  }
+
+  /// The number of handlers for the verdict that have not begun.
+  private func left(for kind: Verdict.Kind) -> Int32 {
+    switch kind {
+    case .success: left.success
+    case .failure: left.failure
+    case .cancelled: 0
     }
   }
 
-  /// A `finally` that was silenced on its way goes back to its place in the list, because an
-  /// `onCancel` that was passed over may be before it.
-  mutating func putBack() { remaining += 1 }
+  /// Whether the isolation of a client has yet to hear of a success or a failure.
+  private func isPending(for kind: Verdict.Kind) -> Bool {
+    silence == nil && (left(for: kind) > 0 || isReceiving || hasUpdates)
+  }
 
-  /// The operation is cancelled though it has a verdict: silences the handlers that have not begun,
-  /// unless all of them have.
-  mutating func silence(_ reason: UseCaseCancellation, after verdict: Verdict.Kind) {
-    let expected: Int32
-    switch verdict {
-    case .success: expected = outcomeHandlers.success
-    case .failure: expected = outcomeHandlers.failure
-    case .cancelled: return
-    }
-    let lastHasBegun = begun == expected && (expected > 0 || finallyHasBegun)
-    guard silence == nil, !lastHasBegun, !hasEnded else { return }
+  /// The operation is cancelled or superseded though it has a verdict: silences the handlers that
+  /// have not begun, unless all of them have. An operation with nothing to deliver is not
+  /// superseded.
+  mutating func silence(_ reason: UseCaseCancellation, after kind: Verdict.Kind) {
+    guard silence == nil, kind != .cancelled, !hasEnded else { return }
+    let hasLeft = reason == .superseded ? isPending(for: kind) : left(for: kind) > 0 || !hasBegun
+    guard hasLeft else { return }
     silence = reason
+    handlers.rewind()
+  }
+
+  /// Whether the queue is to be told of a handler that is attached when the verdict is there.
+  func isToBeListed(_ branch: HandlerBranch, for kind: Verdict.Kind) -> Bool {
+    silence == nil && kind != .cancelled && kind.takes(branch)
+  }
+
+  /// The queue was told that handlers are left.
+  mutating func noteListing() { listings += 1 }
+
+  /// Returns how often the queue was told of handlers of which none is left.
+  mutating func takeListings(for kind: Verdict.Kind) -> Int32 {
+    guard listings > 0, !isPending(for: kind) else { return 0 }
+    defer { listings = 0 }
+    return listings
   }
 
   // MARK: - Updates and listeners
@@ -183,10 +227,10 @@ struct Delivery<Update: Sendable, Listener: Sendable>: Sendable {
   /// Before the body begins, these can only be handlers of the start.
   var hasUpdates: Bool { extras.contains { if case .update = $0 { true } else { false } } }
 
-  mutating func add(_ update: Update) { extras.append(.update(update)) }
+  mutating func add(_ update: Callback) { extras.append(.update(update)) }
 
   /// Returns the updates that have not been delivered, and keeps none.
-  mutating func takeUpdates() -> [Update] {
+  mutating func takeUpdates() -> [Callback] {
     if extras.isEmpty { return [] }
     let updates = extras.compactMap { if case .update(let update) = $0 { update } else { nil } }
     if !updates.isEmpty { extras.removeAll { if case .update = $0 { true } else { false } } }
@@ -219,14 +263,13 @@ struct Delivery<Update: Sendable, Listener: Sendable>: Sendable {
 
 /// The next step of the task that delivers.
 @usableFromInline
-enum DeliveryStep<Update: Sendable, Listener: Sendable>: Sendable {
+enum DeliveryStep<Callback: Sendable, Listener: Sendable>: Sendable {
   /// Receive these, each if `mayReceive` says so.
-  case updates([Update])
-  /// Run the handler that was taken, with the verdict of this kind, on its isolation if it has one.
-  /// After the last one, ask `endIfDone` before anything else.
-  case handler(Verdict.Kind, isIsolated: Bool, isLast: Bool)
-  /// Everything has run. Forget the handlers that were passed over.
-  case forget
+  case updates([Callback])
+  /// Run this one on its isolation, if `begin` says there that it may.
+  case handler(Handler<Callback>)
+  /// Everything has run. Let go of these, which were passed over.
+  case forget([Handler<Callback>])
   /// Nothing is left at present, as for `done`. Tell of the failure, unless somebody still handles
   /// it.
   case unhandledFailure

@@ -1,186 +1,112 @@
 /// The outcomes that a handler is for.
 @usableFromInline
 enum HandlerBranch: Sendable {
-  case success, failure, common, cancellation, always
-}
-
-/// The handler that was taken from the list for a verdict, as far as a machine needs to know it.
-@usableFromInline
-enum TakenHandler: Equatable, Sendable {
-  /// It runs on no actor, and begins at once.
-  case free(HandlerBranch)
-  /// It runs on an actor, where it asks first whether it may begin.
-  case isolated
-  /// None is left: the others are for other verdicts.
-  case none
-}
-
-/// A closure that a client attached.
-@usableFromInline
-enum Handler<Response: Sendable>: Sendable {
-  /// Runs on the isolation of its caller, so no other code comes in between. Returns whether the
-  /// error is of its type.
-  @usableFromInline
-  typealias ErrorHandler = nonisolated(nonsending) @Sendable (any Error) async -> Bool
-
-  case then(@isolated(any) @Sendable (Response) -> Void)
-  case failure(@isolated(any) @Sendable (any Error) -> Void)
-  indirect case typedFailure((any Actor)?, ErrorHandler)
-  case common(@isolated(any) @Sendable () -> Void)
-  case cancellation(@isolated(any) @Sendable (UseCaseCancellation) -> Void)
-  case finally(@isolated(any) @Sendable () -> Void)
-  case outcome(@isolated(any) @Sendable (UseCaseOutcome<Response>) -> Void)
-  /// In place of an `Optional`, which is copied by way of its metadata.
-  case none
-
-  @inlinable var branch: HandlerBranch? {
-    switch self {
-    case .then: .success
-    case .failure, .typedFailure: .failure
-    case .common: .common
-    case .cancellation: .cancellation
-    case .finally, .outcome: .always
-    case .none: nil
-    }
-  }
-
-  @inlinable var isolation: (any Actor)? {
-    switch self {
-    case .then(let handler): handler.isolation
-    case .failure(let handler): handler.isolation
-    case .typedFailure(let isolation, _): isolation
-    case .common(let handler): handler.isolation
-    case .cancellation(let handler): handler.isolation
-    case .finally(let handler): handler.isolation
-    case .outcome(let handler): handler.isolation
-    case .none: nil
-    }
-  }
-
-  /// Returns the handler, and leaves `none` in its place.
-  @inlinable
-  mutating func take() -> Self {
-    let handler = self
-    self = .none
-    return handler
-  }
-
-  /// Calls the handler if it is for this outcome, from the isolation of the caller.
-  ///
-  /// - Parameter outcome: The outcome of the operation.
-  /// - Returns: Whether the handler takes notice of a failure.
-  @inlinable @inline(__always)
-  nonisolated(nonsending) func call(with outcome: UseCaseOutcome<Response>) async -> Bool {
-    switch (self, outcome) {
-    case (.then(let handler), .success(let response)): await handler(response)
-    case (.failure(let handler), .failure(let error)):
-      await handler(error)
-      return true
-    case (.typedFailure(_, let handler), .failure(let error)): return await handler(error)
-    case (.cancellation(let handler), .cancelled(let reason)): await handler(reason)
-    case (.common(let handler), _), (.finally(let handler), _): await handler()
-    case (.outcome(let handler), _):
-      await handler(outcome)
-      return true
-    case (.then, _), (.failure, _), (.typedFailure, _), (.cancellation, _), (.none, _): break
-    }
-    return false
-  }
-}
-
-/// The handlers of an operation that have not run, in the order in which they were attached.
-///
-/// The first one, which often is the only one, needs no array.
-@usableFromInline
-struct Handlers<Response: Sendable>: Sendable {
-  @usableFromInline var first = Handler<Response>.none
-
-  /// Whether there was a first one.
-  @usableFromInline var hasFirst = false
-
-  /// Whether the handlers that were passed over have been looked through for a cancellation.
-  @usableFromInline var isCancelled = false
-
-  /// The handlers before this one have run, or were passed over for another verdict.
-  @usableFromInline var position: Int32 = 0
-
-  @usableFromInline var others: [Handler<Response>] = []
-
-  @inlinable init() {}
-
-  @inlinable var count: Int { hasFirst ? others.count + 1 : 0 }
-
-  @inlinable
-  mutating func append(_ handler: Handler<Response>) {
-    if hasFirst { others.append(handler) } else { first = handler }
-    hasFirst = true
-  }
-
-  /// Takes the next handler for a verdict into `handler`.
-  ///
-  /// The storage is released with the last handler that is left. When a verdict turns into a
-  /// cancellation, the handlers of a cancellation that were passed over get their turn.
-  @inlinable
-  mutating func take(
-    _ handler: inout Handler<Response>, for kind: Verdict.Kind, isLast: Bool
-  ) -> TakenHandler {
-    handler = next(for: kind)
-    guard let branch = handler.branch else { return .none }
-    if isLast, !others.isEmpty {
-      others = []
-      position = 1
-    }
-    return handler.isolation == nil ? .free(branch) : .isolated
-  }
-
-  @inlinable
-  mutating func next(for kind: Verdict.Kind) -> Handler<Response> {
-    if kind == .cancelled, !isCancelled {
-      isCancelled = true
-      position = 0
-    }
-    while position < count {
-      let index = Int(position)
-      position += 1
-      if index == 0 {
-        if kind.takes(first.branch) { return first.take() }
-      } else if kind.takes(others[index - 1].branch) {
-        return others[index - 1].take()
-      }
-    }
-    return .none
-  }
-
-  /// Puts the handler that was taken last back in its place.
-  mutating func putBack(_ handler: Handler<Response>) {
-    position -= 1
-    if position == 0 { first = handler } else { others[Int(position) - 1] = handler }
-  }
-
-  /// Forgets the handlers that were passed over, and returns them to be let go.
-  @inlinable
-  mutating func forget() -> Handlers {
-    var rest = Handlers()
-    rest.isCancelled = isCancelled
-    for index in Int(position)..<count {
-      rest.append(index == 0 ? first : others[index - 1])
-    }
-    let passed = self
-    self = rest
-    return passed
-  }
+  case success, failure, common, cancellation
+  /// A `finally`, which comes after all others.
+  case always
 }
 
 extension Verdict.Kind {
-  @inlinable
-  func takes(_ branch: HandlerBranch?) -> Bool {
+  /// Whether a handler of this branch is for the verdict. A `finally` is for each, and comes later.
+  func takes(_ branch: HandlerBranch) -> Bool {
     switch branch {
-    case .always: true
     case .success: self == .success
     case .failure: self == .failure
     case .common: self != .cancelled
     case .cancellation: self == .cancelled
-    case nil: false
+    case .always: false
     }
+  }
+}
+
+/// A closure that a client attached, or that receives an update, on its isolation.
+@usableFromInline
+struct Callback: Sendable {
+  /// Runs on the isolation that it is given, that of the closure, so no other code comes in between.
+  /// The verdict is nil for an update. Returns whether the closure takes notice of a failure.
+  @usableFromInline
+  typealias Call = @Sendable (Verdict?, isolated (any Actor)?) async -> Bool
+
+  let isolation: (any Actor)?
+  let call: Call
+
+  @usableFromInline
+  init(isolation: (any Actor)?, call: @escaping Call) {
+    self.isolation = isolation
+    self.call = call
+  }
+}
+
+/// A callback for the outcomes of one branch.
+@usableFromInline
+struct Handler<Callback: Sendable>: Sendable {
+  let branch: HandlerBranch
+  let callback: Callback
+}
+
+/// The handlers of an operation that have not run, in the order in which they were attached.
+///
+/// Two positions move through the list: one for the handlers of the outcome, and one for the
+/// handlers that come last, each a `finally`. A handler that was taken leaves a gap. So each method
+/// costs O(1) for each handler of the list, however often it is called, `append` aside.
+struct Handlers<Callback: Sendable>: Sendable {
+  private var list: [Handler<Callback>?] = []
+  /// Handlers of the outcome before this one were taken, or are for another verdict.
+  private var position: Int32 = 0
+  /// Each `finally` before this one was taken.
+  private var lastPosition: Int32 = 0
+  /// How many have not been taken.
+  private(set) var count: Int32 = 0
+
+  mutating func append(_ handler: Handler<Callback>) {
+    list.append(handler)
+    count += 1
+  }
+
+  /// Whether a handler of the outcome is left for a verdict of this kind.
+  mutating func hasNext(for kind: Verdict.Kind) -> Bool {
+    while position < list.count {
+      if let handler = list[Int(position)], kind.takes(handler.branch) { return true }
+      position += 1
+    }
+    return false
+  }
+
+  /// Takes the next handler of the outcome for a verdict of this kind.
+  mutating func takeNext(for kind: Verdict.Kind) -> Handler<Callback>? {
+    guard hasNext(for: kind) else { return nil }
+    position += 1
+    return take(at: position - 1)
+  }
+
+  /// Takes the next `finally`.
+  mutating func takeLast() -> Handler<Callback>? {
+    while lastPosition < list.count {
+      lastPosition += 1
+      if list[Int(lastPosition) - 1]?.branch == .always { return take(at: lastPosition - 1) }
+    }
+    return nil
+  }
+
+  private mutating func take(at position: Int32) -> Handler<Callback>? {
+    count -= 1
+    return list[Int(position)].take()
+  }
+
+  /// Puts the `finally` that was taken last back in its place.
+  mutating func putBack(_ handler: Handler<Callback>) {
+    lastPosition -= 1
+    list[Int(lastPosition)] = handler
+    count += 1
+  }
+
+  /// The verdict turns into a cancellation, whose handlers were passed over.
+  mutating func rewind() { position = 0 }
+
+  /// Forgets the handlers that were passed over, and returns them to be let go.
+  mutating func removeAll() -> [Handler<Callback>] {
+    let passed = list.compactMap(\.self)
+    self = Self()
+    return passed
   }
 }

@@ -10,7 +10,7 @@ import UseCaseInternals
 @usableFromInline
 struct OperationCore: ~Copyable, Sendable {
   typealias Machine = OperationMachine<
-    UnsafeContinuation<Bool, Never>, Task<Void, any Error>, OperationUpdate, EndListener
+    UnsafeContinuation<Bool, Never>, Task<Void, any Error>, Callback, EndListener
   >
 
   struct Guarded: Sendable {
@@ -105,10 +105,11 @@ struct OperationCore: ~Copyable, Sendable {
   @usableFromInline
   func giveBack(_ slot: FreeSlot?, releasing rest: () -> Void = {}) -> AfterBody {
     guard let slot else { return .nothing }
-    source.giveBack(slot)
+    let isListed = source.giveBack(slot)
     rest()
-    let (waiters, next) = withMachine { $0.wasGivenBack() }
+    let (waiters, next, unlisted) = withMachine { $0.wasGivenBack(isListed: isListed) }
     waiters.forEach { $0.resume(returning: true) }
+    if unlisted > 0 { source.unlist(unlisted) }
     return next
   }
 
@@ -135,7 +136,8 @@ struct OperationCore: ~Copyable, Sendable {
   /// - Parameters:
   ///   - verdict: The verdict of this outcome.
   ///   - isFromQueue: Whether the queue cancels the operation, and so knows of the outcome already.
-  func concludeEarly(_ verdict: Verdict, isFromQueue: Bool = false) {
+  /// - Returns: Whether the caller is to deliver.
+  func concludeEarly(_ verdict: Verdict, isFromQueue: Bool = false) -> Bool {
     let tellsFailure = verdict.kind == .failure && UseCaseQueue.tellsFailures
     var event: EventLine.Event?
     let outcome = withMachine { machine in
@@ -143,26 +145,22 @@ struct OperationCore: ~Copyable, Sendable {
       return machine.concludeEarly(
         verdict, sleeps: queue.policy.pause != nil, tellsFailure: tellsFailure)
     }
-    guard let outcome else { return }
+    guard let outcome else {
+      unlistIfDelivered()
+      return false
+    }
     // The queue hears of it first, so an observer that is told here finds that it has left.
-    if !isFromQueue { source.concludedEarly(as: verdict.kind) }
+    if !isFromQueue, source.concludedEarly(as: verdict.kind) { listed() }
     if let event { tell(event) }
     if outcome.isJobCancelled { outcome.job?.cancel() }
     outcome.waiters.forEach { $0.resume(returning: true) }
     outcome.parked?.resume(returning: true)
+    return outcome.delivers
   }
 
   // MARK: - Value and end
 
-  var isDeadlock: Bool { source.isDeadlock(isWaiting: state == .waiting) }
-
-  /// Whether the running code would wait for ever if it awaited the value here. A call fails then.
-  @usableFromInline
-  func failIfDeadlock(isCall: Bool) -> Bool {
-    guard isDeadlock else { return false }
-    if isCall { concludeEarly(.failure(UseCaseDeadlock())) }
-    return true
-  }
+  @usableFromInline var isDeadlock: Bool { source.isDeadlock(isWaiting: state == .waiting) }
 
   /// Waits for the outcome, and for the slot to be given back unless the outcome came early.
   nonisolated(nonsending) func awaitValue() async {
@@ -184,10 +182,9 @@ struct OperationCore: ~Copyable, Sendable {
     }
   }
 
-  /// The task that awaits the value is cancelled, and in the call form the operation with it.
+  /// The task that awaits the value is cancelled.
   @usableFromInline
-  func abandon(_ wait: borrowing ValueWait, isCall: Bool) {
-    if isCall { concludeEarly(.cancelled(.requested)) }
+  func abandon(_ wait: borrowing ValueWait) {
     wait.abandon()
     abandon(wait.key)
   }
@@ -207,15 +204,36 @@ struct OperationCore: ~Copyable, Sendable {
 
   // MARK: - Delivery
 
+  /// Attaches a handler for `member`. Returns whether the caller is to deliver.
   @usableFromInline
-  func attach(_ branch: HandlerBranch, store: () -> Void) -> Bool {
-    withMachine { machine in
-      store()
-      return machine.attach(branch)
+  func attach(_ handler: Handler<Callback>, to member: any QueueMember) -> Bool {
+    var next = withMachine { $0.attach(handler, isListed: !queue.policy.deliversOnlyNewest) }
+    if next == .list {
+      // Listed first, so that an operation that is executed after this call finds the handler.
+      source.list(member)
+      next = withMachine { machine in
+        machine.noteListing()
+        return machine.attach(handler, isListed: true)
+      }
+      unlistIfDelivered()
     }
+    return next == .deliver
   }
 
-  func attachStart(_ handler: OperationUpdate) -> Machine.AfterAttaching {
+  /// The queue has listed the operation until its handlers have begun.
+  private func listed() {
+    withMachine { $0.noteListing() }
+    unlistIfDelivered()
+  }
+
+  /// The queue unlists the operation if none of its handlers is left.
+  private func unlistIfDelivered() {
+    guard queue.policy.deliversOnlyNewest else { return }
+    let unlisted = withMachine { $0.takeListings() }
+    if unlisted > 0 { source.unlist(unlisted) }
+  }
+
+  func attachStart(_ handler: Callback) -> Machine.AfterAttaching {
     withMachine { $0.attachStart(handler) }
   }
 
@@ -233,35 +251,27 @@ struct OperationCore: ~Copyable, Sendable {
   /// The verdict, once, if it is a failure that nobody has handled.
   var unhandledVerdict: Verdict? { withMachine { $0.takeUnhandled() } }
 
-  func report(_ update: OperationUpdate) -> Bool { withMachine { $0.report(update) } }
+  func report(_ update: Callback) -> Bool { withMachine { $0.report(update) } }
 
   @usableFromInline
-  func next(
-    take: (Verdict.Kind, _ isLast: Bool) -> TakenHandler
-  ) -> DeliveryStep<OperationUpdate, EndListener> {
-    change { $0.next(take: take) }
+  func next() -> DeliveryStep<Callback, EndListener> {
+    let step = change { $0.next() }
+    unlistIfDelivered()
+    return step
   }
 
-  /// The last handler has run. Returns whether that was all.
-  @usableFromInline func endIfDone() -> Bool { withMachine { $0.endIfDone() } }
-
+  /// A handler is about to begin on its isolation. Returns the verdict that it is given, nil if it
+  /// may not begin.
   @usableFromInline
-  func handlerBegins(_ branch: HandlerBranch) -> Bool { withMachine { $0.handlerBegins(branch) } }
-
-  func putBack(_ body: () -> Void) {
-    withMachine {
-      body()
-      $0.putBack()
-    }
+  func begin(_ handler: Handler<Callback>) -> Verdict? {
+    let verdict = withMachine { $0.begin(handler) }
+    unlistIfDelivered()
+    return verdict
   }
 
   var mayReceive: Bool { withMachine { $0.mayReceive } }
 
-  @usableFromInline
-  func verdict(of kind: Verdict.Kind) -> Verdict? { withMachine { $0.verdict(of: kind) } }
-
-  /// Runs `body` under the lock of the machine. It changes the list of handlers, or reads or takes
-  /// the use case.
+  /// Runs `body` under the lock of the machine. It reads or takes the use case.
   @usableFromInline
   func underLock(_ body: () -> Void) { withMachine { _ in body() } }
 

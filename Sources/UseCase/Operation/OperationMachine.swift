@@ -2,13 +2,13 @@
 ///
 /// Small machines do the work: ``SlotLife``, ``VerdictLife``, ``WaiterLine``, ``Delivery`` and
 /// ``EventLine``. This machine joins them. The delivery of the handlers begins when the queue has
-/// the slot back.
+/// the slot back, or at once after an early outcome.
 ///
 /// The machine decides, and its owner acts once the lock is released. `Waiter` is a suspended task,
-/// `Job` the task of the body, `Update` an update or a handler of the start on its way, and
-/// `Listener` waits for the end.
+/// `Job` the task of the body, `Callback` a handler or an update on its way, and `Listener` waits
+/// for the end.
 struct OperationMachine<
-  Waiter: Sendable, Job: Sendable, Update: Sendable, Listener: Sendable
+  Waiter: Sendable, Job: Sendable, Callback: Sendable, Listener: Sendable
 >: Sendable {
   /// The consequences of an early outcome.
   struct EarlyOutcome: Sendable {
@@ -20,7 +20,19 @@ struct OperationMachine<
     let job: Job?
     let isJobCancelled: Bool
     /// Let these go: handlers of a start that never comes.
-    let startHandlers: [Update]
+    let startHandlers: [Callback]
+    /// Deliver: there are handlers for the outcome.
+    let delivers: Bool
+  }
+
+  /// The next step of the caller that has attached a handler.
+  enum AfterAttach: Equatable {
+    /// Nothing: the handler runs later.
+    case nothing
+    /// Deliver.
+    case deliver
+    /// Let the queue list the operation, and attach the handler then.
+    case list
   }
 
   /// The next step of the caller that has attached a handler of the start.
@@ -38,7 +50,7 @@ struct OperationMachine<
   private var verdictLife = VerdictLife<Job>()
   private var slot = SlotLife<Waiter>()
   private var waiters = WaiterLine<Waiter>()
-  private var delivery = Delivery<Update, Listener>()
+  private var delivery = Delivery<Callback, Listener>()
   private var events: EventLine
   /// Why an operation that the body has called was cancelled, most recently.
   private var callReason: UseCaseCancellation?
@@ -119,11 +131,19 @@ extension OperationMachine {
     return FreeSlot(kind: verdict.kind)
   }
 
-  /// The queue has the slot back. Returns the tasks that await the value, and what the caller does.
+  /// The queue has the slot back.
+  ///
+  /// - Parameter isListed: Whether the queue lists the operation until its handlers have begun.
+  /// - Returns: The tasks that await the value, what the caller does, and how many listings the
+  ///   queue takes back.
   @inline(__always)
-  mutating func wasGivenBack() -> (waiters: WaiterLine<Waiter>, next: AfterBody) {
+  mutating func wasGivenBack(
+    isListed: Bool
+  ) -> (waiters: WaiterLine<Waiter>, next: AfterBody, unlisted: Int32) {
     slot.wasGivenBack()
-    return (waiters.removeAll(), afterBody())
+    // After an early outcome it is listed already.
+    if isListed, !verdictLife.isEarly { delivery.noteListing() }
+    return (waiters.removeAll(), afterBody(), takeListings())
   }
 
   @inline(__always)
@@ -162,18 +182,17 @@ extension OperationMachine {
     _ verdict: Verdict, sleeps: Bool, tellsFailure: Bool = false
   ) -> EarlyOutcome? {
     if let earlier = verdictLife.verdict {
-      // A superseded operation that has a verdict was done in time: its handlers run.
-      if case .cancelled(let reason) = verdict, reason != .superseded {
-        delivery.silence(reason, after: earlier.kind)
-      }
+      if case .cancelled(let reason) = verdict { delivery.silence(reason, after: earlier.kind) }
       return nil
     }
     let isJobCancelled = slot.isOccupied || sleeps
     let job = verdictLife.concludeEarly(verdict, cancelsJob: isJobCancelled)
     announceOutcome(tellsFailure: tellsFailure)
+    let startHandlers = slot.hasBegun ? [] : delivery.takeUpdates()
     return EarlyOutcome(
       waiters: waiters.removeAll(), parked: slot.takeParked(), job: job,
-      isJobCancelled: isJobCancelled, startHandlers: slot.hasBegun ? [] : delivery.takeUpdates())
+      isJobCancelled: isJobCancelled, startHandlers: startHandlers,
+      delivers: delivery.claim(for: verdict.kind))
   }
 
   @inline(__always)
@@ -204,14 +223,38 @@ extension OperationMachine {
 // MARK: - Delivery
 
 extension OperationMachine {
-  /// A handler was attached. Returns whether the caller is to deliver.
-  mutating func attach(_ branch: HandlerBranch) -> Bool {
-    delivery.attach(branch)
-    return slot.isGivenBack && delivery.claim()
+  /// The verdict, when the handlers for it may run.
+  @inline(__always)
+  private var deliverable: Verdict.Kind? {
+    slot.isGivenBack || verdictLife.isEarly ? verdict?.kind : nil
+  }
+
+  /// The queue lists the operation until its handlers have begun.
+  mutating func noteListing() { delivery.noteListing() }
+
+  /// Returns how often the queue lists the operation in vain: no handler of the outcome is left.
+  mutating func takeListings() -> Int32 {
+    verdict.map { delivery.takeListings(for: $0.kind) } ?? 0
+  }
+
+  /// A handler is attached.
+  ///
+  /// - Parameters:
+  ///   - handler: The handler.
+  ///   - isListed: Whether the queue has listed the operation for it, or lists none.
+  /// - Returns: What the caller does next.
+  mutating func attach(_ handler: Handler<Callback>, isListed: Bool) -> AfterAttach {
+    guard let kind = deliverable else {
+      delivery.attach(handler)
+      return .nothing
+    }
+    guard isListed || !delivery.isToBeListed(handler.branch, for: kind) else { return .list }
+    delivery.attach(handler)
+    return (slot.isGivenBack ? delivery.claim() : delivery.claim(for: kind)) ? .deliver : .nothing
   }
 
   /// A handler of the start was attached.
-  mutating func attachStart(_ handler: Update) -> AfterAttaching {
+  mutating func attachStart(_ handler: Callback) -> AfterAttaching {
     if slot.isGivenBack { return .attachAsCommon }
     guard verdictLife.isOpen || slot.hasBegun else { return .nothing }
     delivery.add(handler)
@@ -219,7 +262,7 @@ extension OperationMachine {
   }
 
   /// The body reports. Returns whether the caller is to deliver.
-  mutating func report(_ update: Update) -> Bool {
+  mutating func report(_ update: Callback) -> Bool {
     guard verdictLife.isOpen else { return false }
     delivery.add(update)
     return delivery.claim()
@@ -233,18 +276,12 @@ extension OperationMachine {
   }
 
   /// Decides what the task that delivers does next.
-  ///
-  /// - Parameter take: Takes the next handler for a verdict.
-  /// - Returns: The next step.
-  mutating func next(
-    take: (Verdict.Kind, _ isLast: Bool) -> TakenHandler
-  ) -> DeliveryStep<Update, Listener> {
-    delivery.next(for: slot.isGivenBack ? verdict?.kind : nil, events: &events, take: take)
+  mutating func next() -> DeliveryStep<Callback, Listener> {
+    delivery.next(for: deliverable, isOver: slot.isGivenBack, events: &events)
   }
 
-  /// The last handler has run. Returns whether that was all: else `next` says what is left to do.
   @inline(__always)
-  mutating func endIfDone() -> Bool { !events.isObserved && delivery.endIfDone() }
+  private mutating func endIfDone() -> Bool { !events.isObserved && delivery.endIfDone() }
 
   /// The failure is handled.
   mutating func failureIsHandled() { delivery.failureIsHandled() }
@@ -252,18 +289,12 @@ extension OperationMachine {
   /// Returns the verdict, once, if it is a failure that nobody has handled.
   mutating func takeUnhandled() -> Verdict? { delivery.sendNotice() ? verdict : nil }
 
-  /// Returns the verdict that a handler is given that was taken for a verdict of this kind.
-  @inline(__always)
-  func verdict(of kind: Verdict.Kind) -> Verdict? {
-    if kind == .cancelled, let silence = delivery.silence { return .cancelled(silence) }
-    return verdict
+  /// A handler is about to begin on its isolation. Returns the verdict that it is given, nil if it
+  /// may not begin.
+  mutating func begin(_ handler: Handler<Callback>) -> Verdict? {
+    guard let verdict, delivery.begin(handler, for: verdict.kind) else { return nil }
+    return delivery.silence.map(Verdict.cancelled) ?? verdict
   }
-
-  /// A handler is about to begin on its isolation. Returns whether it may.
-  mutating func handlerBegins(_ branch: HandlerBranch) -> Bool { delivery.handlerBegins(branch) }
-
-  /// A `finally` that was silenced on its way goes back to its place in the list.
-  mutating func putBack() { delivery.putBack() }
 
   /// Whether an update that is about to be received may be.
   @inline(__always) var mayReceive: Bool {

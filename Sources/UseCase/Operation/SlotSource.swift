@@ -54,15 +54,28 @@ struct SlotSource: ~Copyable, Sendable {
   }
 
   /// The operation has an early outcome. The queue counts no guests, but a run has guests among its
-  /// riders.
-  func concludedEarly(as kind: Verdict.Kind) {
+  /// riders. Returns whether the queue lists the operation until its handlers have begun.
+  func concludedEarly(as kind: Verdict.Kind) -> Bool {
     guard isGuest else { return queue.concludedEarly(ticket, as: kind) }
     queue.ridersKeeper?.concludedEarly(ticket.id)
+    return false
   }
 
+  /// Gives the slot back. Returns whether the queue lists the operation until its handlers have
+  /// begun.
   @inline(__always)
-  func giveBack(_ slot: FreeSlot) {
-    guard let host = dependents?.host else { return queue.giveBack(ticket, as: slot.kind) }
-    host.exit()
+  func giveBack(_ slot: FreeSlot) -> Bool {
+    if let host = dependents?.host {
+      host.exit()
+      return false
+    }
+    queue.giveBack(ticket, as: slot.kind)
+    return queue.policy.deliversOnlyNewest && slot.kind != .cancelled
   }
+
+  /// Handlers of the outcome are left: an incoming operation may supersede the operation.
+  func list(_ member: any QueueMember) { queue.list(member, ticket.id) }
+
+  /// No handler of the outcome is left, of those for which the queue lists the operation so often.
+  func unlist(_ count: Int32) { queue.unlist(ticket.id, count) }
 }

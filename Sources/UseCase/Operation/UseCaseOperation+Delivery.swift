@@ -14,68 +14,14 @@ extension UseCaseOperation {
     await Slot.local.withValue(Slot.Holder.nobody) { await deliverHere() }
   }
 
-  /// Delivers, one step after the other, until nothing is left.
-  ///
-  /// - Parameter response: The response of the body, if it is at hand. Reading the stored one takes
-  ///   longer.
-  @inlinable @inline(__always)
-  nonisolated(nonsending) func deliverHere(_ response: Response? = nil) async {
-    var handler = Handler<Response>.none
-    while true {
-      switch core.next(take: { handlers.take(&handler, for: $0, isLast: $1) }) {
-      case .updates(let updates):
-        await receive(updates)
-      case .handler(let kind, let isIsolated, let isLast):
-        let outcome: UseCaseOutcome<Response>
-        if kind == .success, let response {
-          outcome = .success(response)
-        } else {
-          outcome = self.outcome(of: kind)
-        }
-        // At the end of this scope the handler is released, before the end can be seen.
-        do {
-          let handler = handler.take()
-          if isIsolated, let isolation = handler.isolation, let branch = handler.branch {
-            await callHandler(handler, branch, with: outcome, on: isolation)
-          } else if await handler.call(with: outcome) {
-            core.failureIsHandled()
-          }
-        }
-        if isLast, core.endIfDone() { return }
-      case .forget:
-        forgetHandlers()
-      case .unhandledFailure:
-        reportFailure()
-        return
-      case .listeners(let listeners):
-        for listener in listeners { listener.tell(id) }
-      case .done:
-        return
-      }
-    }
-  }
-
-  @inlinable @inline(never)
-  func outcome(of kind: Verdict.Kind) -> UseCaseOutcome<Response> {
-    let verdict = kind == .success ? .success : core.verdict(of: kind)
-    guard let verdict, let outcome = outcome(of: verdict) else {
-      preconditionFailure("A handler is taken when there is an outcome.")
-    }
-    return outcome
-  }
-
-  /// Forgets the handlers that were passed over, and releases them outside of the lock.
-  @inlinable @inline(never)
-  func forgetHandlers() {
-    var passed = Handlers<Response>()
-    core.underLock { passed = handlers.forget() }
-    withExtendedLifetime(passed) {}
+  @usableFromInline
+  nonisolated(nonsending) func deliverHere() async {
+    if await core.deliver() { reportFailure() }
   }
 
   /// Tells of a failure that nobody has handled, after a while. A body that fails at once may
   /// return before `execute` does, and its handlers are attached after that.
-  @usableFromInline @inline(never)
-  func reportFailure() {
+  private func reportFailure() {
     Task {
       try? await ContinuousClock().sleep(for: .milliseconds(100))
       guard case .failure(let error)? = core.unhandledVerdict else { return }
@@ -84,44 +30,51 @@ extension UseCaseOperation {
     }
   }
 
-  /// Asks on the isolation of the handler whether it may begin, and calls it. No other code of this
-  /// isolation comes in between.
-  @inlinable
-  func callHandler(
-    _ handler: Handler<Response>, _ branch: HandlerBranch,
-    with outcome: UseCaseOutcome<Response>, on isolation: isolated any Actor
-  ) async {
-    // A handler that was taken for a cancellation is not silenced by one.
-    let asked: HandlerBranch = if case .cancelled = outcome { .cancellation } else { branch }
-    guard core.handlerBegins(asked) else {
-      if branch == .always { putBack(handler) }
-      return
-    }
-    if await handler.call(with: outcome) { core.failureIsHandled() }
+  /// Gives the operation an early outcome, before its body has returned.
+  @usableFromInline
+  func concludeEarly(_ verdict: Verdict, isFromQueue: Bool = false) {
+    if core.concludeEarly(verdict, isFromQueue: isFromQueue) { deliverInAnotherTask() }
   }
-
-  /// Not inlined, because its closure would take room in the frame of the task.
-  @usableFromInline @inline(never)
-  func putBack(_ handler: Handler<Response>) { core.putBack { handlers.putBack(handler) } }
 
   /// The body reports an update.
-  func report(_ update: OperationUpdate) {
+  func report(_ update: Callback) {
     if core.report(update) { Task { await deliver() } }
   }
+}
 
-  /// Receives the updates, until a cancellation keeps one back.
-  @usableFromInline @inline(never)
-  nonisolated(nonsending) func receive(_ updates: [OperationUpdate]) async {
-    for update in updates {
-      guard await receive(update, on: update.isolation) else { break }
+extension OperationCore {
+  /// Delivers, one step after the other, until nothing is left. Returns whether a failure is left
+  /// that nobody has handled yet.
+  @usableFromInline
+  nonisolated(nonsending) func deliver() async -> Bool {
+    while true {
+      switch next() {
+      case .updates(let updates):
+        for update in updates {
+          guard await receive(update, on: update.isolation) else { break }
+        }
+      // The handler is released with this call, before the end can be seen.
+      case .handler(let handler): await run(handler, on: handler.callback.isolation)
+      case .forget(let handlers): withExtendedLifetime(handlers) {}
+      case .unhandledFailure: return true
+      case .listeners(let listeners):
+        for listener in listeners { listener.tell(source.ticket.id) }
+      case .done: return false
+      }
     }
   }
 
-  private func receive(
-    _ update: OperationUpdate, on isolation: isolated (any Actor)?
-  ) async -> Bool {
-    guard core.mayReceive else { return false }
-    await update.receive()
+  /// Asks on the isolation of the handler whether it may begin, and calls it. No other code of this
+  /// isolation comes in between.
+  private func run(_ handler: Handler<Callback>, on isolation: isolated (any Actor)?) async {
+    guard let verdict = begin(handler) else { return }
+    if await handler.callback.call(verdict, isolation) { failureIsHandled() }
+  }
+
+  /// Receives an update, unless a cancellation keeps it back.
+  private func receive(_ update: Callback, on isolation: isolated (any Actor)?) async -> Bool {
+    guard mayReceive else { return false }
+    _ = await update.call(nil, isolation)
     return true
   }
 }

@@ -7,7 +7,10 @@ extension UseCaseOperation {
   public func then(
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (Response) -> Void
   ) -> Self {
-    attach(.then(handler))
+    attach(.success, on: handler.isolation) { [self] _, _ in
+      if let response { await handler(response.value) }
+      return false
+    }
   }
 
   /// Runs `handler` with the error when the operation fails.
@@ -18,7 +21,11 @@ extension UseCaseOperation {
   public func `catch`(
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (any Error) -> Void
   ) -> Self {
-    attach(.failure(handler))
+    attach(.failure, on: handler.isolation) { verdict, _ in
+      guard case .failure(let error)? = verdict else { return false }
+      await handler(error)
+      return true
+    }
   }
 
   /// Runs `handler` with the error when the operation fails with a `Failure`. Other handlers still
@@ -33,12 +40,11 @@ extension UseCaseOperation {
     _ type: Failure.Type,
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (Failure) -> Void
   ) -> Self {
-    attach(
-      .typedFailure(handler.isolation) { error in
-        guard let error = error as? Failure else { return false }
-        await handler(error)
-        return true
-      })
+    attach(.failure, on: handler.isolation) { verdict, _ in
+      guard case .failure(let error as Failure)? = verdict else { return false }
+      await handler(error)
+      return true
+    }
   }
 
   /// Runs `handler` when the operation succeeds or fails.
@@ -49,10 +55,15 @@ extension UseCaseOperation {
   public func common(
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable () -> Void
   ) -> Self {
-    attach(.common(handler))
+    attach(.common, on: handler.isolation) { _, _ in
+      await handler()
+      return false
+    }
   }
 
-  /// Runs `handler` with the reason when the operation is cancelled.
+  /// Runs `handler` with the reason when the operation is cancelled, at once.
+  ///
+  /// The body may still be unwinding. To wait for its return, use `finally`.
   ///
   /// - Parameter handler: Runs at most once, in the isolation of the code that attaches it.
   /// - Returns: The operation itself.
@@ -61,10 +72,15 @@ extension UseCaseOperation {
     @_inheritActorContext _ handler:
       @escaping @isolated(any) @Sendable (UseCaseCancellation) -> Void
   ) -> Self {
-    attach(.cancellation(handler))
+    attach(.cancellation, on: handler.isolation) { verdict, _ in
+      if case .cancelled(let reason)? = verdict { await handler(reason) }
+      return false
+    }
   }
 
-  /// Runs `handler` whatever the outcome is.
+  /// Runs `handler` whatever the outcome is, when the body has returned and the slot is free.
+  ///
+  /// The handler comes after every `then`, `catch`, `common` and `onCancel` that is attached.
   ///
   /// - Parameter handler: Runs exactly once, in the isolation of the code that attaches it.
   /// - Returns: The operation itself.
@@ -72,10 +88,14 @@ extension UseCaseOperation {
   public func finally(
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable () -> Void
   ) -> Self {
-    attach(.finally(handler))
+    attach(.always, on: handler.isolation) { _, _ in
+      await handler()
+      return false
+    }
   }
 
-  /// Runs `handler` with the outcome, whatever it is.
+  /// Runs `handler` with the outcome, whatever it is, when the body has returned and the slot is
+  /// free.
   ///
   /// Use this handler to stop a progress indicator. Keep the indicator running if the operation was
   /// superseded or dropped, because another operation goes on:
@@ -101,7 +121,11 @@ extension UseCaseOperation {
     @_inheritActorContext _ handler:
       @escaping @isolated(any) @Sendable (UseCaseOutcome<Response>) -> Void
   ) -> Self {
-    attach(.outcome(handler))
+    attach(.always, on: handler.isolation) { [self] verdict, _ in
+      guard let outcome = verdict.flatMap(outcome(of:)) else { return false }
+      await handler(outcome)
+      return true
+    }
   }
 
   /// Runs `handler` when the body begins, before any update and any other handler.
@@ -116,20 +140,28 @@ extension UseCaseOperation {
   public func onStart(
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable () -> Void
   ) -> Self {
-    switch core.attachStart(OperationUpdate(isolation: handler.isolation) { await handler() }) {
+    let callback = Callback(isolation: handler.isolation) { _, _ in
+      await handler()
+      return false
+    }
+    switch core.attachStart(callback) {
     case .nothing: break
     case .deliver: deliverInAnotherTask()
     // An operation that was cancelled before its body began runs neither handler.
-    case .attachAsCommon: return attach(.common(handler))
+    case .attachAsCommon: return attach(Handler(branch: .common, callback: callback))
     }
     return self
   }
 
-  @inlinable
-  func attach(_ handler: Handler<Response>) -> Self {
-    guard let branch = handler.branch else { preconditionFailure("There is no handler to attach.") }
-    let delivers = core.attach(branch) { handlers.append(handler) }
-    if delivers { deliverInAnotherTask() }
+  @usableFromInline
+  func attach(
+    _ branch: HandlerBranch, on isolation: (any Actor)?, _ call: @escaping Callback.Call
+  ) -> Self {
+    attach(Handler(branch: branch, callback: Callback(isolation: isolation, call: call)))
+  }
+
+  private func attach(_ handler: Handler<Callback>) -> Self {
+    if core.attach(handler, to: self) { deliverInAnotherTask() }
     return self
   }
 }

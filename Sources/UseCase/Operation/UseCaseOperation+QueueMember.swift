@@ -20,11 +20,11 @@ extension UseCaseOperation: QueueMember {
   func grant() { core.grant() }
 
   @usableFromInline
-  func cancel(_ reason: UseCaseCancellation) { core.concludeEarly(.cancelled(reason)) }
+  func cancel(_ reason: UseCaseCancellation) { concludeEarly(.cancelled(reason)) }
 
   @usableFromInline
   func cancelFromQueue(_ reason: UseCaseCancellation) {
-    core.concludeEarly(.cancelled(reason), isFromQueue: true)
+    concludeEarly(.cancelled(reason), isFromQueue: true)
   }
 
   @usableFromInline

@@ -77,15 +77,11 @@ extension UseCaseOperation {
   func run(_ start: BodyStart) async {
     // The remains of the body are released before the end can be seen.
     let next: AfterBody
-    var returned: Response?
     if start != .skip {
       if start == .runAndDeliver { deliverInAnotherTask() }
       let freed: FreeSlot?
       do {
-        let response = try await body()
-        freed = succeed(with: response)
-        // A response that comes too late goes with the body.
-        if freed?.kind == .success { returned = response }
+        freed = succeed(with: try await body())
       } catch {
         freed = core.fail(error)
       }
@@ -94,7 +90,7 @@ extension UseCaseOperation {
       next = skipBody()
     }
     switch next {
-    case .deliver where core.source.dependents == nil: await deliverHere(returned)
+    case .deliver where core.source.dependents == nil: await deliverHere()
     // The task of a call has inherited the slot of its caller.
     case .deliver: await deliver()
     case .deliverInAnotherTask: deliverInAnotherTask()
@@ -142,7 +138,7 @@ extension UseCaseOperation {
     // A task made inside the slot would hold the operation, as a task-local value.
     return Slot.local.withValue(Slot.Holder.nobody) {
       Task { [weak self] in
-        try? await sleep { self?.core.concludeEarly(.failure(UseCaseTimeout(duration: duration))) }
+        try? await sleep { self?.concludeEarly(.failure(UseCaseTimeout(duration: duration))) }
       }
     }
   }

@@ -8,10 +8,11 @@
 /// ```
 ///
 /// A handler runs in the isolation of the code that attaches it: on the main actor, or on another
-/// actor if the closure uses that actor's state. Otherwise it runs on no actor. Handlers of the
-/// outcome run one at a time, in the order in which they were attached, and the slot of the
-/// operation is free before they run. ``onStart(_:)`` and updates come first: they don't wait for
-/// the body to return.
+/// actor if the closure uses that actor's state. Otherwise it runs on no actor. ``onStart(_:)`` and
+/// updates come first. `then`, `catch`, `common` and `onCancel` run when there is an outcome: after a
+/// success or a failure of the body as soon as its slot is free, after a cancellation or a timeout at
+/// once. Each `finally` runs last, when the body has returned and the slot is free. At each of these
+/// moments, handlers run one at a time, in the order in which they were attached.
 ///
 /// Releasing an operation doesn't cancel it.
 public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Sendable, Identifiable {
@@ -31,10 +32,6 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   /// The long form of the type has no value at first, so the initializer need not release one.
   @exclusivity(unchecked) @usableFromInline
   nonisolated(unsafe) var useCase: Optional<any UseCase<Request, Response>>
-
-  /// Changed only by closures that the core runs under its lock.
-  @exclusivity(unchecked) @usableFromInline
-  nonisolated(unsafe) var handlers = Handlers<Response>()
 
   /// Written only by the task of the body, before the verdict of success. Others read it only after
   /// this verdict, so the task may take back a response that came after another one.
@@ -81,12 +78,16 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   /// The value; `isCall` cancels the operation with the task that awaits it.
   @inlinable @inline(__always)
   nonisolated(nonsending) func value(isCall: Bool) async throws -> Response {
-    if core.failIfDeadlock(isCall: isCall) { throw UseCaseDeadlock() }
+    if core.isDeadlock {
+      if isCall { concludeEarly(.failure(UseCaseDeadlock())) }
+      throw UseCaseDeadlock()
+    }
     let wait = core.nextWait()
     let isSettled = await withTaskCancellationHandler {
       await withUnsafeContinuation { core.awaitValue($0, wait) }
     } onCancel: {
-      core.abandon(wait, isCall: isCall)
+      if isCall { concludeEarly(.cancelled(.requested)) }
+      core.abandon(wait)
     }
     // A call may be cancelled when the operation has just concluded, or just before it is awaited.
     guard isSettled, !(isCall && Task.isCancelled), let outcome else { throw CancellationError() }
@@ -122,7 +123,7 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   /// Cancelling an operation again has no effect. `cancel()` also has no effect once the operation
   /// has run all its handlers, or has begun the last `then`, `catch` or `common` for its outcome,
   /// or has none of these and has begun a `finally`.
-  public func cancel() { core.concludeEarly(.cancelled(.requested)) }
+  public func cancel() { concludeEarly(.cancelled(.requested)) }
 
   @inlinable @inline(__always)
   func outcome(of verdict: Verdict) -> UseCaseOutcome<Response>? {

@@ -25,7 +25,7 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
     let admission: Admission
     /// The time at which the member is `ready`, if it pauses first.
     let endOfPause: Duration?
-    /// These give way, the oldest first.
+    /// These give way, the oldest first. Some may have an outcome already.
     let superseded: Few<Member>
   }
 
@@ -37,9 +37,19 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
     var idle = Few<Idler>.none
   }
 
+  /// A member with an outcome, as long as handlers for it have not begun.
+  private struct Undelivered: Sendable {
+    let id: UseCaseOperationID
+    let member: Member
+    /// How often it was listed.
+    var count: Int32
+  }
+
   let policy: UseCaseQueue.Policy
   private(set) var isSuspended = false
   private var seats = SeatTable<Member>()
+  /// The oldest first, only where a policy delivers only the newest.
+  private var undelivered: [Undelivered] = []
   private var (succeeded, failed, cancelled) = (0, 0, 0)
   private var idlers = Few<Idler>.none
   /// The earliest time of the next start, where the policy keeps an interval between two.
@@ -71,14 +81,9 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
     let endOfPause = now.flatMap { policy.endOfPause(at: $0, nextStart: nextStart) }
     let decision = policy.decision(
       holding: holding, live: seats.live.count, waiting: seats.waiting.count,
-      isHeldBack: isSuspended || endOfPause != nil)
+      undelivered: undelivered.count, isHeldBack: isSuspended || endOfPause != nil)
     var superseded = Few<Member>.none
-    for _ in 0..<decision.supersededLive {
-      superseded.append(unwind(oldest(of: seats.live)))
-    }
-    for _ in 0..<decision.supersededWaiting {
-      superseded.append(dismiss(oldest(of: seats.waiting), as: .cancelled))
-    }
+    for _ in 0..<decision.superseded { superseded.append(supersedeOldest()) }
     var seat = 0
     switch decision.admission {
     case .start:
@@ -94,11 +99,18 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
       endOfPause: endOfPause, superseded: superseded)
   }
 
-  private func oldest(of line: SeatTable<Member>.Line) -> Int {
-    guard let seat = line.first else {
-      preconditionFailure("A policy supersedes no more members than there are.")
+  /// The oldest member gives way. Members start in the order of their admission, so live ones are
+  /// older than those that wait.
+  private mutating func supersedeOldest() -> Member {
+    let live = policy.deliversOnlyNewest ? seats.live.first : nil
+    if let first = undelivered.first, live.map({ first.id < seats.id(at: $0) }) ?? true {
+      return undelivered.removeFirst().member
     }
-    return seat
+    if let live { return unwind(live) }
+    guard let waiting = seats.waiting.first else {
+      preconditionFailure("\(policy) supersedes no more members than there are.")
+    }
+    return dismiss(waiting, as: .cancelled)
   }
 
   /// Runs any other event. `now` is needed if the policy has a pause.
@@ -120,7 +132,9 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
   mutating func concludedEarly(_ ticket: QueueTicket, as kind: Verdict.Kind) -> Release? {
     guard let (seat, stage) = seats.find(ticket) else { return nil }
     switch stage {
-    case .live: _ = unwind(seat)
+    case .live:
+      let member = unwind(seat)
+      if policy.deliversOnlyNewest, kind != .cancelled { list(member, ticket.id) }
     case .waiting:
       _ = dismiss(seat, as: kind)
       return release()
@@ -145,9 +159,31 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
   ) -> Release? {
     guard let (seat, stage) = seats.find(ticket) else { return nil }
     if case .waiting = stage { return concludedEarly(ticket, as: kind) }
+    // One that unwinds is listed since its early outcome, if it is to be.
+    if policy.deliversOnlyNewest, kind != .cancelled, case .live = stage {
+      list(seats.member(at: seat), ticket.id)
+    }
     seats.vacate(seat, from: stage)
     count(kind)
     return release()
+  }
+
+  /// Lists a member with an outcome, because a handler for it is left.
+  mutating func list(_ member: Member, _ id: UseCaseOperationID) {
+    let index = undelivered.lastIndex { $0.id <= id }
+    if let index, undelivered[index].id == id {
+      undelivered[index].count += 1
+    } else {
+      undelivered.insert(
+        Undelivered(id: id, member: member, count: 1), at: index.map { $0 + 1 } ?? 0)
+    }
+  }
+
+  /// Takes back so many listings. Returns the member, to be let go, if no other is left.
+  mutating func unlist(_ id: UseCaseOperationID, _ count: Int32) -> Member? {
+    guard let index = undelivered.firstIndex(where: { $0.id == id }) else { return nil }
+    undelivered[index].count -= count
+    return undelivered[index].count > 0 ? nil : undelivered.remove(at: index).member
   }
 
   /// Returns all members, those that run before those that wait. The latter leave.

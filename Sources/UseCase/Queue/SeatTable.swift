@@ -35,8 +35,7 @@ struct SeatTable<Member: Sendable>: Sendable {
 
   fileprivate struct Seat {
     var member: Member?
-    /// The lower half of the identity of the member.
-    let id: UInt32
+    let id: UseCaseOperationID
     var previous = SeatLink.none
     var next = SeatLink.none
     /// Nil if the seat is free, and has no member.
@@ -61,7 +60,7 @@ struct SeatTable<Member: Sendable>: Sendable {
   /// Returns the seat of the ticket and the stage of its member, nil if that has left.
   @inline(__always) func find(_ ticket: QueueTicket) -> (seat: Int, stage: Stage)? {
     let seat = Int(ticket.seat)
-    guard seat < seats.count, seats[seat].id == UInt32(truncatingIfNeeded: ticket.id.number),
+    guard seat < seats.count, seats[seat].id == ticket.id,
       let stage = seats[seat].stage
     else { return nil }
     return (seat, stage)
@@ -71,6 +70,8 @@ struct SeatTable<Member: Sendable>: Sendable {
     guard let member = seats[seat].member else { preconditionFailure("A free seat has no member.") }
     return member
   }
+
+  @inline(__always) func id(at seat: Int) -> UseCaseOperationID { seats[seat].id }
 
   /// Returns the members of a line, the oldest first.
   func members(of line: Line) -> some Sequence<Member> {
@@ -87,7 +88,7 @@ struct SeatTable<Member: Sendable>: Sendable {
     _ member: Member, id: UseCaseOperationID, stage: Stage, isReady: Bool = true
   ) -> Int {
     let taken = Seat(
-      member: member, id: UInt32(truncatingIfNeeded: id.number), stage: stage, isReady: isReady)
+      member: member, id: id, stage: stage, isReady: isReady)
     let seat = free.index ?? seats.count
     if free.index == nil {
       seats.append(consume taken)

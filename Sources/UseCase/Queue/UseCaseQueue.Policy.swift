@@ -28,7 +28,8 @@ extension UseCaseQueue {
       case wait
 
       /// The oldest operation is cancelled, for the reason ``UseCaseCancellation/superseded``. The
-      /// incoming operation starts at once, although the old body may not have returned yet.
+      /// incoming operation starts at once, although the old body may not have returned yet. Only
+      /// the newest operations deliver: see ``UseCaseQueue/Policy/cancelPrevious``.
       case cancelPrevious
 
       /// The oldest operation is cancelled, for the reason ``UseCaseCancellation/superseded``. The
@@ -84,6 +85,11 @@ extension UseCaseQueue {
     public static let serial = Policy(limit: 1, whenBusy: .wait)
 
     /// The newest operation runs, and the previous one is cancelled. Use it for search as you type.
+    ///
+    /// Only the newest operation delivers. If the previous one has its outcome already, no `then`,
+    /// `catch` or `common` of it begins on the isolation that calls `execute` once that has
+    /// returned. Its `onCancel` and `finally` run instead, for the reason
+    /// ``UseCaseCancellation/superseded``.
     public static let cancelPrevious = Policy(limit: 1, whenBusy: .cancelPrevious)
 
     /// The newest operation cancels the previous one, and starts when the body that is still
@@ -189,8 +195,7 @@ extension UseCaseQueue.Policy {
   /// supersedes.
   struct Decision: Equatable, Sendable {
     var admission: Admission
-    var supersededLive = 0
-    var supersededWaiting = 0
+    var superseded = 0
   }
 
   /// Decides about an incoming operation from counts alone.
@@ -199,26 +204,27 @@ extension UseCaseQueue.Policy {
   ///   - holding: How many operations hold a slot, also those that unwind after a cancellation.
   ///   - live: How many of these have no outcome yet.
   ///   - waiting: How many wait.
+  ///   - undelivered: How many have an outcome with handlers that have not begun, if that counts.
   ///   - isHeldBack: Whether it may not start now: the queue is suspended, or a pause is not over.
   /// - Returns: The decision.
-  func decision(holding: Int, live: Int, waiting: Int, isHeldBack: Bool) -> Decision {
+  func decision(
+    holding: Int, live: Int, waiting: Int, undelivered: Int = 0, isHeldBack: Bool
+  ) -> Decision {
     let hasSlot = !isHeldBack && holding < limit
     switch whenBusy {
     case .wait:
       return Decision(admission: hasSlot ? .start : .wait)
     case .cancelPrevious, .cancelPreviousAndWait:
-      let excess = max(0, live + waiting - limit + 1)
       let overlaps = whenBusy == .cancelPrevious && !isHeldBack
       return Decision(
         admission: hasSlot || overlaps ? .start : .wait,
-        supersededLive: min(excess, live),
-        supersededWaiting: max(0, excess - live))
+        superseded: max(0, undelivered + live + waiting - limit + 1))
     case .drop:
       // A sum of the two limits could overflow.
       guard holding + waiting - limit < waitingLimit else { return Decision(admission: .drop) }
       return Decision(admission: hasSlot ? .start : .wait)
     case .keepLatest:
-      return Decision(admission: hasSlot ? .start : .wait, supersededWaiting: waiting)
+      return Decision(admission: hasSlot ? .start : .wait, superseded: waiting)
     }
   }
 
@@ -234,6 +240,15 @@ extension UseCaseQueue.Policy {
   /// Whether the operation that has waited longest may start.
   func mayStart(holding: Int) -> Bool {
     whenBusy == .cancelPrevious || holding < limit
+  }
+
+  /// Whether an incoming operation also supersedes those that have an outcome already, as long as
+  /// handlers for it have not begun.
+  var deliversOnlyNewest: Bool {
+    switch whenBusy {
+    case .cancelPrevious, .cancelPreviousAndWait: true
+    case .wait, .drop, .keepLatest: false
+    }
   }
 
   /// Whether an operation that waits for a slot waits for one body alone.

@@ -214,10 +214,21 @@ extension UseCaseQueue {
     }
   }
 
-  /// The member has an early outcome.
-  func concludedEarly(_ ticket: QueueTicket, as kind: Verdict.Kind) {
+  /// The member has an early outcome. Returns whether it is listed until its handlers have begun.
+  func concludedEarly(_ ticket: QueueTicket, as kind: Verdict.Kind) -> Bool {
     act(on: decide(about: ticket) { $0.concludedEarly(ticket, as: kind) })
     ridersKeeper?.concludedEarly(ticket.id)
+    return policy.deliversOnlyNewest && kind != .cancelled
+  }
+
+  /// Lists a member with an outcome, because a handler for it is left.
+  func list(_ member: any QueueMember, _ id: UseCaseOperationID) {
+    machine.withLock { $0.list(member, id) }
+  }
+
+  /// Takes back so many listings of a member.
+  func unlist(_ id: UseCaseOperationID, _ count: Int32) {
+    _ = machine.withLock { $0.unlist(id, count) }
   }
 
   /// The member gives its slot back.

@@ -20,25 +20,24 @@ import UseCaseInternals
 public final class UseCaseReactions: Sendable {
   typealias Attach = @Sendable (any AnyObject & Sendable) -> Void
 
-  private struct Registry {
-    var last = 0
-    var reactions: [ObjectIdentifier: List] = [:]
+  private struct Reaction {
+    let number: Int
+    let attach: Attach
+    var whenRemoved: [@Sendable () -> Void] = []
   }
 
   /// The reactions to one type, in the order of their numbers.
   private struct List {
     /// A reaction that was cancelled leaves a hole, until half of them are holes.
-    private var all: [(number: Int, attach: Attach?)] = []
+    private var all: [(number: Int, reaction: Reaction?)] = []
     private var holes = 0
 
-    var attachers: [Attach] { all.compactMap(\.attach) }
+    var attachers: [Attach] { all.compactMap(\.reaction?.attach) }
     var isEmpty: Bool { all.count == holes }
 
-    mutating func append(_ number: Int, _ attach: @escaping Attach) {
-      all.append((number, attach))
-    }
+    mutating func append(_ reaction: Reaction) { all.append((reaction.number, reaction)) }
 
-    mutating func remove(_ number: Int) -> Attach? {
+    private func index(of number: Int) -> Int? {
       var range = all.indices
       while range.count > 1 {
         let middle = range.lowerBound + range.count / 2
@@ -46,16 +45,32 @@ public final class UseCaseReactions: Sendable {
           all[middle].number <= number
           ? middle..<range.upperBound : range.lowerBound..<middle
       }
-      guard let index = range.first, all[index].number == number,
-        let attach = all[index].attach.take()
-      else { return nil }
+      return range.first.flatMap { all[$0].number == number ? $0 : nil }
+    }
+
+    mutating func remove(_ number: Int) -> Reaction? {
+      guard let index = index(of: number), let reaction = all[index].reaction.take() else {
+        return nil
+      }
       holes += 1
       if holes * 2 > all.count {
-        all.removeAll { $0.attach == nil }
+        all.removeAll { $0.reaction == nil }
         holes = 0
       }
-      return attach
+      return reaction
     }
+
+    /// Returns whether the reaction is there.
+    mutating func whenRemoved(_ number: Int, _ act: @escaping @Sendable () -> Void) -> Bool {
+      guard let index = index(of: number), all[index].reaction != nil else { return false }
+      all[index].reaction?.whenRemoved.append(act)
+      return true
+    }
+  }
+
+  private struct Registry {
+    var last = 0
+    var reactions: [ObjectIdentifier: List] = [:]
   }
 
   private let registry = Lock(Registry())
@@ -67,20 +82,32 @@ public final class UseCaseReactions: Sendable {
   func add(to type: any Any.Type, _ attach: @escaping Attach) -> Int {
     registry.withLock { registry in
       registry.last += 1
-      registry.reactions[ObjectIdentifier(type), default: List()].append(registry.last, attach)
+      registry.reactions[ObjectIdentifier(type), default: List()]
+        .append(Reaction(number: registry.last, attach: attach))
       return registry.last
     }
   }
 
   /// Forgets the reaction, for later operations.
   func remove(_ number: Int, to type: any Any.Type) {
-    // The removed closure is returned, so that it is released outside of the lock.
-    _ = registry.withLock { registry -> Attach? in
+    // The removed closures are returned, so that they are released outside of the lock.
+    let removed = registry.withLock { registry -> Reaction? in
       let key = ObjectIdentifier(type)
-      let attach = registry.reactions[key]?.remove(number)
+      let reaction = registry.reactions[key]?.remove(number)
       if registry.reactions[key]?.isEmpty == true { registry.reactions[key] = nil }
-      return attach
+      return reaction
     }
+    for act in removed?.whenRemoved ?? [] { act() }
+  }
+
+  /// Acts when the reaction is removed, or now if it has been.
+  func whenRemoved(
+    _ number: Int, to type: any Any.Type, _ act: @escaping @Sendable () -> Void
+  ) {
+    let isThere = registry.withLock { registry in
+      registry.reactions[ObjectIdentifier(type)]?.whenRemoved(number, act) ?? false
+    }
+    if !isThere { act() }
   }
 
   /// Hands the operation to the reactions to its type.

@@ -4,7 +4,7 @@ public enum UseCaseCancellation: Hashable, Sendable {
   /// was cancelled.
   case requested
 
-  /// A later operation took the place of this operation.
+  /// A later operation took the place of this operation, or of the delivery of its result.
   case superseded
 
   /// The queue was at its limit, and had no place for the operation to wait in.

@@ -16,8 +16,8 @@ public enum UseCaseOutcome<Response: Sendable>: Sendable {
 
   /// The operation was cancelled, or its body threw `CancellationError`.
   ///
-  /// If you call ``UseCaseOperation/cancel()`` after the outcome is decided, the handlers that
-  /// haven't begun receive this case instead.
+  /// If you call ``UseCaseOperation/cancel()`` after the outcome is decided, or a later operation
+  /// supersedes this one, the handlers that haven't begun receive this case instead.
   case cancelled(UseCaseCancellation)
 
   /// Returns the response.

@@ -164,6 +164,7 @@ extension HistoryPool {
     guard let earlier = applied.popLast() else {
       preconditionFailure("\(later.id) has no applied entry to annul.")
     }
+    places.uncover(at: applied.count)
     places.sum -= earlier.place
     drops.append(Drop([earlier, later], .annulled))
   }

@@ -67,17 +67,17 @@ struct FromCombine {
     #expect(search.queue.activity.executed == 2)
   }
 
-  @Test func `a failure empties the list, and the next search goes on`() async {
+  @Test func `a failure empties the list, and the next search goes on`() async throws {
     let search = ControlledUseCase<String, [String]>(queue: UseCaseQueue(.cancelPrevious))
     let model = SearchModel(search: search)
     model.text = "e"
-    await search.next().succeed(["Emma"])
+    try await search.next().succeed(["Emma"])
     while model.titles.isEmpty { await Task.yield() }
     model.text = "em"
-    await search.next().fail(Offline())
+    try await search.next().fail(Offline())
     while !model.titles.isEmpty { await Task.yield() }
     model.text = "emm"
-    await search.next().succeed(["Emma"])
+    try await search.next().succeed(["Emma"])
     while model.titles.isEmpty { await Task.yield() }
   }
 }

@@ -45,11 +45,11 @@ struct FromDispatch {
       try await server.search(text)
     }
     let first = search.execute("e")
-    let call = await controlled.next()
+    let call = try await controlled.next()
     let second = search.execute("em")
-    await call.cancelled()
+    try await call.cancelled()
     await first.ended()
-    await controlled.next().succeed(["Emma"])
+    try await controlled.next().succeed(["Emma"])
     #expect(try await second.value == ["Emma"])
   }
 

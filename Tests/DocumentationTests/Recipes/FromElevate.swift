@@ -53,9 +53,9 @@ struct FromElevate {
     #expect(screen.lines == ["Logging in…", "connected", "Wrong", "over"])
   }
 
-  @Test func `a timeout has a callback`() async {
+  @Test func `a timeout has a callback`() async throws {
     let operation = login("secret")
-    await clock.sleeping()
+    try await clock.sleeping()
     while screen.lines.count < 2 { await Task.yield() }
     await clock.advance(by: .seconds(30))
     await operation.ended()

@@ -43,28 +43,28 @@ struct FromTCA {
     }
   }
 
-  @Test func `handlers take the place of actions`() async {
+  @Test func `handlers take the place of actions`() async throws {
     let search = ControlledUseCase<String, [String]>()
     let model = SearchModel(search: search)
     let operation = model.textChanged("em")
-    await search.next().succeed(["Emma"])
+    try await search.next().succeed(["Emma"])
     await operation.ended()
     #expect(model.titles == ["Emma"])
 
     let failing = model.textChanged("emm")
-    await search.next().fail(Offline())
+    try await search.next().fail(Offline())
     await failing.ended()
     #expect(model.message == "You are offline.")
   }
 
-  @Test func `in an effect, a superseded search throws CancellationError`() async {
+  @Test func `in an effect, a superseded search throws CancellationError`() async throws {
     let server = ControlledUseCase<String, [String]>(queue: UseCaseQueue(.cancelPrevious))
     let superseded = Task { try await server("e") }
-    _ = await server.next()
+    _ = try await server.next()
     let newest = Task { try await server("em") }
     await #expect(throws: CancellationError.self) { try await superseded.value }
     #expect(!superseded.isCancelled)
-    await server.next().succeed(["Emma"])
+    try await server.next().succeed(["Emma"])
     #expect((try? await newest.value) == ["Emma"])
   }
 

@@ -255,12 +255,14 @@ struct ViewsTests {
     Previewable.NotesModel(search: search, notes: notes).search
   }
 
-  @Test func `a draft says when it is saved, and cancels its saving when it goes away`() async {
+  @Test func `a draft says when it is saved, and cancels its saving when it goes away`()
+    async throws
+  {
     let save = ControlledUseCase<String, Int>(queue: UseCaseQueue(.keepLatest))
     var draft: DraftModel? = DraftModel(save: save)
     let following = Task { [draft] in await draft?.follow() }
     draft?.type("Dear")
-    let first = await save.next()
+    let first = try await save.next()
     while draft?.isSaving != true { await Task.yield() }
     first.succeed(1)
     while draft?.isSaving != false { await Task.yield() }
@@ -269,9 +271,9 @@ struct ViewsTests {
     following.cancel()
     await following.value
     draft?.type("Dear Ada")
-    let second = await save.next()
+    let second = try await save.next()
     draft = nil
-    await second.cancelled()
+    try await second.cancelled()
     await save.queue.idle()
   }
 

@@ -8,10 +8,10 @@ import UseCaseTesting
 struct SearchModelTests {
   let search = ControlledUseCase<String, [String]>(queue: UseCaseQueue(.cancelPrevious))
 
-  @Test func `only the newest search is shown`() async {
+  @Test func `only the newest search is shown`() async throws {
     let model = SearchModel(search: search)
     model.type("e")
-    let first = await search.next()
+    let first = try await search.next()
     #expect(first.request == "e")
   }
 }

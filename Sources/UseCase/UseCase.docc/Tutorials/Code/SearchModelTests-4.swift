@@ -8,25 +8,25 @@ import UseCaseTesting
 struct SearchModelTests {
   let search = ControlledUseCase<String, [String]>(queue: UseCaseQueue(.cancelPrevious))
 
-  @Test func `a failure is shown in a sentence`() async {
+  @Test func `a failure is shown in a sentence`() async throws {
     let model = SearchModel(search: search)
     let operation = model.type("e")
-    await search.next().fail(UseCaseTimeout(duration: .seconds(5)))
+    try await search.next().fail(UseCaseTimeout(duration: .seconds(5)))
     await operation.ended()
     #expect(model.message == "It took longer than 5 seconds.")
   }
 
-  @Test func `only the newest search is shown`() async {
+  @Test func `only the newest search is shown`() async throws {
     let model = SearchModel(search: search)
     let stale = model.type("e")
-    let first = await search.next()
+    let first = try await search.next()
     #expect(first.request == "e")
 
     let newest = model.type("em")
     await stale.ended()
     #expect(model.isSearching)
 
-    await search.next().succeed(["Emma"])
+    try await search.next().succeed(["Emma"])
     await newest.ended()
     #expect(model.titles == ["Emma"])
     #expect(!model.isSearching)

@@ -1,0 +1,302 @@
+import TestSupport
+import Testing
+
+@testable import UseCaseHistory
+
+@Suite(.mustEnd)
+struct HistoryMachineTests {
+  private typealias Machine = HistoryMachine<String, Int>
+
+  private static func id(_ number: Int) -> HistoryEntry.ID {
+    HistoryEntry.ID(number: UInt64(number))
+  }
+
+  private static func machine() -> Machine { Machine(limit: nil, mergeWindow: .zero) }
+
+  #if os(Linux) || os(macOS)
+    @Test(.holds("Tasks that outlive a body"))
+    func `a body cannot begin in a slot that has gone on to another`() async {
+      await #expect(processExitsWith: .failure) {
+        var machine = HistoryMachineTests.machine()
+        for number in 1...2 { machine.admit(HistoryMachineTests.id(number), nil) }
+        machine.start(HistoryMachineTests.id(1))
+        machine.leave(HistoryMachineTests.id(1))
+        machine.start(HistoryMachineTests.id(2))
+        let id = HistoryMachineTests.id(1)
+        _ = machine.enter(in: id, leftIn: nil, spare: HistoryMachineTests.id(9))
+      }
+    }
+
+    @Test func `a body cannot end when its operation has given the lane back`() async {
+      let message = await #expect(
+        processExitsWith: .failure, observing: [\.standardErrorContent]
+      ) {
+        var machine = HistoryMachineTests.machine()
+        let id = HistoryMachineTests.id(1)
+        machine.admit(id, nil)
+        machine.start(id)
+        let entry = machine.enter(in: id, leftIn: nil, spare: HistoryMachineTests.id(9))
+        machine.leave(id)
+        if case .recording(let entry, let holder) = entry { _ = machine.fail(entry, by: holder) }
+      }
+      let text = String(decoding: message?.standardErrorContent ?? [], as: UTF8.self)
+      #expect(text.contains("Execute the use case instead."))
+    }
+  #endif
+
+  @Test(.holds("Dropping"))
+  func `dropping a million entries is one exchange`() {
+    var pool = HistoryPool<String>(limit: nil)
+    for number in 1...1_000_000 {
+      var drops: [HistoryDrop<String>] = []
+      pool.record(HistoryRecord(id: Self.id(number), content: .single("")), into: &drops)
+    }
+    let times = (1...5).map { _ in
+      var cleared = pool
+      let begin = threadTime()
+      var drops: [HistoryDrop<String>] = []
+      cleared.clear(into: &drops)
+      let time = threadTime() - begin
+      #expect(drops.map(\.count) == [1_000_000])
+      return time
+    }
+    // A million steps of anything take longer than that.
+    #expect(times.min() ?? .zero < .milliseconds(2))
+  }
+
+  @Test(arguments: [true, false])
+  func `a hundred thousand that wait can leave from either end`(fromFront: Bool) {
+    var machine = Self.machine()
+    let numbers = 1...100_000
+    for number in numbers { machine.admit(Self.id(number), nil) }
+    machine.start(Self.id(1))
+    let rest = Array(numbers.dropFirst())
+    for number in fromFront ? rest : rest.reversed() { machine.leave(Self.id(number)) }
+    #expect(machine.snapshot().state.isBusy)
+    machine.leave(Self.id(1))
+    #expect(!machine.snapshot().state.isBusy)
+  }
+
+  /// The machine looks up the entry of an undo or a redo in a forecast, which it keeps up while
+  /// operations are admitted. The forecast is the one computed anew.
+  @Test(arguments: 1...12)
+  func `a forecast that was kept up is the one computed anew`(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var machine = Self.machine()
+    var (last, waiting, running) = (0, [Int](), Int?.none)
+    var asked: [Int: HistoryMove] = [:]
+    for _ in 1...2_000 {
+      switch Int.random(in: 0..<10, using: &random) {
+      case 0..<4 where waiting.count < 10:
+        last += 1
+        waiting.append(last)
+        // Mostly one of the last.
+        let entry = Self.id(.random(in: max(1, last - 12)...last, using: &random))
+        let moves: [HistoryMove?] = [
+          nil, nil, nil, nil, .undo, .undo, .undo, .redo, .redo, .move(entry), .undoEntry(entry),
+          .undoEntry(entry),
+        ]
+        let move = moves.randomElement(using: &random) ?? nil
+        if let move {
+          machine.admit(Self.id(last), move)
+        } else {
+          machine.admit(Self.id(last), nil)
+        }
+        asked[last] = move
+      case 4:
+        guard let index = waiting.indices.randomElement(using: &random) else { continue }
+        machine.leave(Self.id(waiting.remove(at: index)))
+      case 5: _ = machine.setLimit([nil, nil, 1, 3].randomElement(using: &random) ?? nil)
+      case 6 where Int.random(in: 0..<3, using: &random) > 0:
+        _ = machine.forget(Self.id(.random(in: max(1, last - 12)...last + 1, using: &random)))
+      case 6: _ = machine.clear(isInside: false)
+      default:
+        if let present = running.take() {
+          machine.leave(Self.id(present))
+        } else if !waiting.isEmpty {
+          let next = waiting.removeFirst()
+          running = next
+          Self.run(next, asked[next], in: &machine, &random)
+        }
+      }
+      guard Self.isAsComputedAnew(machine) else { return }
+      _ = machine.snapshot()
+    }
+  }
+
+  private static func isAsComputedAnew(_ machine: Machine) -> Bool {
+    // To set the limit again forgets the forecast, and is a change.
+    var (kept, anew) = (machine, machine)
+    _ = anew.setLimit(anew.pool.limit)
+    var (present, expected) = (kept.snapshot(), anew.snapshot())
+    (present.state.version, expected.state.version) = (0, 0)
+    if "\(present)" == "\(expected)" { return true }
+    Issue.record("\(present), but anew: \(expected)")
+    return false
+  }
+
+  /// The operation has the lane, and does what it was asked for, or fails.
+  private static func run(
+    _ number: Int, _ move: HistoryMove?, in machine: inout Machine,
+    _ random: inout SeededGenerator
+  ) {
+    machine.start(id(number))
+    _ = machine.snapshot()
+    if move == nil {
+      let bodies = [1, 1, 1, 2, 3].randomElement(using: &random) ?? 1
+      for body in 1...bodies {
+        guard isAsComputedAnew(machine) else { return }
+        runBody(body, of: number, in: &machine, &random)
+      }
+      return
+    }
+    guard case .go(_, var plan) = begin(in: &machine, &random) else { return }
+    _ = machine.snapshot()
+    if Int.random(in: 0..<5, using: &random) == 0, let id = plan.next()?.id {
+      _ = machine.forget(id)
+      guard isAsComputedAnew(machine) else { return }
+    }
+    if Int.random(in: 0..<5, using: &random) > 0 {
+      while let leaf = plan.next() {
+        switch Int.random(in: 0..<20, using: &random) {
+        case 0 where plan.lose(HistoryObsolete(), as: id(number + 900_000)): continue
+        case 0...1: break
+        default:
+          plan.isRedo ? plan.redid(content(leaf.content.step ?? "", &random)) : plan.undid()
+          continue
+        }
+        break
+      }
+    }
+    if Int.random(in: 0..<9, using: &random) == 0 { _ = machine.clear(isInside: true) }
+    plan.close()
+    _ = machine.finish(&plan)
+  }
+
+  /// Rivals that are to be compared are apart, or not.
+  private static func begin(
+    in machine: inout Machine, _ random: inout SeededGenerator
+  ) -> Machine.MoveAction {
+    switch machine.begin() {
+    case .nothing: .nothing
+    case .refuse(let error): .refuse(error)
+    case .go(let move, let plan): .go(move, plan)
+    case .compare(_, let rivals):
+      Bool.random(using: &random)
+        ? machine.begin(apart: Set(rivals.map(\.id))) : machine.refuse(.outOfTurn)
+    }
+  }
+
+  /// Half of them touch everything.
+  private static func content(
+    _ step: String, _ random: inout SeededGenerator
+  ) -> HistoryRecord<String>.Content {
+    let hashes: [[Int]?] = [nil, nil, nil, [], [1], [2], [1, 3]]
+    return .init(step, hashes: hashes.randomElement(using: &random) ?? nil)
+  }
+
+  private static func record(
+    _ step: String, _ entry: HistoryEntry.ID, _ random: inout SeededGenerator
+  ) -> HistoryRecord<String> {
+    HistoryRecord(id: entry, content: content(step, &random))
+  }
+
+  /// A recorded body, or the body of a group, or two bodies at once.
+  private static func runBody(
+    _ body: Int, of number: Int, in machine: inout Machine, _ random: inout SeededGenerator
+  ) {
+    let spare = number + body * 1_000_000
+    guard
+      case .recording(let entry, let holder) = machine.enter(
+        in: id(number), leftIn: nil, spare: id(spare))
+    else { return }
+    _ = machine.snapshot()
+    switch Int.random(in: 0..<10, using: &random) {
+    case 0: _ = machine.fail(entry, by: holder)
+    case 1...2 where body == 1:
+      machine.groups.open(entry, "G")
+      for part in 0..<Int.random(in: 0...3, using: &random) {
+        let record = HistoryRecord(
+          id: id(spare + 10_000 * (part + 1)), content: content("P", &random))
+        guard machine.groups.openPart(in: entry) else { continue }
+        _ = machine.groups.closePart(record, in: entry)
+      }
+      guard let group = machine.groups.close(entry) else {
+        preconditionFailure("Nothing is open in the group.")
+      }
+      let applied = Int.random(in: 0...group.parts.count, using: &random)
+      let isRolledBack = Int.random(in: 0..<3, using: &random) == 0
+      let kept = group.record?.split(at: applied, place: .of(group.id)).kept
+      _ = machine.end(
+        group, as: isRolledBack ? kept : group.record,
+        rolledBack: isRolledBack ? .init(kept: kept) : nil, in: holder,
+        nobody: id(number + 500_000))
+    case 3:
+      guard
+        case .recording(let second, _) = machine.enter(
+          in: id(number), leftIn: nil, spare: id(spare + 500_000))
+      else { return }
+      _ = machine.record(record("second", second, &random), by: holder, at: .zero)
+      #expect(isAsComputedAnew(machine))
+      _ = machine.record(record("\(number)", entry, &random), by: holder, at: .zero)
+    case 4:
+      _ = (
+        machine.clear(isInside: true),
+        machine.record(record("", entry, &random), by: holder, at: .zero)
+      )
+    default:
+      let candidate = machine.mergeCandidate(at: .zero)
+      let merges: [HistoryMerging<String>] = [.separate, .separate, .merged("merged"), .annul]
+      let merging = merges.randomElement(using: &random)?.map { content($0, &random) }
+      _ = machine.record(
+        record("\(number)", entry, &random), by: holder, merging ?? .separate, candidate?.ticket,
+        at: .zero)
+    }
+  }
+
+  /// Three parts and a nested group begin and end in every order that there is, with the body of
+  /// the group waiting from each moment on.
+  @Test func `a group ends when all that has begun in it has, in every order`() {
+    typealias Groups = Machine.Groups
+    let (group, nested) = (Self.id(1), Self.id(2))
+    for order in permutations([3, 4, 5, 2]) {
+      for waitsBefore in 0...order.count {
+        var groups = Groups()
+        groups.open(group, "G")
+        let begun =
+          (3...5).map { _ in groups.openPart(in: group) } + [groups.open(nested, "N", in: group)]
+        #expect(begun == [true, true, true, true])
+        var resumed: [Int] = []
+        for (index, part) in order.enumerated() {
+          if index == waitsBefore, groups.wait(7, for: group) != nil { Issue.record("it waits") }
+          if groups.close(group) != nil { Issue.record("it is open") }
+          let waiter =
+            part == 2
+            ? groups.abandon(nested)
+            : groups.closePart(
+              HistoryRecord(id: Self.id(part), content: .single("")), in: group)
+          if let waiter { resumed.append(waiter) }
+          #expect(waiter == nil || index == order.count - 1)
+        }
+        if waitsBefore == order.count, groups.wait(7, for: group) == nil {
+          Issue.record("it is over")
+        }
+        #expect(resumed == (waitsBefore < order.count ? [7] : []))
+        let parts = groups.close(group)?.record?.content
+        guard case .group(let closed)? = parts else {
+          preconditionFailure("The group has ended with parts.")
+        }
+        #expect(closed.parts.map(\.id) == order.filter { $0 != 2 }.map { Self.id($0) })
+        let isOpen = (groups.openPart(in: group), groups.open(nested, "N", in: group))
+        #expect(isOpen == (false, false))
+      }
+    }
+  }
+
+  private func permutations(_ numbers: [Int]) -> [[Int]] {
+    guard !numbers.isEmpty else { return [[]] }
+    return numbers.flatMap { first in
+      permutations(numbers.filter { $0 != first }).map { [first] + $0 }
+    }
+  }
+}

@@ -1,0 +1,220 @@
+import Synchronization
+import TestSupport
+import Testing
+import UseCase
+import UseCaseHistory
+
+@Suite(.mustEnd)
+struct RecordingTests {
+  let desk = Desk()
+  var history: UseCaseHistory { desk.history }
+  var page: Page { desk.page }
+
+  @Test(.holds("What is recorded"))
+  func `an execution that was cancelled is recorded if its body returns`() async {
+    let gate = page.hold("do A")
+    let operation = history.execute(Edit(page: page), "A")
+    await page.began("do A")
+    operation.cancel()
+    #expect(history.layout == "[|]" && history.state.isBusy && history.state.canUndo)
+    gate.open()
+    #expect(await operation.ended().isCancelled)
+    #expect(history.layout == "[A |]")
+  }
+
+  @Test(.holds("What is not"))
+  func `an execution that was cancelled is not recorded if its body throws`() async {
+    await history.run(page, "A")
+    await history.back(1)
+    let gate = page.hold("do B")
+    page.script("do B") { try Task.checkCancellation() }
+    let operation = history.execute(Edit(page: page), "B")
+    await page.began("do B")
+    operation.cancel()
+    gate.open()
+    await operation.ended()
+    #expect(history.layout == "[| A]*")
+  }
+
+  /// Its request and its response are those of an undo.
+  private struct UndoElsewhere: UndoableUseCase {
+    let other: UseCaseHistory
+
+    func main(_: HistoryMove) async throws -> HistoryEntry? { try await other.undo().value }
+
+    func undo(_: HistoryMove, _: HistoryEntry?) async throws {
+      _ = try await other.redo().value
+    }
+  }
+
+  @Test func `an undo of another history can be recorded`() async throws {
+    let other = UseCaseHistory()
+    await other.run(page, "A")
+    let operation = history.execute(UndoElsewhere(other: other), .undo)
+    #expect(history.state.isBusy && history.state.canUndo)
+    _ = try await operation.value
+    #expect(history.entries.count == 1 && other.layout == "[| A]*")
+    await history.back(1)
+    #expect(history.state.redoCount == 1 && other.layout == "[A |]")
+  }
+
+  @Test(.holds("What is not"))
+  func `an execution that never starts leaves everything as it was`() async {
+    await history.run(page, "A", "B")
+    await history.back(1)
+    let gate = page.hold("redo B2")
+    let redo = history.redo()
+    let operation = history.execute(Edit(page: page), "C")
+    #expect(!history.state.canRedo)
+    operation.cancel()
+    gate.open()
+    await redo.ended()
+    await history.back(1)
+    #expect(history.layout == "[A | B]" && !history.state.isBusy)
+  }
+
+  @Test(.holds("What is recorded"))
+  func `a response that comes after the timeout is recorded`() async throws {
+    let gate = page.hold("do A")
+    let operation = history.execute(Edit(page: page, timeout: .seconds(1)), "A")
+    try await desk.clock.sleeping()
+    await desk.clock.advance(by: .seconds(1))
+    await #expect(throws: UseCaseTimeout.self) { try await operation.value }
+    #expect(history.layout == "[|]" && history.state.canUndo)
+    gate.open()
+    await operation.ended()
+    #expect(history.layout == "[A |]")
+  }
+
+  @Test(.holds("Timeouts"))
+  func `the timeout holds neither for undo nor for redo`() async {
+    await history.execute(Edit(page: page, timeout: .seconds(1)), "A").ended()
+    let sleeps = desk.clock.sleepsBegun
+    await history.back(1)
+    await history.forth(1)
+    #expect(desk.clock.sleepsBegun == sleeps)
+  }
+
+  @Test(.holds("Before the handlers"))
+  func `when a handler runs its execution is recorded`() async {
+    let layouts = Log<String>()
+    await history.execute(Edit(page: page), "A").then { [history] _ in
+      layouts.append(history.layout)
+      history.undo().then { _ in layouts.append(history.layout) }
+    }.ended()
+    #expect(await layouts.elements(atLeast: 2) == ["[A |]", "[| A]*"])
+  }
+
+  @Test(.holds("The lane"))
+  func `recorded executions use the lane and not the queue of their use case`() async {
+    let elsewhere = UseCaseQueue()
+    struct Placed: UndoableUseCase {
+      let queue: UseCaseQueue
+      let gate: Gate
+
+      func main(_: Void) async throws { await gate.passIgnoringCancellation() }
+      func undo(_: Void, _: Void) async throws {}
+    }
+    let gate = Gate()
+    let placed = Placed(queue: elsewhere, gate: gate)
+    let operations = [history.execute(placed, ()), history.execute(placed, ())]
+    #expect(elsewhere.activity.executed == 0)
+    #expect(operations.map(\.state) == [.running, .waiting])
+    gate.open()
+    for operation in operations { await operation.ended() }
+  }
+
+  @Test(.holds("Every way counts"))
+  func `however a recorded use case is executed, it counts alike`() async throws {
+    await history.execute(Edit(page: page), "A").ended()
+    let edit = desk.edit
+    await edit.execute("B").ended()
+    _ = try await edit("C")
+    let erased = AnyUseCase(edit)
+    await erased.execute("D").ended()
+    _ = try await erased("E")
+    _ = try await Shouting(base: edit)("f")
+    _ = try await Shouting(base: edit, queue: edit.queue)("g")
+    _ = try await Direct(base: edit)("H")
+    _ = try await Direct(base: edit, queue: edit.queue)("I")
+    #expect(history.layout == "[A B C D E F G H I |]")
+    await history.back(9)
+    #expect(history.layout == "[| A B C D E F G H I]*")
+  }
+
+  @Test func `an undo counts what waits, however it is executed`() async {
+    let gate = page.hold("do A")
+    let edit = desk.edit
+    let first = edit.execute("A")
+    let others = [
+      AnyUseCase(edit).execute("B"), Shouting(base: edit, queue: edit.queue).execute("c"),
+    ]
+    let undos = [history.undo(), history.undo()]
+    gate.open()
+    await first.ended()
+    for other in others { await other.ended() }
+    #expect(await undos[0].ended().value??.title == "C")
+    #expect(await undos[1].ended().value??.title == "B")
+  }
+
+  @Test func `a wrapper that tries again makes one entry`() async throws {
+    struct Retrying: UseCase {
+      let base: RecordedUseCase<Edit>
+      var queue: UseCaseQueue { base.queue }
+
+      func main(_ text: String) async throws -> Answer {
+        do { return try await base(text) } catch { return try await base.main(text) }
+      }
+    }
+    let failures = Watched(1)
+    page.script("do A") {
+      if failures.update({
+        $0 -= 1; return $0
+      }) == 0 {
+        throw Failure("once")
+      }
+    }
+    _ = try await Retrying(base: desk.edit)("A")
+    #expect(page.log.elements == ["do A", "do A"])
+    #expect(history.layout == "[A |]" && !history.state.isBusy)
+  }
+
+  @Test func `what else runs on the lane is no entry, and not for ever pending`() async throws {
+    let lane = desk.edit.queue
+    _ = try await AnyUseCase<Int, Int>(queue: lane) { $0 }(1)
+    _ = try? await AnyUseCase<Int, Int>(queue: lane) { _ in throw Failure("x") }(1)
+    #expect(history.layout == "[|]*" && !history.state.isBusy)
+  }
+
+  @Test func `cancelling all that waits on the lane leaves a history that works`() async {
+    let gate = page.hold("do A")
+    let first = history.execute(Edit(page: page), "A")
+    await page.began("do A")
+    let others = (1...1000).map { history.execute(Edit(page: page), "\($0)") }
+    let undo = history.undo()
+    desk.edit.queue.cancelAll()
+    gate.open()
+    for other in others { await other.ended() }
+    await undo.ended()
+    await first.ended()
+    #expect(history.layout == "[A |]" && !history.state.isBusy)
+    await history.back(1)
+    #expect(history.layout == "[| A]*")
+  }
+}
+
+/// Calls what it wraps in the call form, on any queue.
+private struct Shouting: UseCase {
+  let base: RecordedUseCase<Edit>
+  var queue = UseCaseQueue.default
+
+  func main(_ text: String) async throws -> Answer { try await base(text.uppercased()) }
+}
+
+/// Calls the body of what it wraps, on any queue.
+private struct Direct: UseCase {
+  let base: RecordedUseCase<Edit>
+  var queue = UseCaseQueue.default
+
+  func main(_ text: String) async throws -> Answer { try await base.main(text) }
+}

@@ -1,0 +1,128 @@
+import Testing
+
+@testable import UseCase
+
+/// The small machines of an operation, each alone.
+struct OperationPartsTests {
+  @Test func `a slot that is entered is free when the last body has exited`() {
+    var slot = SlotLife<Int>()
+    slot.wait()
+    #expect(slot.isWaiting && !slot.enter())
+    #expect(slot.park(7) == nil)
+    #expect(slot.grant() == 7)
+    slot.start()
+    #expect(slot.isOccupied && slot.hasBegun)
+    let (entered, first) = (slot.enter(), slot.exit())
+    #expect(entered && !first && slot.isOccupied)
+    let last = slot.exit()
+    #expect(last && !slot.isOccupied && slot.hasBegun && !slot.isGivenBack)
+    slot.wasGivenBack()
+    #expect(slot.isGivenBack)
+  }
+
+  #if os(Linux) || os(macOS)
+    @Test func `a slot is not given back while a body runs in it, and no body begins without one`()
+      async
+    {
+      await #expect(processExitsWith: .failure) {
+        var slot = SlotLife<Int>()
+        slot.start()
+        slot.wasGivenBack()
+      }
+      await #expect(processExitsWith: .failure) {
+        var slot = SlotLife<Int>()
+        slot.wait()
+        slot.start()
+      }
+    }
+  #endif
+
+  @Test func `events are told in order, each once, by one thread at a time`() {
+    var line = EventLine(isObserved: true)
+    line.announce(.outcome)
+    line.announce(.running)
+    line.announce(.running)
+    #expect(line.begin() == nil)
+    #expect(line.next() == .running)
+    #expect(line.next() == .outcome)
+    #expect(line.next() == nil)
+    line.announce(.running)
+    #expect(line.begin() == nil)
+    line.announce(.ended)
+    #expect(line.begin() == .ended)
+  }
+
+  #if os(Linux) || os(macOS)
+    @Test func `a thread that does not tell cannot go on with it`() async {
+      await #expect(processExitsWith: .failure) {
+        var line = EventLine(isObserved: true)
+        _ = line.next()
+        _ = line.next()
+      }
+    }
+  #endif
+
+  @Test func `one task at a time delivers, also after the end`() {
+    var delivery = Delivery<Int, Int>()
+    var events = EventLine(isObserved: false)
+    let claims = [delivery.claim(), delivery.claim()]
+    let hasEnded = delivery.endIfDone()
+    #expect(claims == [true, false] && hasEnded)
+    let told = delivery.listen(1)
+    let late = delivery.claim()
+    let kept = delivery.listen(2)
+    #expect(told == 1 && late && kept == nil)
+    guard
+      case .listeners([2]) = delivery.next(for: .success, isOver: true, events: &events)
+    else {
+      Issue.record("The listener is told.")
+      return
+    }
+    let isFree = delivery.claim()
+    #expect(!isFree)
+  }
+
+  @Test func `a cancellation silences what is on its way, and nothing when all has run`() {
+    var delivery = Delivery<Int, Int>()
+    delivery.markEnded()
+    delivery.silence(.requested, after: .success)
+    #expect(delivery.silence == nil)
+    _ = delivery.claim()
+    delivery.silence(.requested, after: .success)
+    delivery.silence(.scopeEnded, after: .success)
+    #expect(delivery.silence == .requested)
+  }
+
+  #if os(Linux) || os(macOS)
+    @Test func `a delivery that has not begun cannot go on`() async {
+      await #expect(processExitsWith: .failure) {
+        var delivery = Delivery<Int, Int>()
+        var events = EventLine(isObserved: false)
+        _ = delivery.next(for: nil, isOver: false, events: &events)
+      }
+    }
+    @Test func `an operation concludes once, and hands its job back`() async {
+      var life = VerdictLife<Int>()
+      var job = Optional(7)
+      let isCancelled = life.keep(&job)
+      #expect(!isCancelled && job == nil && life.isOpen)
+      job = life.conclude(.success)
+      #expect(job == 7 && life.verdict?.kind == .success && !life.isEarly)
+      await #expect(processExitsWith: .failure) {
+        var life = VerdictLife<Int>()
+        _ = life.conclude(.success)
+        _ = life.conclude(.success)
+      }
+    }
+  #endif
+
+  @Test func `a job that comes after an early outcome is cancelled if the outcome says so`() {
+    for isCancelled in [false, true] {
+      var life = VerdictLife<Int>()
+      var job = life.concludeEarly(.cancelled(.requested), cancelsJob: isCancelled)
+      #expect(job == nil && life.isEarly && life.isJobCancelled == isCancelled)
+      job = 7
+      #expect(life.keep(&job) == isCancelled && job == 7)
+    }
+  }
+}

@@ -1,0 +1,225 @@
+import Testing
+import UseCase
+
+@testable import timelines
+
+/// The pictures of the runs, in letters.
+struct TimelinesTests {
+  private func drawn(_ scenario: Scenario) async -> [String] {
+    let rows = await scenario.run().text(in: .english).split(separator: "\n").map(String.init)
+    return Array(rows.dropFirst())
+  }
+
+  @Test func `without a limit the slow answer comes last`() async {
+    #expect(
+      await drawn(.unlimited) == [
+        "s     >=================+ succeeded",
+        "sw            >=================+ succeeded",
+        "swi                   >=================+ succeeded",
+        "swif                          >===========================+ succeeded",
+        "swift                                 >=================+ succeeded",
+        "then shows: s sw swi swift swif",
+      ])
+  }
+
+  @Test func `with two slots the next operation begins when one leaves`() async {
+    #expect(
+      await drawn(.limit).dropFirst(2) == [
+        "swi                   >.=================+ succeeded",
+        "swif                          >.===========================+ succeeded",
+        "swift                                 >..=================+ succeeded",
+        "then shows: s sw swi swift swif",
+      ])
+  }
+
+  @Test func `a superseded body unwinds while the newest runs`() async {
+    #expect(
+      await drawn(.cancelPrevious) == [
+        "s     >========x~~~~~~~~ superseded < sw",
+        "sw            >========x~~~~~~~~ superseded < swi",
+        "swi                   >========x~~~~~~~~ superseded < swif",
+        "swif                          >========x~~~~~~~~ superseded < swift",
+        "swift                                 >=================+ succeeded",
+        "then shows: swift",
+      ])
+  }
+
+  @Test func `the newest waits for the superseded body, and no two of them overlap`() async {
+    #expect(
+      await drawn(.cancelPreviousAndWait) == [
+        "s     >========x~~~~~~~~ superseded < sw",
+        "sw            >........x superseded < swi",
+        "swi                   >.=======x~~~~~~~~ superseded < swif",
+        "swif                          >........x superseded < swift",
+        "swift                                 >.=================+ succeeded",
+        "then shows: swift",
+      ])
+  }
+
+  @Test func `a debounced operation pauses, and a keystroke supersedes it meanwhile`() async {
+    #expect(
+      await drawn(.debounce) == [
+        "s     >::::::::x superseded < sw",
+        "sw            >::::::::x superseded < swi",
+        "swi                   >::::::::x superseded < swif",
+        "swif                          >::::::::x superseded < swift",
+        "swift                                 >::::::::::::=================+ succeeded",
+        "then shows: swift",
+      ])
+  }
+
+  @Test func `a dropped operation ends when it is executed`() async {
+    #expect(
+      await drawn(.dropWhileBusy) == [
+        "s     >=================+ succeeded",
+        "sw            >v dropped",
+        "swi                   >v dropped",
+        "swif                          >===========================+ succeeded",
+        "swift                                 >v dropped",
+        "then shows: s swif",
+      ])
+  }
+
+  @Test func `only the newest waits, and what it supersedes never starts`() async {
+    #expect(
+      await drawn(.keepLatest) == [
+        "s     >=================+ succeeded",
+        "sw            >........x superseded < swi",
+        "swi                   >.=================+ succeeded",
+        "swif                          >........x superseded < swift",
+        "swift                                 >..=================+ succeeded",
+        "then shows: s swi swift",
+      ])
+  }
+
+  @Test func `a line with an end drops who finds it full`() async {
+    #expect(
+      await drawn(.limitWaiting) == [
+        "s     >=================+ succeeded",
+        "sw            >.........=================+ succeeded",
+        "swi                   >v dropped",
+        "swif                          >..........===========================+ succeeded",
+        "swift                                 >v dropped",
+        "then shows: s sw swif",
+      ])
+  }
+
+  @Test func `the newest starts when the interval since the last start is over`() async {
+    #expect(
+      await drawn(.throttle) == [
+        "s     >=================+ succeeded",
+        "sw            >::::::::x superseded < swi",
+        "swi                   >::::::::x superseded < swif",
+        "swif                          >::::===========================+ succeeded",
+        "swift                                 >::::::::::::::::::::::::=================+ succeeded",
+        "then shows: s swif swift",
+      ])
+  }
+
+  @Test func `a suspended queue starts nothing until it resumes`() async {
+    #expect(
+      await drawn(.suspension).dropFirst(3) == [
+        "c                     >....................................=================# failed",
+        "d                             >.........! cancelled",
+        "e                                     >....................=================+ succeeded",
+        "then shows: a b e",
+      ])
+  }
+
+  @Test func `a queue is busy from a call until all bodies have returned`() async {
+    #expect(await Scenario.busyQueue.run().busy == [0..<25, 40..<57])
+    #expect(await Scenario.unlimited.run().busy == [0..<51])
+  }
+
+  @Test func `a test receives each call, and answers the newest`() async throws {
+    let search = try await ControlledSearch.run()
+    #expect(
+      search.calls == [
+        .init(request: "e", mark: .cancelled(.superseded)), .init(request: "em", mark: .succeeded),
+      ])
+    #expect(search.shown == ["Emma"])
+    let said = Picture(search.svg()).texts.map(\.content)
+    for words in ["execute(\"e\")", "execute(\"em\")", "succeed([\"Emma\"])", "superseded", "Emma"]
+    {
+      #expect(said.contains(words))
+    }
+  }
+
+  @Test func `what then received is what succeeded, in the order of the outcomes`() async {
+    for scenario in Scenario.all {
+      let timeline = await scenario.run()
+      let succeeded = timeline.lanes.filter { $0.outcome.mark == .succeeded }
+      let ordered = succeeded.sorted { $0.outcome.tick < $1.outcome.tick }
+      #expect(timeline.shown == ordered.map(\.text))
+    }
+  }
+
+  @Test func `an operation is superseded by the next one, at the time of its execute`() async {
+    for scenario in Scenario.all {
+      let lanes = await scenario.run().lanes
+      for (index, lane) in lanes.enumerated() {
+        #expect((lane.superseder != nil) == (lane.outcome.mark == .cancelled(.superseded)))
+        guard let superseder = lane.superseder else { continue }
+        #expect(superseder == index + 1)
+        #expect(lanes[superseder].executed == lane.outcome.tick)
+      }
+    }
+  }
+
+  @Test func `the undo pool keeps the branch of a failed action, and discards it for a new one`()
+    async
+  {
+    let rows = await UndoPool.run().text(in: .english).split(separator: "\n").map(String.init)
+    #expect(
+      rows.dropFirst().dropLast() == [
+        "+ execute A, B, C   [A] [B] [C] |",
+        "+ undo              [A] [B] | (C)",
+        "+ undo              [A] | (B) (C)",
+        "+ redo              [A] [B] | (C)",
+        "# execute D         [A] [B] | (C)   fails: nothing changes",
+        "+ execute E         [A] [B] [E] |   C is discarded",
+        "# undo              [A] [B] [E] |   fails: nothing changes",
+        "+ undo, again       [A] [B] | (E)",
+        "+ group of F, G     [A] [B] [group: F G] |   E is discarded",
+        "+ undo              [A] [B] | (group: F G)",
+        "+ undo A            [B] | (A) (group: F G)   only A; B stays",
+      ])
+  }
+
+  @Test func `a crash after any record of a session leaves what was written until then`()
+    async throws
+  {
+    let rows = try await CrashedSession.run().text(in: .english).split(separator: "\n")
+    #expect(
+      rows.dropFirst() == [
+        "+ an empty history        |",
+        "> A begins                {A?} |",
+        "+ A has ended             [A] |",
+        "> B begins                [A] {B?} |",
+        "+ B has ended             [A] [B] |",
+        "> undo of B begins        [A] {B?} |",
+        "+ undo of B has ended     [A] | (B)",
+        "> a group and C begin     [A] {C?} | (B)",
+        "+ C has ended             [A] | (B)   C is undone",
+        "> D begins                [A] {D?} | (B)   C is undone",
+        "# D has ended             [A] {D?} | (B)   C is undone",
+        "# crash: the last record is torn",
+        "[A]  applied: it can be undone",
+        "(B)  undone: it can be redone",
+        " C   undone at launch: its group never ended",
+        "{D?}  in doubt: it began, and no end was written",
+      ])
+  }
+
+  @Test func `the text speaks Spanish`() async {
+    let text = await Scenario.keepLatest.run().text(in: .spanish)
+    #expect(text.contains("\nsw            >........x sustituida < swi\n"))
+    #expect(text.hasSuffix("\nthen muestra: s swi swift\n"))
+    #expect(Timeline.textLegend(in: .spanish).contains(". espera un hueco"))
+  }
+
+  @Test func `a hundred runs draw the same`() async throws {
+    let first = try await Drawing.all()
+    for _ in 1...100 { #expect(try await Drawing.all() == first) }
+  }
+}
