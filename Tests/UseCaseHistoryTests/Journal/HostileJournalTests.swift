@@ -161,10 +161,6 @@ struct HostileJournalTests {
       }
     ),
     (
-      "the oldest forgotten first",
-      { n in (entries(n), (1...n).map { .forgot(id($0)) }) }
-    ),
-    (
       "groups of one",
       { n in
         (
