@@ -200,15 +200,15 @@ extension UseCaseHistory {
       switch outer.role {
       case .body, .part, .answered: return frame(.answered, outer.entry, by: outer.holder)  // 2
       case .group(let group) where ledger.change({ $0.groups.openPart(in: group) }):
-        return frame(.part(of: group), .next(), by: outer.holder)  // 3
+        return frame(.part(of: group), ledger.nextID(), by: outer.holder)  // 3
       case .group: break
       }
     }
     guard place.isBody(of: useCaseType), let operation = place.operation,
       here?.operation != operation
     else { return nil }  // 4
-    let id = HistoryEntry.ID(operation)
-    switch ledger.change({ $0.enter(in: id, leftIn: here?.holder, spare: .next()) }) {
+    let (id, spare) = (ledger.id(of: operation), ledger.nextID())
+    switch ledger.change({ $0.enter(in: id, leftIn: here?.holder, spare: spare) }) {
     case .recording(let entry, let holder): return frame(.body, entry, by: holder)  // 5
     case .moving(let move): return frame(.answered, move, by: move)  // 6
     }

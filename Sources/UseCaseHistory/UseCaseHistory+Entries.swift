@@ -26,7 +26,7 @@ extension UseCaseHistory {
   /// - Complexity: O(log *n*) in the number of entries for an entry whose footprint consists of
   ///   keys, otherwise O(*n*).
   public func entry(of operation: UseCaseOperationID) -> HistoryEntry? {
-    ledger.entry(of: HistoryEntry.ID(operation))
+    ledger.entry(of: ledger.id(of: operation))
   }
 
   /// Returns the request and the response of an entry, or of a part of a group. Use them to repeat

@@ -42,8 +42,8 @@ extension UseCaseHistory {
   ///   - mergeWindow: The longest time between two executions that can merge.
   ///   - clock: Measures the merge window, and the timeouts of the recorded use cases.
   /// - Returns: The history.
-  /// - Throws: A ``HistoryJournalError`` if the journal can't be read or written, or if two use
-  ///   cases have the same name.
+  /// - Throws: A ``HistoryJournalError`` if the journal can't be read or written, if it is an object
+  ///   that is the journal of another history, or if two use cases have the same name.
   /// - Complexity: O(*n*) in the number of bytes of the journal.
   public static func open(
     _ journal: any HistoryJournal, for useCases: [any JournaledUseCase],
@@ -61,7 +61,13 @@ extension UseCaseHistory {
     let writer = JournalWriter(journal, kinds)
     let history = UseCaseHistory(
       HistoryLedger(limit: limit, mergeWindow: mergeWindow, clock: clock, journal: writer), clock)
-    try await history.restore(interrupted, limit, by: writer)
+    try writer.take()
+    do {
+      try await history.restore(interrupted, limit, by: writer)
+    } catch {
+      writer.giveBack()
+      throw error
+    }
     return history
   }
 
@@ -95,14 +101,13 @@ extension UseCaseHistory {
         title: { try writer.title($0) }))
     let records = try await records(of: writer)
     try read(records, into: &replay)
-    if let newest = replay.newest { UseCaseOperationID.raise(above: newest.number) }
-    writer.continue(after: replay.last)
+    if let newest = replay.newest { writer.begin(behind: newest) }
     do {
       for doubt in try replay.open() { try replay.answer(doubt, await settle(doubt, by: writer)) }
       try replay.finish(interruption)
-      try replay.tell(.limited(limit), nil)
-    } catch is Replay.Malformed {
-      throw HistoryJournalError(.damaged(offset: records.count))
+      replay.setLimit(limit)
+    } catch let error as Replay.Malformed {
+      throw HistoryJournalError(.damaged(offset: records.count), cause: error)
     }
     let interrupted = replay.interrupted
     try await take(replay, writer)
@@ -124,8 +129,8 @@ extension UseCaseHistory {
     for (index, record) in records.enumerated() {
       do {
         try FactRecord.read(record) { number, fact in try replay.tell(fact, number) }
-      } catch is Replay.Malformed {
-        throw HistoryJournalError(.damaged(offset: index))
+      } catch let error as Replay.Malformed {
+        throw HistoryJournalError(.damaged(offset: index), cause: error)
       } catch {
         throw HistoryJournalError(.cannotRead, cause: error)
       }
@@ -154,7 +159,7 @@ extension UseCaseHistory {
     guard var whole = ledger.whole else { preconditionFailure("Nothing runs yet.") }
     (whole.interrupted, whole.drops) = (replay.interrupted, replay.drops)
     do {
-      try await writer.rewrite(whole.facts { writer.bytes(of: $0) })
+      try await writer.rewrite(whole.facts(newest: writer.nextID()) { writer.bytes(of: $0) })
     } catch {
       throw HistoryJournalError(.cannotWrite, for: error)
     }

@@ -183,6 +183,7 @@ extension UseCaseHistory {
   ///   - the error of the body
   ///   - ``HistoryGroupError`` if the body throws, and the undo of a part fails, too
   ///   - ``HistoryError/reentrant`` inside a recorded body, an undo or a redo
+  ///   - ``HistoryError/tooDeep`` inside of a thousand groups
   /// - Complexity: O(*n*) in the number of parts.
   @discardableResult
   public func group<Value: Sendable>(
@@ -192,7 +193,9 @@ extension UseCaseHistory {
     switch role(in: here) {
     case .body, .part, .answered: return Self.refuse(title)
     case .group(let parent):
-      let id = HistoryEntry.ID.next()
+      let depth = ledger.read { $0.groups.depth(below: parent) }
+      if depth >= HistoryParts<any HistoryStep>.deepest { return Self.refuse(title, .tooDeep) }
+      let id = ledger.nextID()
       guard ledger.change({ $0.groups.open(id, title, in: parent) }) else { break }
       return Group(ledger: ledger, lane: lane, nested: id, body: body).executeInside(title)
         .onCancel { [ledger] _ in ledger.change { $0.groups.abandon(id) }?.resume() }
@@ -243,8 +246,8 @@ extension UseCaseHistory {
 
   /// An operation that a body on the lane awaits there would wait for itself.
   private static func refuse<Request, Response>(
-    _ request: Request
+    _ request: Request, _ error: HistoryError = .reentrant
   ) -> UseCaseOperation<Request, Response> {
-    AnyUseCase(queue: aside) { _ in throw HistoryError.reentrant }.execute(request)
+    AnyUseCase(queue: aside) { _ in throw error }.execute(request)
   }
 }

@@ -130,7 +130,9 @@ extension RetryInterceptor {
       var generator = generator
       let dice = Dice(seed: generator.next())
       return Delay { number in
-        beforeRetry(number) * (1 - fraction * dice.roll())
+        // Subtracted, because the longest duration times 1 is too much for a duration.
+        let delay = beforeRetry(number)
+        return delay - delay * (fraction * dice.roll())
       }
     }
   }

@@ -13,9 +13,9 @@ public struct HistoryEntry: Identifiable, Hashable, Sendable, CustomStringConver
   /// The identity of an entry. An entry whose execution or group was called later has a greater
   /// identity.
   ///
-  /// An identity is unique among all histories that one process creates. A later launch that opens
-  /// the history from its journal doesn't use it again in this history. Entries of histories from
-  /// different journals can have the same identities.
+  /// An identity is unique among all histories without a journal that one process creates. In a
+  /// history with a journal, it is unique in this history, at all launches. Entries of histories
+  /// from different journals can have the same identities.
   public struct ID: Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
     let number: UInt64
 
@@ -23,13 +23,14 @@ public struct HistoryEntry: Identifiable, Hashable, Sendable, CustomStringConver
       self.number = number
     }
 
-    /// The entry that an operation on the lane will become has its number.
-    init(_ operation: UseCaseOperationID) {
-      number = operation.number
+    /// The entry that an operation on the lane will become has its number, above the `first` ones
+    /// that earlier launches have used.
+    init(_ operation: UseCaseOperationID, above first: UInt64 = 0) {
+      number = operation.number + first
     }
 
     /// Draws the id of what has no operation of its own on the lane.
-    static func next() -> Self { Self(.next()) }
+    static func next(above first: UInt64 = 0) -> Self { Self(.next(), above: first) }
 
     /// Reads what `encode(to:)` has written.
     ///
@@ -108,6 +109,34 @@ public struct HistoryEntry: Identifiable, Hashable, Sendable, CustomStringConver
 
   /// The number and the title of the entry, such as `#7 Rename`.
   public var description: String { "\(id) \(title)" }
+
+  /// Returns whether all properties of two entries are equal.
+  ///
+  /// - Parameters:
+  ///   - lhs: An entry.
+  ///   - rhs: Another entry.
+  /// - Returns: Whether all of their properties are equal.
+  public static func == (lhs: HistoryEntry, rhs: HistoryEntry) -> Bool {
+    // Without recursion: groups may be in many others, and threads have small stacks.
+    var rest = [(lhs, rhs)]
+    while let (lhs, rhs) = rest.popLast() {
+      guard lhs.id == rhs.id, lhs.title == rhs.title, lhs.isApplied == rhs.isApplied,
+        lhs.standing == rhs.standing, lhs.children.count == rhs.children.count
+      else { return false }
+      rest += zip(lhs.children, rhs.children)
+    }
+    return true
+  }
+
+  /// Hashes the properties of the entry, and not those of its parts.
+  ///
+  /// - Parameter hasher: The hasher.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(id)
+    hasher.combine(title)
+    hasher.combine(isApplied)
+    hasher.combine(standing)
+  }
 
   /// The condition of an entry, after its history was opened from a journal.
   public enum Standing: Hashable, Sendable {

@@ -45,7 +45,7 @@ struct HistoryPlaces: Equatable, Sendable {
 
   /// Returns a place where the history has never been.
   mutating func unknown() -> HistoryPlace {
-    lastNumber += 1
+    lastNumber &+= 1
     return .unknown(lastNumber)
   }
 

@@ -13,10 +13,11 @@ extension HistoryFact {
     /// The number of the last fact.
     let last: UInt64
 
-    /// Returns the facts, in which `title` makes bytes of the titles of groups.
-    func facts(_ title: (String) -> [UInt8]) -> [HistoryFact] {
+    /// Returns the facts, in which `title` makes bytes of the titles of groups. All ids are below
+    /// that of the `newest`.
+    func facts(newest: HistoryEntry.ID, _ title: (String) -> [UInt8]) -> [HistoryFact] {
       var facts: [HistoryFact] = [
-        .piece(.start(last: last, newest: .next(), pool.places)), .limited(pool.limit),
+        .piece(.start(last: last, newest: newest, pool.places)), .limited(pool.limit),
         .saved(pool.saved),
       ]
       func add(_ step: any HistoryStep) {

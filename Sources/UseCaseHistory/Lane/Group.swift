@@ -43,10 +43,11 @@ struct Group<Value: Sendable>: UseCase, DescribedUseCase {
   private func begin(_ title: String, _ frame: HistoryFrame) {
     let bytes = ledger.journal?.bytes(of: title) ?? []
     let (holder, isInterrupted) = (frame.holder, interrupted != nil)
+    let spare = ledger.nextID()
     ledger.change { machine in
       if let nested { return machine.enterNested(nested, writing: bytes) }
       machine.enterGroup(
-        title, in: holder, spare: .next(), isInterrupted: isInterrupted, writing: bytes)
+        title, in: holder, spare: spare, isInterrupted: isInterrupted, writing: bytes)
     }
   }
 
@@ -75,10 +76,10 @@ struct Group<Value: Sendable>: UseCase, DescribedUseCase {
     _ group: HistoryLedger.Machine.Groups.Opened, in frame: HistoryFrame,
     rolledBack residue: HistoryResidue<any HistoryStep>? = nil
   ) {
-    let holder = frame.holder
+    let (holder, nobody) = (frame.holder, ledger.nextID())
     let kept = residue.map(\.kept) ?? group.record
     let drops = ledger.change {
-      $0.end(group, as: kept, rolledBack: residue, in: holder, nobody: .next())
+      $0.end(group, as: kept, rolledBack: residue, in: holder, nobody: nobody)
     }
     ledger.discard(drops, in: frame)
     guard let parent = group.parent else { return }
@@ -116,7 +117,7 @@ extension HistoryLedger {
     guard let operation = QueuePlace.operation else {
       preconditionFailure("A body on the lane runs in an operation.")
     }
-    let id = HistoryEntry.ID(operation)
+    let id = id(of: operation)
     return HistoryFrame(
       role(id), of: id, by: id, in: history, operation: operation, inside: .innermost)
   }

@@ -69,11 +69,28 @@ final class HistoryLedger: Sendable {
   }
 }
 
+// MARK: - Ids
+
+extension HistoryLedger {
+  /// The ids that earlier launches have used go up to this number.
+  private var firstNumber: UInt64 { journal?.firstNumber ?? 0 }
+
+  func id(of operation: UseCaseOperationID) -> HistoryEntry.ID {
+    HistoryEntry.ID(operation, above: firstNumber)
+  }
+
+  func operation(of id: HistoryEntry.ID) -> UseCaseOperationID {
+    UseCaseOperationID(number: id.number - firstNumber)
+  }
+
+  func nextID() -> HistoryEntry.ID { .next(above: firstNumber) }
+}
+
 // MARK: - The lane
 
 extension HistoryLedger: QueueKeeper {
   func admitted(_ operation: any AdmittedOperation) {
-    let id = HistoryEntry.ID(operation.id)
+    let id = id(of: operation.id)
     if let move = move(of: operation) {
       machine.withLock { $0.admit(id, move) }
     } else {
@@ -100,9 +117,9 @@ extension HistoryLedger: QueueKeeper {
     unsafeDowncast(operation, to: UseCaseOperation<HistoryMove, Answer>.self).request
   }
 
-  func started(_ id: UseCaseOperationID) { machine.withLock { $0.start(HistoryEntry.ID(id)) } }
+  func started(_ id: UseCaseOperationID) { machine.withLock { $0.start(self.id(of: id)) } }
 
-  func left(_ id: UseCaseOperationID) { machine.withLock { $0.leave(HistoryEntry.ID(id)) } }
+  func left(_ id: UseCaseOperationID) { machine.withLock { $0.leave(self.id(of: id)) } }
 
   func unlocked() { changes.poke() }
 }
@@ -181,7 +198,7 @@ extension HistoryLedger {
     // Weakly, both ways: the ledger has the journal.
     journal.rewriteWhenTooLong { [weak self, weak journal] in
       guard let journal else { return nil }
-      return self?.whole?.facts { journal.bytes(of: $0) }
+      return self?.whole?.facts(newest: journal.nextID()) { journal.bytes(of: $0) }
     }
   }
 }

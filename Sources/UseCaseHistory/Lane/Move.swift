@@ -66,7 +66,7 @@ extension HistoryLedger {
   private func frame(of entry: HistoryEntry.ID, in move: HistoryEntry.ID) -> HistoryFrame {
     HistoryFrame(
       .answered, of: entry, by: move, in: history,
-      operation: UseCaseOperationID(number: move.number), inside: nil)
+      operation: operation(of: move), inside: nil)
   }
 
   /// The move has come as far as it could.
@@ -129,9 +129,7 @@ extension HistoryPlan<any HistoryStep> {
   @inline(never)
   private mutating func lose(_ step: any HistoryStep, _ error: any Error) throws {
     guard let obsolete = error as? HistoryObsolete else { throw error }
-    let place = HistoryEntry.ID.next()
-    step.wasObsolete(place)
-    guard lose(obsolete, as: place) else { throw error }
+    guard lose(obsolete, as: step.wasObsolete()) else { throw error }
   }
 
   @inline(never)

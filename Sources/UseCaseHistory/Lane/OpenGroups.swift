@@ -9,6 +9,8 @@ struct OpenGroups<Step: Sendable, Waiter: Sendable>: Sendable {
     let id: ID
     let title: String
     var parent: ID?
+    /// In how many groups it is.
+    var depth = 0
     /// Whether its body has begun. If it is cancelled before, it never does.
     var hasBegun = true
     var parts: [Record] = []
@@ -28,10 +30,14 @@ struct OpenGroups<Step: Sendable, Waiter: Sendable>: Sendable {
 
   /// Returns false if the parent has ended.
   mutating func open(_ id: ID, _ title: String, in parent: ID) -> Bool {
+    let depth = depth(below: parent)
     guard openPart(in: parent) else { return false }
-    groups[id] = Opened(id: id, title: title, parent: parent, hasBegun: false)
+    groups[id] = Opened(id: id, title: title, parent: parent, depth: depth, hasBegun: false)
     return true
   }
+
+  /// Returns in how many groups another one would be, in this one.
+  func depth(below group: ID) -> Int { (groups[group]?.depth ?? 0) + 1 }
 
   /// Returns the group in which this one is.
   func parent(of group: ID) -> ID? { groups[group]?.parent }

@@ -43,6 +43,11 @@ struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
     self.records = records
   }
 
+  /// More records follow.
+  mutating func append(_ more: some Sequence<Record>) {
+    for record in more { records.append(record) }
+  }
+
   /// Whether there is something left to do.
   var isIncomplete: Bool { moved < records.count }
 

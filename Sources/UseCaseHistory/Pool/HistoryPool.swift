@@ -27,9 +27,9 @@ struct HistoryPool<Step: Sendable>: Sendable {
   /// The records that a move has in its hand: the next ones at the cursor, or one below.
   private struct Hand {
     /// The orders of the applied ones.
-    let applied: Range<Int>
+    var applied: Range<Int>
     /// The orders of the undone ones.
-    let undone: Range<Int>
+    var undone: Range<Int>
     /// Whether the history was cleared meanwhile.
     var isCleared = false
     /// Whether the limit was lowered meanwhile.
@@ -164,6 +164,7 @@ extension HistoryPool {
     guard let earlier = applied.popLast() else {
       preconditionFailure("\(later.id) has no applied entry to annul.")
     }
+    places.uncover(at: applied.count)
     places.sum -= earlier.place
     drops.append(Drop([earlier, later], .annulled))
   }
@@ -177,16 +178,19 @@ extension HistoryPool {
     drops.append(Drop(record, reason))
   }
 
-  /// Puts a record below those that were asked for later. The branch stays.
-  mutating func insert(_ record: Record, into drops: inout [Drop]) {
-    places.sum += record.place
+  /// Puts each record, in order, below those that were asked for later. The branch stays.
+  mutating func insert(_ records: [Record], into drops: inout [Drop]) {
+    if records.isEmpty { return }
+    for record in records { places.sum += record.place }
     var later: [Record] = []
-    // Only the newest one can be half undone.
-    while let newest = applied.last, newest.id > record.id || (partial != nil && later.isEmpty) {
-      _ = applied.popLast()
-      later.append(newest)
+    for record in records.reversed() {
+      // Only the newest one can be half undone.
+      while let newest = applied.last, newest.id > record.id || (partial != nil && later.isEmpty) {
+        _ = applied.popLast()
+        later.append(newest)
+      }
+      later.append(record)
     }
-    applied.push(record)
     for record in later.reversed() { applied.push(record) }
     places.cover(applied.count)
     evict(into: &drops)
@@ -290,6 +294,16 @@ extension HistoryPool {
     var records = isRedo ? undone.newest(fromUndone) : applied.newest(fromApplied)
     if isRedo, partial != nil { records.insert(applied[applied.count - 1], at: 0) }
     return Plan(isRedo: isRedo, records, partial: partial)
+  }
+
+  /// Gives more records into the hand of a move, `count` in all.
+  mutating func extend(_ plan: inout Plan, to count: Int) {
+    let fromApplied = !plan.isRedo ? count : partial != nil ? 1 : 0
+    let fromUndone = count - fromApplied
+    hand?.applied = applied.newestOrders(fromApplied)
+    hand?.undone = undone.newestOrders(fromUndone)
+    let records = applied.newest(fromApplied) + undone.newest(fromUndone)
+    plan.append(records.dropFirst(plan.records.count))
   }
 
   /// Gives one applied record into the hand of an undo.

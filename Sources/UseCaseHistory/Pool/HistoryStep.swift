@@ -14,8 +14,9 @@ protocol HistoryStep: AnyObject, Sendable {
   /// Tells the use case. Returns false if that is left to a version of the app that can read it.
   @discardableResult
   func discard(_ reason: HistoryDiscardReason) -> Bool
-  /// Its undo or redo has thrown `HistoryObsolete`. The rest of its group is another `place`.
-  func wasObsolete(_ place: HistoryEntry.ID)
+  /// Its undo or redo has thrown `HistoryObsolete`. Returns the id of the place that the rest of its
+  /// group is.
+  func wasObsolete() -> HistoryEntry.ID
 }
 
 extension HistoryRecord<any HistoryStep> {
@@ -35,7 +36,7 @@ extension HistoryRecord<any HistoryStep> {
 
 extension HistoryStep {
   var standing: HistoryEntry.Standing { .normal }
-  func wasObsolete(_ place: HistoryEntry.ID) {}
+  func wasObsolete() -> HistoryEntry.ID { .next() }
 }
 
 extension HistoryRecord.Content where Step == any HistoryStep {
