@@ -231,6 +231,12 @@ struct Delivery<Callback: Sendable, Listener: Sendable>: Sendable {
     handlers.rewind()
   }
 
+  /// A rider that shares the outcome has handlers again. Returns whether all had ended.
+  mutating func ridersReturn() -> Bool {
+    defer { hasRiders = true }
+    return !hasRiders
+  }
+
   /// Every rider that shares the outcome has ended.
   mutating func ridersHaveEnded() { hasRiders = false }
 

@@ -193,14 +193,16 @@ struct OperationCore: ~Copyable, Sendable {
   func attach(
     to member: any QueueMember, _ attach: (inout Machine, _ isListed: Bool) -> DeliveryCall
   ) -> Bool {
-    var next = withMachine { attach(&$0, !queue.policy.deliversOnlyNewest) }
+    var next = withMachine { attach(&$0, !source.isToBeFound) }
     if next == .list {
       // Listed first, so that an operation that is executed after this call finds the handler.
       source.list(member)
+      let ride = source.dependents?.ride
       next = withMachine { machine in
-        machine.noteListing()
+        if ride == nil { machine.noteListing() }
         return attach(&machine, true)
       }
+      if let ride { release(from: ride) }
       unlistIfDelivered()
     }
     return next == .deliver
@@ -210,6 +212,18 @@ struct OperationCore: ~Copyable, Sendable {
   private func listed() {
     withMachine { $0.noteListing() }
     unlistIfDelivered()
+  }
+
+  /// Lets the ride keep the operation no longer when it has ended.
+  func release(from ride: Ride) {
+    listen(handles: false) { [id = source.ticket.id] in ride.release(id) }
+  }
+
+  /// A rider that shares the outcome has handlers again.
+  func ridersReturn(_ member: any QueueMember) {
+    guard withMachine({ $0.ridersReturn() }), queue.policy.deliversOnlyNewest else { return }
+    source.list(member)
+    listed()
   }
 
   /// Every rider that shares the outcome has ended.

@@ -262,6 +262,9 @@ extension OperationMachine {
   /// The queue lists the operation until its handlers have begun.
   mutating func noteListing() { delivery.noteListing() }
 
+  /// A rider that shares the outcome has handlers again. Returns whether all had ended.
+  mutating func ridersReturn() -> Bool { isOpen ? false : delivery.ridersReturn() }
+
   /// Every rider that shares the outcome has ended. Without an outcome, others may still come.
   mutating func ridersHaveEnded() {
     if !isOpen { delivery.ridersHaveEnded() }

@@ -17,8 +17,8 @@ struct SlotSource: ~Copyable, Sendable {
     let caller = isInside ? Slot.holder() : nil
     // A rider is nobody's guest, so that it can leave a run that goes on.
     let host = isInside && !queue.hasRiders ? Slot.enter(ObjectIdentifier(queue)) : nil
-    dependents =
-      caller == nil && host == nil && run == nil ? nil : Dependents(caller, host: host, run: run)
+    let isAlone = caller == nil && host == nil && run == nil && !queue.hasRiders
+    dependents = isAlone ? nil : Dependents(caller, host: host, run: run)
     self.queue = queue
   }
 
@@ -70,8 +70,14 @@ struct SlotSource: ~Copyable, Sendable {
     return queue.policy.deliversOnlyNewest && kind != .cancelled
   }
 
-  /// Handlers of the outcome are left: an incoming operation may supersede the operation.
-  func list(_ member: any QueueMember) { queue.list(member, ticket.id) }
+  /// Whether an incoming operation is to find the handlers of this one that have not begun.
+  var isToBeFound: Bool { queue.policy.deliversOnlyNewest || dependents?.ride != nil }
+
+  /// Handlers of the outcome are left: an incoming operation may supersede the operation, or the run
+  /// that it rides.
+  func list(_ member: any QueueMember) {
+    if let ride = dependents?.ride { ride.keep(member) } else { queue.list(member, ticket.id) }
+  }
 
   /// No handler of the outcome is left, of those for which the queue lists the operation so often.
   func unlist(_ count: Int32) { queue.unlist(ticket.id, count) }

@@ -29,6 +29,9 @@ extension UseCaseOperation: QueueMember {
   }
 
   @usableFromInline
+  func ridersReturn() { core.ridersReturn(self) }
+
+  @usableFromInline
   func ridersHaveEnded() { core.ridersHaveEnded() }
 
   @usableFromInline

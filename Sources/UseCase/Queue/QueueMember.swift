@@ -29,6 +29,9 @@ protocol QueueMember: AdmittedOperation {
   /// Gives the member the outcome `.cancelled`, unless it has one. Its queue knows already.
   func cancelFromQueue(_ reason: UseCaseCancellation)
 
+  /// A rider that shares the outcome of the member has handlers again.
+  func ridersReturn()
+
   /// Every rider that shares the outcome of the member has ended.
   func ridersHaveEnded()
 
@@ -76,7 +79,29 @@ struct QueueTicket: Hashable, Sendable {
   let id: UseCaseOperationID
 }
 
-/// The members that wait for another one: its caller, in the call form, and its host.
+/// What a rider shares with others: a run, and the riders whose handlers may not have begun. A rider
+/// keeps it, since a handler may be attached late. It keeps nothing of the run but its outcome.
+final class Ride: Sendable {
+  let node = RunNode()
+  private let run = Lock<(any QueueMember)?>(nil)
+
+  /// The run is made.
+  func made(_ member: any QueueMember) { run.withLock { $0 = member } }
+
+  /// A rider boards, or has handlers again after its end. It is kept until it has ended.
+  func keep(_ rider: any QueueMember) {
+    node.keep(rider)
+    run.withLock { $0 }?.ridersReturn()
+  }
+
+  /// A rider that was kept has ended, or has not boarded.
+  func release(_ rider: UseCaseOperationID) {
+    if node.release(rider) { run.withLock { $0 }?.ridersHaveEnded() }
+  }
+}
+
+/// The members that wait for another one: its caller, in the call form, and its host; and the ride
+/// of a rider.
 ///
 /// A box, because few members have any: the others keep only a word for it.
 @usableFromInline
@@ -88,6 +113,14 @@ final class Dependents: Sendable {
 
   /// The run that this member is, if executions share it.
   let run: RunNode?
+
+  private let boarded = Lock<Ride?>(nil)
+
+  /// What the member shares with others, once it has boarded.
+  var ride: Ride? {
+    get { boarded.withLock { $0 } }
+    set { boarded.withLock { $0 = newValue } }
+  }
 
   init(_ caller: (any QueueMember)?, host: (any QueueMember)?, run: RunNode?) {
     directCaller = Lock(caller)

@@ -11,7 +11,8 @@ final class SharedRun: Sendable {
   >
 
   let key: RequestKey
-  let node = RunNode()
+  let ride = Ride()
+  var node: RunNode { ride.node }
   /// The rider whose execution makes the run, if that is a call. Its caller is that of the run.
   private let firstCall: UseCaseOperationID?
   private let machine: Lock<Machine>
@@ -20,14 +21,6 @@ final class SharedRun: Sendable {
     self.key = key
     firstCall = isCall ? first : nil
     machine = Lock(Machine(first: first))
-  }
-
-  /// The operation that the riders share, also when all of them have left.
-  private let delivering = Lock<(any QueueMember)?>(nil)
-
-  /// A rider that was kept has ended, or has not boarded.
-  func release(_ rider: UseCaseOperationID) {
-    if node.release(rider) { delivering.withLock { $0 }?.ridersHaveEnded() }
   }
 
   /// The operation that the riders share, once it is made.
@@ -41,7 +34,7 @@ final class SharedRun: Sendable {
   /// Executes the operation. Returns it if it is to be cancelled, because all riders have left.
   func start(_ operation: any QueueMember, _ submit: () -> Void) -> (any QueueMember)? {
     machine.withLock { $0.made(operation) }
-    delivering.withLock { $0 = operation }
+    ride.made(operation)
     submit()
     let start = machine.withLock { $0.started() }
     for waiter in start.waiters { waiter.resume() }

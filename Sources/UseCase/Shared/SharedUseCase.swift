@@ -194,7 +194,8 @@ private final class SharedRuns<Base: UseCase>: RidersKeeper {
     let run = board(
       rider.id, rider.request, keeping: rider, priority: priority, isCall: isCall)
     // The run delivers through its riders, so it counts in its queue until they have ended.
-    rider.core.listen(handles: false) { [id = rider.id] in run.release(id) }
+    rider.dependents?.ride = run.ride
+    rider.core.release(from: run.ride)
     // The queue of the base has dropped the run.
     if case .cancelled(let reason)? = run.operation?.verdict { rider.cancel(reason) }
     // Another thread may have found the queue, and cancelled the operations in it.
@@ -211,16 +212,16 @@ private final class SharedRuns<Base: UseCase>: RidersKeeper {
     let key = key(request)
     while true {
       if let run = table.withLock({ $0.runs[key] }) {
-        if let member { run.node.keep(member) }
+        if let member { run.ride.keep(member) }
         if run.board(rider) {
           table.withLock { $0.rides[rider] = run }
           return run
         }
-        run.release(rider)
+        run.ride.release(rider)
         close(run)
       } else {
         let run = SharedRun(key, first: rider, isCall: isCall)
-        if let member { run.node.keep(member) }
+        if let member { run.ride.keep(member) }
         if table.withLock({ $0.enter(run, of: rider) }) {
           start(run, request, priority: priority, isCall: isCall)
           return run
