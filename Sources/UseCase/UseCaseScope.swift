@@ -41,6 +41,9 @@ public final class UseCaseScope: Sendable {
   /// - Complexity: O(*n*) in the number of operations.
   public func cancelAll() { members.cancelAll(.requested) }
 
+  /// Lets go of all operations, which go on.
+  func release() { members.removeAll() }
+
   /// Runs the closure when the scope is deallocated. Returns the number by which to forget it.
   func whenEnded(_ end: @escaping @Sendable () -> Void) -> Int {
     endings.withLock { endings in
@@ -90,6 +93,14 @@ private final class MemberGroup: Sendable {
 
   func remove(_ id: UseCaseOperationID) {
     _ = members.withLock { $0.removeValue(forKey: id) }
+  }
+
+  /// Lets go of the members, outside of the lock.
+  func removeAll() {
+    _ = members.withLock { members in
+      defer { members = [:] }
+      return members
+    }
   }
 
   /// Cancels the members in order of `execute`.

@@ -390,6 +390,21 @@ private struct AddFavorite: UndoableUseCase {
   }
 }
 
+extension SymbolCodeTests {
+  @Test func `a delay follows what a server asks for`() async throws {
+    struct TooManyRequests: Error { var retryAfter: Duration }
+
+    let delay = RetryInterceptor.Delay.custom { error, attempt in
+      (error as? TooManyRequests)?.retryAfter ?? .seconds(attempt)
+    }
+    let queue = UseCaseQueue(interceptors: [RetryInterceptor(attempts: 2, delay: delay)])
+    let useCase = AnyUseCase<Int, Int>(queue: queue) { _ in
+      throw TooManyRequests(retryAfter: .zero)
+    }
+    await #expect(throws: TooManyRequests.self) { _ = try await useCase(1) }
+  }
+}
+
 #if canImport(SwiftUI)
   import SwiftUI
 

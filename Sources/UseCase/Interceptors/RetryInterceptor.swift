@@ -62,7 +62,7 @@ public struct RetryInterceptor: UseCaseInterceptor {
         guard attempt < attempts, !(error is CancellationError), shouldRetry(error) else {
           throw error
         }
-        let pause = delay.beforeRetry(attempt)
+        let pause = delay.afterFailure(error, attempt)
         if pause > .zero { try await (clock ?? execution.clock).sleeper(for: pause)({}) }
         try Task.checkCancellation()
         attempt += 1
@@ -74,15 +74,15 @@ public struct RetryInterceptor: UseCaseInterceptor {
 extension RetryInterceptor {
   /// How long to wait before each further attempt.
   public struct Delay: Sendable {
-    /// The delay before the retry with this number, counted from 1.
-    let beforeRetry: @Sendable (_ number: Int) -> Duration
+    /// The delay after the failure of the attempt with this number, counted from 1.
+    let afterFailure: @Sendable (any Error, _ attempt: Int) -> Duration
 
     /// The same delay each time.
     ///
     /// - Parameter duration: How long. Zero or less is no delay.
     /// - Returns: The delay.
     public static func constant(_ duration: Duration) -> Delay {
-      Delay { _ in duration }
+      Delay { _, _ in duration }
     }
 
     /// A delay that grows by a factor each time.
@@ -100,16 +100,35 @@ extension RetryInterceptor {
       guard factor >= 0, factor.isFinite else {
         fatalError("`factor` must be finite and 0 or more, but it is \(factor).")
       }
-      return Delay { number in
+      return Delay { _, attempt in
         guard first > .zero else { return first }
         var duration = first
-        for _ in 1..<number where duration < cap {
+        for _ in 1..<attempt where duration < cap {
           // Compared first, because the product could be too much for a duration.
           guard duration / cap * factor < 1 else { return cap }
           duration = duration * factor
         }
         return min(duration, cap)
       }
+    }
+
+    /// A delay that depends on the error, such as the one that a server asks for.
+    ///
+    /// ```swift
+    /// struct TooManyRequests: Error { var retryAfter: Duration }
+    ///
+    /// let delay = RetryInterceptor.Delay.custom { error, attempt in
+    ///   (error as? TooManyRequests)?.retryAfter ?? .seconds(attempt)
+    /// }
+    /// ```
+    ///
+    /// - Parameter duration: Returns the delay after a failure: zero or less is no delay. It gets
+    ///   the error and the number of the attempt that failed, counted from 1. It runs on no actor.
+    /// - Returns: The delay.
+    public static func custom(
+      _ duration: @escaping @Sendable (_ error: any Error, _ attempt: Int) -> Duration
+    ) -> Delay {
+      Delay(afterFailure: duration)
     }
 
     /// Adds jitter: subtracts a random fraction of each delay, so that clients that failed together
@@ -129,9 +148,9 @@ extension RetryInterceptor {
       }
       var generator = generator
       let dice = Dice(seed: generator.next())
-      return Delay { number in
+      return Delay { error, attempt in
         // Subtracted, because the longest duration times 1 is too much for a duration.
-        let delay = beforeRetry(number)
+        let delay = afterFailure(error, attempt)
         return delay - delay * (fraction * dice.roll())
       }
     }

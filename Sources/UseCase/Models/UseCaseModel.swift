@@ -17,7 +17,8 @@ public import Observation
 /// ```
 ///
 /// An operation that ends late never overwrites the value or the error of a newer operation. When
-/// the model is deallocated, its operations are cancelled.
+/// the model is deallocated, its operations are cancelled. A model that saves lets them go on: see
+/// ``init(_:cancelsOnRelease:)``.
 @MainActor @Observable
 public final class UseCaseModel<Base: UseCase> {
   /// The response of the newest operation that has succeeded. Only the model sets it.
@@ -39,13 +40,20 @@ public final class UseCaseModel<Base: UseCase> {
   @ObservationIgnored private var newestValue: UseCaseOperationID?
   @ObservationIgnored private var newestError: UseCaseOperationID?
   @ObservationIgnored private let scope = UseCaseScope()
+  private let cancelsOnRelease: Bool
 
   /// Creates a model that has executed nothing yet.
   ///
-  /// - Parameter useCase: The use case that the model executes.
-  public init(_ useCase: Base) {
+  /// - Parameters:
+  ///   - useCase: The use case that the model executes.
+  ///   - cancelsOnRelease: Whether the operations are cancelled when the model is deallocated. Pass
+  ///     `false` for a model that saves: when its screen goes away, the last save goes on.
+  public init(_ useCase: Base, cancelsOnRelease: Bool = true) {
     self.useCase = useCase
+    self.cancelsOnRelease = cancelsOnRelease
   }
+
+  deinit { if !cancelsOnRelease { scope.release() } }
 
   /// Executes the request, and shows its outcome in this model.
   ///
@@ -111,7 +119,7 @@ extension UseCaseModel where Base.Request == Void {
 /// update.
 ///
 /// A view uses it as it uses a ``UseCaseModel``. When the model is deallocated, its operations are
-/// cancelled.
+/// cancelled, unless ``init(_:cancelsOnRelease:)`` says otherwise.
 @MainActor @Observable
 public final class ReportingUseCaseModel<Base: ReportingUseCase> {
   /// The latest update of the newest operation that has reported. Only the model sets it.
@@ -135,9 +143,12 @@ public final class ReportingUseCaseModel<Base: ReportingUseCase> {
 
   /// Creates a model that has executed nothing yet.
   ///
-  /// - Parameter useCase: The use case that the model executes.
-  public init(_ useCase: Base) {
-    model = UseCaseModel(useCase)
+  /// - Parameters:
+  ///   - useCase: The use case that the model executes.
+  ///   - cancelsOnRelease: Whether the operations are cancelled when the model is deallocated, as in
+  ///     ``UseCaseModel``.
+  public init(_ useCase: Base, cancelsOnRelease: Bool = true) {
+    model = UseCaseModel(useCase, cancelsOnRelease: cancelsOnRelease)
   }
 
   /// Executes the request, and shows its updates and its outcome in this model.

@@ -97,7 +97,7 @@ struct OperationCore: ~Copyable, Sendable {
     let isListed = source.giveBack(as: freed)
     rest()
     let (waiters, next, unlisted) = withMachine { $0.wasGivenBack(isListed: isListed) }
-    waiters.forEach { $0.resume(returning: true) }
+    waiters.forEach { $0.waiter.resume(returning: true) }
     if unlisted > 0 { source.unlist(unlisted) }
     return next
   }
@@ -142,7 +142,7 @@ struct OperationCore: ~Copyable, Sendable {
     if !isFromQueue, source.concludedEarly(as: verdict.kind) { listed() }
     if let event { tell(event) }
     if outcome.isJobCancelled { outcome.job?.cancel() }
-    outcome.waiters.forEach { $0.resume(returning: true) }
+    outcome.waiters.forEach { $0.waiter.resume(returning: true) }
     outcome.parked?.resume(returning: true)
     return outcome.delivers
   }

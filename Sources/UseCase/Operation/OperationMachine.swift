@@ -1,3 +1,5 @@
+import UseCaseInternals
+
 /// The life of one operation: its slot, its verdict, and the delivery of what it has to tell.
 ///
 /// It has a verdict, which is concluded once, and three parts: ``SlotLife``, ``Delivery`` and
@@ -13,7 +15,7 @@ struct OperationMachine<
   /// The consequences of an early outcome.
   struct EarlyOutcome: Sendable {
     /// Resume these, which await the value.
-    let waiters: [Waiter]
+    let waiters: Few<ValueWaiter>
     /// Resume this one, which waits to start.
     let parked: Waiter?
     /// Let this go, and cancel it first if `isJobCancelled`.
@@ -24,6 +26,9 @@ struct OperationMachine<
     /// Deliver: there are handlers for the outcome.
     let delivers: Bool
   }
+
+  /// A task that awaits the value. The key of a later one is higher.
+  typealias ValueWaiter = (key: Int32, waiter: Waiter)
 
   private enum Conclusion {
     /// There is no verdict yet. The job is nil until the task exists. Next is any of the others.
@@ -38,8 +43,7 @@ struct OperationMachine<
 
   private var conclusion = Conclusion.open(job: nil)
   private var slot = SlotLife<Waiter>()
-  /// The tasks that await the value. The key of a later one is higher.
-  private var waiters: [Int32: Waiter] = [:]
+  private var waiters = Few<ValueWaiter>.none
   private var delivery: Delivery<Callback, Listener>
   private var events: EventLine
   /// Why an operation that the body has called was cancelled, most recently.
@@ -151,7 +155,7 @@ extension OperationMachine {
   @inline(__always)
   mutating func wasGivenBack(
     isListed: Bool
-  ) -> (waiters: [Waiter], next: DeliveryCall, unlisted: Int32) {
+  ) -> (waiters: Few<ValueWaiter>, next: DeliveryCall, unlisted: Int32) {
     slot.wasGivenBack()
     // After an early outcome it is listed already.
     if isListed, !isEarly { delivery.noteListing() }
@@ -166,10 +170,9 @@ extension OperationMachine {
 
   /// Returns the tasks that await the value, in the order in which they came, and keeps none.
   @inline(__always)
-  private mutating func takeWaiters() -> [Waiter] {
-    if waiters.isEmpty { return [] }
-    defer { waiters = [:] }
-    return waiters.sorted { $0.key < $1.key }.map(\.value)
+  private mutating func takeWaiters() -> Few<ValueWaiter> {
+    defer { waiters = .none }
+    return waiters
   }
 }
 
@@ -242,12 +245,14 @@ extension OperationMachine {
   mutating func awaitValue(_ waiter: Waiter, key: Int32) -> Waiter? {
     delivery.failureIsHandled()
     if isEarly || slot.isGivenBack { return waiter }
-    waiters[key] = waiter
+    waiters.append((key, waiter))
     return nil
   }
 
   /// Returns the task that is not to await the value any longer, if it still does.
-  mutating func abandon(_ key: Int32) -> Waiter? { waiters.removeValue(forKey: key) }
+  mutating func abandon(_ key: Int32) -> Waiter? {
+    waiters.firstIndex { $0.key == key }.map { waiters.remove(at: $0).waiter }
+  }
 }
 
 // MARK: - Delivery

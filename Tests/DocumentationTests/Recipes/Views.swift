@@ -88,7 +88,6 @@ final class DraftModel {
   private(set) var message = ""
   private(set) var isSaving = false
   private let save: any UseCase<String, Int>
-  private let scope = UseCaseScope()
 
   init(save: any UseCase<String, Int>) { self.save = save }
 
@@ -98,7 +97,6 @@ final class DraftModel {
         self?.message = "Saved version \(version)"
       }
       .catch { [weak self] error in self?.message = "Not saved: \(error)" }
-      .store(in: scope)
   }
 
   func follow() async {
@@ -152,6 +150,18 @@ final class EditsModel {
     }
 
     private func find() { model.search.execute(text) }
+  }
+
+  struct DraftView: View {
+    let save: any UseCase<String, Int>
+    @Environment(\.scenePhase) private var scenePhase
+
+    var body: some View {
+      Text("")
+        .onChange(of: scenePhase) { _, phase in
+          if phase == .background { save.queue.flush() }
+        }
+    }
   }
 
   struct EditsView: View {
@@ -255,7 +265,7 @@ struct ViewsTests {
     Previewable.NotesModel(search: search, notes: notes).search
   }
 
-  @Test func `a draft says when it is saved, and cancels its saving when it goes away`()
+  @Test func `a draft says when it is saved, and saves its last text when it goes away`()
     async throws
   {
     let save = ControlledUseCase<String, Int>(queue: UseCaseQueue(.keepLatest))
@@ -271,10 +281,17 @@ struct ViewsTests {
     following.cancel()
     await following.value
     draft?.type("Dear Ada")
+    draft?.type("Dear Ada,")
     let second = try await save.next()
+    weak let released = draft
     draft = nil
-    try await second.cancelled()
+    #expect(released == nil)
+    second.succeed(2)
+    let last = try await save.next()
+    #expect(last.request == "Dear Ada,")
+    last.succeed(3)
     await save.queue.idle()
+    #expect(save.queue.activity.succeeded == 3)
   }
 
   @Test func `an undo that fails tells why`() async throws {

@@ -56,6 +56,23 @@ struct RetryInterceptorTests {
     #expect(try await operation.value == 5)
   }
 
+  @Test(.holds("Delays"))
+  func `a delay sees the error and the number of the attempt that failed`() async throws {
+    let seen = Log<[Int]>()
+    let delay = RetryInterceptor.Delay.custom { error, attempt in
+      seen.append([attempt, (error as? Broken)?.attempt ?? 0])
+      return .seconds(10 * attempt)
+    }
+    let operation = failing(until: 3, retry: RetryInterceptor(attempts: 3, delay: delay))
+      .execute("go")
+    for seconds in [10, 20] {
+      try await clock.sleeping(for: .seconds(seconds))
+      await clock.advance(by: .seconds(seconds))
+    }
+    #expect(try await operation.value == 3)
+    #expect(seen.elements == [[1, 1], [2, 2]])
+  }
+
   @Test func `a delay below zero is none, however often it grows`() async {
     let delay = RetryInterceptor.Delay.exponential(.seconds(-1), cap: .seconds(5))
     let retry = RetryInterceptor(attempts: 200, delay: delay)
@@ -149,9 +166,12 @@ struct RetryInterceptorTests {
   @Test(.holds("Delays"))
   func `a delay that grows beyond measure is its cap`() {
     let delay = RetryInterceptor.Delay.exponential(.seconds(1), factor: 1e300, cap: .seconds(5))
-    #expect((1...4).map(delay.beforeRetry) == [.seconds(1), .seconds(5), .seconds(5), .seconds(5)])
+    #expect(
+      (1...4).map { delay.afterFailure(CancellationError(), $0) } == [
+        .seconds(1), .seconds(5), .seconds(5), .seconds(5),
+      ])
     let none = RetryInterceptor.Delay.exponential(.zero, cap: .seconds(5))
-    #expect(none.beforeRetry(3) == .zero)
+    #expect(none.afterFailure(CancellationError(), 3) == .zero)
   }
 
   @Test func `the longest delay can be jittered`() {
@@ -161,7 +181,7 @@ struct RetryInterceptorTests {
         let jittered = RetryInterceptor.Delay.constant(delay)
           .jittered(by: fraction, using: SystemRandomNumberGenerator())
         for number in 1...50 {
-          let pause = jittered.beforeRetry(number)
+          let pause = jittered.afterFailure(Offline(), number)
           #expect(delay > least ? pause >= least && pause <= delay : pause <= least)
         }
       }

@@ -32,6 +32,31 @@ struct UseCaseModelTests {
     #expect(!model.isRunning && model.value == 1 && model.error == nil)
   }
 
+  @Test(.holds("Models that save"))
+  func `a model that saves lets its operations go on when it goes away`() async {
+    let held = Held(.serial)
+    var model: UseCaseModel? = UseCaseModel(held, cancelsOnRelease: false)
+    let operations = [1, 2].compactMap { model?.execute($0) }
+    model = nil
+    held.open(1...2)
+    await allEnded(operations)
+    #expect(fates(operations) == "++")
+  }
+
+  @Test(.holds("Models that save"))
+  func `a model that saves and reports lets its operations go on, but for a cancel`() async {
+    let counting = Counting(on: UseCaseQueue())
+    var model: ReportingUseCaseModel? = ReportingUseCaseModel(counting, cancelsOnRelease: false)
+    let cancelled = model?.execute(1)
+    model?.cancel()
+    let saving = model?.execute(2)
+    model = nil
+    counting.gate.open()
+    _ = await saving?.ended()
+    #expect(saving?.fate == "+")
+    #expect(cancelled?.cancellation == .requested)
+  }
+
   @Test func `a model does not run what its queue drops`() async {
     let held = Held(.dropWhileBusy)
     let (running, dropped) = (UseCaseModel(held), UseCaseModel(held))

@@ -43,7 +43,8 @@ extension OperationWorld {
       hasReturned = true
       let isListed = deliversOnlyNewest && !isCancelled
       if isListed && !isEarly { listings += 1 }
-      let (waiters, next, unlisted) = machine.wasGivenBack(isListed: isListed)
+      let (tasks, next, unlisted) = machine.wasGivenBack(isListed: isListed)
+      let waiters = tasks.all.map(\.waiter)
       try demand(
         next == .nothing || (next == .deliverInAnotherTask) == isJobCancelled,
         "a cancelled task does not deliver")
@@ -192,8 +193,8 @@ extension OperationWorld {
       hasRun ? end.startHandlers.isEmpty : reported == dropped,
       "the handlers of a start that never comes are let go")
     isJobCancelled = hasRun || sleeps
-    let waiters = end.waiters + [end.parked].compactMap(\.self)
-    try demand(end.waiters == holding, "the waiters are resumed in order")
+    let waiters = end.waiters.all.map(\.waiter) + [end.parked].compactMap(\.self)
+    try demand(end.waiters.all.map(\.waiter) == holding, "the waiters are resumed in order")
     try demand(
       end.parked == nil || end.parked == 0 && kept.contains(0) && !resumed.contains(0),
       "the task that waits to start is resumed once")

@@ -160,7 +160,7 @@ struct QueueWorld: ActedWorld {
       let rest = end(Array(ids.dropFirst()), reason, then: next)
       guard let ending = try with(ids[0], { $0.concludeEarly(.cancelled(reason), sleeps: false) })
       else { return rest }
-      let waiters = ending.waiters + [ending.parked].compactMap(\.self)
+      let waiters = ending.waiters.all.map(\.waiter) + [ending.parked].compactMap(\.self)
       return [.cancel(ids[0], waiters: waiters, then: rest)]
     case .cancel(let id, let waiters, let next):
       resumed.formUnion(waiters)
