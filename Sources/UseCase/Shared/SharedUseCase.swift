@@ -91,6 +91,7 @@ extension SharedUseCase: ReportingUseCase where Base: ReportingUseCase {
   /// - Returns: The response of the run.
   /// - Throws: As ``main(_:)`` does.
   /// - Complexity: That of the base.
+  @_documentation(visibility: internal)
   public func main(
     _ request: Base.Request, report: @escaping @Sendable (Base.Update) -> Void
   ) async throws -> Base.Response {
