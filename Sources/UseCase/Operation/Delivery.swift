@@ -301,7 +301,7 @@ struct Delivery<Callback: Sendable, Listener: Sendable>: Sendable {
   }
 }
 
-/// What the caller does after an event that may have brought something to deliver.
+/// The next step of the caller after an event that may have brought something to deliver.
 @usableFromInline
 enum DeliveryCall: Sendable {
   /// Nothing: it is delivered later, or another task delivers already.

@@ -285,7 +285,7 @@ extension OperationMachine {
   /// - Parameters:
   ///   - handler: The handler.
   ///   - isListed: Whether the queue has listed the operation for it, or lists none.
-  /// - Returns: What the caller does next.
+  /// - Returns: The next step of the caller.
   mutating func attach(_ handler: Handler<Callback>, isListed: Bool) -> DeliveryCall {
     guard let kind = deliverable else {
       delivery.attach(handler)

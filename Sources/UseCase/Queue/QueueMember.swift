@@ -79,8 +79,8 @@ struct QueueTicket: Hashable, Sendable {
   let id: UseCaseOperationID
 }
 
-/// What a rider shares with others: a run, and the riders whose handlers may not have begun. A rider
-/// keeps it, since a handler may be attached late. It keeps nothing of the run but its outcome.
+/// A run, and its riders whose handlers may not have begun. A rider keeps its ride, since a handler may
+/// be attached late. The ride keeps nothing of the run but its outcome.
 final class Ride: Sendable {
   let node = RunNode()
   private let run = Lock<(any QueueMember)?>(nil)
@@ -116,7 +116,7 @@ final class Dependents: Sendable {
 
   private let boarded = Lock<Ride?>(nil)
 
-  /// What the member shares with others, once it has boarded.
+  /// The ride of the member, once it has boarded.
   var ride: Ride? {
     get { boarded.withLock { $0 } }
     set { boarded.withLock { $0 = newValue } }
@@ -177,8 +177,8 @@ final class RunNode: Sendable {
     return old != nil && isLast
   }
 
-  /// A newer operation has superseded the run. What has not begun of the handlers of its riders
-  /// never does, even if the run has its outcome.
+  /// A newer operation has superseded the run. The handlers of its riders that have not begun never
+  /// do, even if the run has its outcome.
   func supersedeRiders() {
     for rider in riders.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
       rider.value.cancel(.superseded)

@@ -45,7 +45,7 @@ struct RunMachine<
     let old: Update?
   }
 
-  /// What a rider leaves behind. Let all of it go.
+  /// The remains of a rider that leaves. Let all of them go.
   struct Departure: Sendable {
     /// The run, if this was its last rider. Cancel it unless it has an outcome.
     var run: Run?

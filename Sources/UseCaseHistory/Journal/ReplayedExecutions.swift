@@ -74,7 +74,7 @@ struct ReplayedExecutions {
 // MARK: - The end
 
 extension ReplayedExecutions {
-  /// Those that have to be settled, in the order asked for.
+  /// The executions that have to be settled, in the order asked for.
   var unsettled: [Execution] { all.filter { !$0.isAnswered && !$0.pair.isInDoubt } }
 
   /// All of them, in the order asked for.
