@@ -51,16 +51,12 @@ struct Delivery<Callback: Sendable, Listener: Sendable>: Sendable {
   private var hasBegun = false
   /// Whether the task that delivers has taken updates that it may not have received yet.
   private var isReceiving = false
-  /// Whether riders share the outcome, and have handlers of their own that may not have begun.
-  private var hasRiders: Bool
+  /// How many riders share the outcome, and have handlers of their own that may not have begun.
+  private var riders: Int32 = 0
   private var phase = Phase.idle
   /// Why the handlers that have not begun are treated as those of a cancelled operation.
   private(set) var silence: UseCaseCancellation?
   private var notice = Notice.none
-
-  init(hasRiders: Bool = false) {
-    self.hasRiders = hasRiders
-  }
 
   // MARK: - The task that delivers
 
@@ -217,7 +213,7 @@ struct Delivery<Callback: Sendable, Listener: Sendable>: Sendable {
 
   /// Whether the isolation of a client has yet to hear of a success or a failure.
   private func isPending(for kind: Verdict.Kind) -> Bool {
-    silence == nil && (left(for: kind) > 0 || isReceiving || hasUpdates || hasRiders)
+    silence == nil && (left(for: kind) > 0 || isReceiving || hasUpdates || riders > 0)
   }
 
   /// The operation is cancelled or superseded though it has a verdict: silences the handlers that
@@ -231,14 +227,14 @@ struct Delivery<Callback: Sendable, Listener: Sendable>: Sendable {
     handlers.rewind()
   }
 
-  /// A rider that shares the outcome has handlers again. Returns whether all had ended.
-  mutating func ridersReturn() -> Bool {
-    defer { hasRiders = true }
-    return !hasRiders
+  /// A rider shares the outcome. Returns whether it is the only one.
+  mutating func riderComes() -> Bool {
+    riders += 1
+    return riders == 1
   }
 
-  /// Every rider that shares the outcome has ended.
-  mutating func ridersHaveEnded() { hasRiders = false }
+  /// A rider that shares the outcome has ended.
+  mutating func riderHasEnded() { riders -= 1 }
 
   /// Whether the queue is to be told of a handler that is attached when the verdict is there.
   func isToBeListed(_ branch: HandlerBranch, for kind: Verdict.Kind) -> Bool {

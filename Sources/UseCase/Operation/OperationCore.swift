@@ -34,7 +34,7 @@ struct OperationCore: ~Copyable, Sendable {
     self.useCaseType = useCaseType
     isObserved = queue.observer != nil
     parent = isObserved || !queue.isPlain ? Slot.holder()?.ticket.id : nil
-    guarded = Lock(Guarded(machine: Machine(isObserved: isObserved, hasRiders: run != nil)))
+    guarded = Lock(Guarded(machine: Machine(isObserved: isObserved)))
     source = SlotSource(queue: queue, isCall: isCall, run: run)
   }
 
@@ -219,16 +219,16 @@ struct OperationCore: ~Copyable, Sendable {
     listen(handles: false) { [id = source.ticket.id] in ride.release(id) }
   }
 
-  /// A rider that shares the outcome has handlers again.
-  func ridersReturn(_ member: any QueueMember) {
-    guard withMachine({ $0.ridersReturn() }), queue.policy.deliversOnlyNewest else { return }
+  /// A rider shares the outcome of `member`.
+  func riderComes(to member: any QueueMember) {
+    guard withMachine({ $0.riderComes() }), queue.policy.deliversOnlyNewest else { return }
     source.list(member)
     listed()
   }
 
-  /// Every rider that shares the outcome has ended.
-  func ridersHaveEnded() {
-    withMachine { $0.ridersHaveEnded() }
+  /// A rider that shares the outcome has ended.
+  func riderHasEnded() {
+    withMachine { $0.riderHasEnded() }
     unlistIfDelivered()
   }
 

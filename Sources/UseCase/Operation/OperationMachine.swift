@@ -44,13 +44,12 @@ struct OperationMachine<
   private var conclusion = Conclusion.open(job: nil)
   private var slot = SlotLife<Waiter>()
   private var waiters = Few<ValueWaiter>.none
-  private var delivery: Delivery<Callback, Listener>
+  private var delivery = Delivery<Callback, Listener>()
   private var events: EventLine
   /// Why an operation that the body has called was cancelled, most recently.
   private var callReason: UseCaseCancellation?
 
-  init(isObserved: Bool, hasRiders: Bool = false) {
-    delivery = Delivery(hasRiders: hasRiders)
+  init(isObserved: Bool) {
     events = EventLine(isObserved: isObserved)
   }
 
@@ -267,13 +266,12 @@ extension OperationMachine {
   /// The queue lists the operation until its handlers have begun.
   mutating func noteListing() { delivery.noteListing() }
 
-  /// A rider that shares the outcome has handlers again. Returns whether all had ended.
-  mutating func ridersReturn() -> Bool { isOpen ? false : delivery.ridersReturn() }
+  /// A rider shares the outcome. Returns whether the queue is to list the operation for it: there is
+  /// an outcome, and no other rider.
+  mutating func riderComes() -> Bool { delivery.riderComes() && !isOpen }
 
-  /// Every rider that shares the outcome has ended. Without an outcome, others may still come.
-  mutating func ridersHaveEnded() {
-    if !isOpen { delivery.ridersHaveEnded() }
-  }
+  /// A rider that shares the outcome has ended.
+  mutating func riderHasEnded() { delivery.riderHasEnded() }
 
   /// Returns how often the queue lists the operation in vain: no handler of the outcome is left.
   mutating func takeListings() -> Int32 {

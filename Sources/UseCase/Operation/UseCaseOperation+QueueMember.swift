@@ -29,10 +29,10 @@ extension UseCaseOperation: QueueMember {
   }
 
   @usableFromInline
-  func ridersReturn() { core.ridersReturn(self) }
+  func riderComes() { core.riderComes(to: self) }
 
   @usableFromInline
-  func ridersHaveEnded() { core.ridersHaveEnded() }
+  func riderHasEnded() { core.riderHasEnded() }
 
   @usableFromInline
   func enter() -> Bool { core.enter() }

@@ -29,11 +29,11 @@ protocol QueueMember: AdmittedOperation {
   /// Gives the member the outcome `.cancelled`, unless it has one. Its queue knows already.
   func cancelFromQueue(_ reason: UseCaseCancellation)
 
-  /// A rider that shares the outcome of the member has handlers again.
-  func ridersReturn()
+  /// A rider shares the outcome of the member, from now on or again.
+  func riderComes()
 
-  /// Every rider that shares the outcome of the member has ended.
-  func ridersHaveEnded()
+  /// A rider that shares the outcome of the member has ended.
+  func riderHasEnded()
 
   /// A guest enters the slot: a body that the running one calls.
   ///
@@ -83,20 +83,35 @@ struct QueueTicket: Hashable, Sendable {
 /// be attached late. The ride keeps nothing of the run but its outcome.
 final class Ride: Sendable {
   let node = RunNode()
-  private let run = Lock<(any QueueMember)?>(nil)
+  /// The run, once it is made, and the number of riders that came before and have not ended.
+  private let run = Lock<(member: (any QueueMember)?, early: Int)>((nil, 0))
 
-  /// The run is made.
-  func made(_ member: any QueueMember) { run.withLock { $0 = member } }
+  /// The run is made, and about to be executed.
+  func made(_ member: any QueueMember) {
+    let early = run.withLock { run in
+      run.member = member
+      return run.early
+    }
+    for _ in 0..<early { member.riderComes() }
+  }
 
-  /// A rider boards, or has handlers again after its end. It is kept until it has ended.
+  /// A rider boards, or has handlers again. It is kept until it has ended, as often as it came.
   func keep(_ rider: any QueueMember) {
     node.keep(rider)
-    run.withLock { $0 }?.ridersReturn()
+    member(orEarly: 1)?.riderComes()
   }
 
   /// A rider that was kept has ended, or has not boarded.
   func release(_ rider: UseCaseOperationID) {
-    if node.release(rider) { run.withLock { $0 }?.ridersHaveEnded() }
+    node.release(rider)
+    member(orEarly: -1)?.riderHasEnded()
+  }
+
+  private func member(orEarly change: Int) -> (any QueueMember)? {
+    run.withLock { run in
+      if run.member == nil { run.early += change }
+      return run.member
+    }
   }
 }
 
@@ -160,28 +175,29 @@ final class RunNode: Sendable {
   /// The runs that the body of this one awaits, each with how often.
   private let awaited = Lock<[ObjectIdentifier: (node: RunNode, count: Int)]>([:])
   /// The riders that have not ended, in no order.
-  private let riders = Lock<[UseCaseOperationID: any QueueMember]>([:])
+  private let riders = Lock<[UseCaseOperationID: (rider: any QueueMember, count: Int)]>([:])
 
-  /// A rider boards, and is kept until it has ended: its handlers deliver the outcome of the run.
+  /// A rider is kept until it has ended: its handlers deliver the outcome of the run.
   func keep(_ rider: any QueueMember) {
     let id = rider.ticket.id
-    riders.withLock { $0[id] = rider }
+    riders.withLock { $0[id, default: (rider, 0)].count += 1 }
   }
 
-  /// A rider has ended. Returns whether it was the last one.
-  func release(_ rider: UseCaseOperationID) -> Bool {
-    let (old, isLast) = riders.withLock { riders in
-      let old = riders.removeValue(forKey: rider)
-      return (old, riders.isEmpty)
+  /// A rider has ended, or has not boarded.
+  func release(_ rider: UseCaseOperationID) {
+    // The rider is returned, so that it is released outside of the lock.
+    _ = riders.withLock { riders -> (any QueueMember)? in
+      guard let (member, count) = riders[rider] else { return nil }
+      riders[rider] = count > 1 ? (member, count - 1) : nil
+      return member
     }
-    return old != nil && isLast
   }
 
   /// A newer operation has superseded the run. The handlers of its riders that have not begun never
   /// do, even if the run has its outcome.
   func supersedeRiders() {
     for rider in riders.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
-      rider.value.cancel(.superseded)
+      rider.value.rider.cancel(.superseded)
     }
   }
 

@@ -218,7 +218,7 @@ private final class SharedRuns<Base: UseCase>: RidersKeeper {
           table.withLock { $0.rides[rider] = run }
           return run
         }
-        run.ride.release(rider)
+        if member != nil { run.ride.release(rider) }
         close(run)
       } else {
         let run = SharedRun(key, first: rider, isCall: isCall)
