@@ -11,6 +11,11 @@ let package = Package(
       dependencies: ["UseCase", "UseCaseHistory", "UseCaseJournal", "UseCaseTesting"].map {
         .product(name: $0, package: "UseCase")
       }),
+    .target(name: "EntryTrace"),
+    .executableTarget(
+      name: "walk",
+      dependencies: ["EntryTrace"]
+        + ["UseCase", "UseCaseHistory"].map { .product(name: $0, package: "UseCase") }),
     .testTarget(name: "TimelinesTests", dependencies: ["timelines"]),
   ],
   swiftLanguageModes: [.v6]

@@ -89,20 +89,25 @@ extension ReportingUseCase where Request == Void {
 }
 
 /// The use case that an operation with updates runs, which has its queue already.
-private struct Reporting<Base: ReportingUseCase>: UseCase {
+private struct Reporting<Base: ReportingUseCase>: UseCase, DescribedUseCase {
   let base: Base
   let onUpdate: @isolated(any) @Sendable (Base.Update) -> Void
   let operation: UseCaseOperation<Base.Request, Base.Response>
 
+  private var described: (any DescribedUseCase)? { base as? any DescribedUseCase }
+
   var timeout: Duration { base.timeout }
+  var baseType: any Any.Type { described?.baseType ?? Base.self }
+
+  func title(for request: Any) -> String? { described?.title(for: request) }
 
   func main(_ request: Base.Request) async throws -> Base.Response {
     try await base.main(request) { [operation, onUpdate] update in
-      operation.report(
-        Callback(isolation: onUpdate.isolation) { _, _ in
-          await onUpdate(update)
-          return false
-        })
+      @Sendable nonisolated(nonsending) func call(_ verdict: Verdict?) async -> Bool {
+        await onUpdate(update)
+        return false
+      }
+      operation.report(Callback(isolation: onUpdate.isolation, call: call))
     }
   }
 }

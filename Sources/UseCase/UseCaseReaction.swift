@@ -24,8 +24,8 @@ extension UseCaseReactions {
   /// Passes every operation of a use case to a closure, before the body of the operation begins.
   ///
   /// - Parameters:
-  ///   - type: The type of the use case. `AnyUseCase(base)` and a run of `base.shared()` count as
-  ///     the type of `base`. A use case of yours that wraps `base` counts as its own type.
+  ///   - type: The type of the use case. `AnyUseCase(base)`, `AnyReportingUseCase(base)` and a
+  ///     run of `base.shared()` count as the type of `base`. A use case of yours that wraps `base` counts as its own type.
   ///   - attach: Attaches handlers. It runs on the thread that calls `execute`.
   /// - Returns: The reaction. Releasing this value doesn't end the reaction.
   @discardableResult

@@ -60,7 +60,7 @@ public final class UseCaseScope: Sendable {
 
   fileprivate func hold(_ operation: UseCaseOperation<some Any, some Any>) {
     members.insert(operation)
-    operation.core.listen(.group(members), handles: false)
+    operation.core.listen(handles: false) { [members, id = operation.id] in members.remove(id) }
   }
 }
 
@@ -77,5 +77,36 @@ extension UseCaseOperation {
   public func store(in scope: UseCaseScope) -> Self {
     scope.hold(self)
     return self
+  }
+}
+
+/// The operations that a scope holds until they have ended.
+private final class MemberGroup: Sendable {
+  private let members = Lock([UseCaseOperationID: any QueueMember]())
+
+  var count: Int { members.withLock { $0.count } }
+
+  func insert(_ member: any QueueMember) {
+    let id = member.id
+    _ = members.withLock { $0.updateValue(member, forKey: id) }
+  }
+
+  func remove(_ id: UseCaseOperationID) {
+    _ = members.withLock { $0.removeValue(forKey: id) }
+  }
+
+  /// Lets go of the members, outside of the lock.
+  func removeAll() {
+    _ = members.withLock { members in
+      defer { members = [:] }
+      return members
+    }
+  }
+
+  /// Cancels the members in order of `execute`.
+  func cancelAll(_ reason: UseCaseCancellation) {
+    for (_, member) in members.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
+      member.cancel(reason)
+    }
   }
 }

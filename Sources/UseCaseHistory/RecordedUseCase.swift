@@ -18,18 +18,12 @@ public import UseCase
 /// call.
 public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
   let base: Base
-  let core: HistoryCore
-  let identity: RecordedIdentity<Base>
-
-  @usableFromInline
-  init(_ base: Base, _ identity: RecordedIdentity<Base>, in core: HistoryCore) {
-    self.base = base
-    self.identity = identity
-    self.core = core
-  }
+  let history: UseCaseHistory
+  /// Nil if it is executed once, and has no copies to merge with.
+  let identity: RecordedIdentity?
 
   /// The lane of the history.
-  public var queue: UseCaseQueue { core.lane }
+  public var queue: UseCaseQueue { history.lane }
 
   /// The timeout of the base use case.
   ///
@@ -50,32 +44,29 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
   /// - Complexity: That of the base use case, and O(*n*) in the number of entries that leave.
   @inline(__always)
   public func main(_ request: Base.Request) async throws -> Base.Response {
-    switch core.enter(identity.useCaseType) {
-    case .elsewhere:
-      return try await executed(request)
-    case .answered(let frame):
+    guard let frame = history.enter(Self.self) else { return try await executed(request) }
+    if case .answered = frame.role {
       defer { frame.end() }
-      return try await HistoryFrame.local.withValue(.inside(frame)) { try await base.main(request) }
-    case .recording(let frame):
-      let ledger = core.ledger
-      if let journal = ledger.journal {
-        return try await answer(request, in: frame, writingTo: journal)
-      }
-      var step: RecordedStep<Base>?
-      do {
-        // A closure that returned the response would be called by way of its type.
-        try await HistoryFrame.local.withValue(.inside(frame)) {
-          let response = try await base.main(request)
-          step = identity.step(base, identity, request, response)
-        }
-      } catch {
-        ledger.leave(frame, with: nil)
-        throw error
-      }
-      guard let step else { preconditionFailure("A recorded body that returns has a response.") }
-      ledger.leave(frame, with: step)
-      return step.response
+      return try await HistoryFrame.local.withValue(frame) { try await base.main(request) }
     }
+    let ledger = history.ledger
+    if let journal = ledger.journal {
+      return try await answer(request, in: frame, writingTo: journal)
+    }
+    var step: RecordedStep<Base>?
+    do {
+      // A closure that returned the response would be called by way of its type.
+      try await HistoryFrame.local.withValue(frame) {
+        let response = try await base.main(request)
+        step = RecordedStep(base, identity, request, response)
+      }
+    } catch {
+      ledger.leave(frame, with: nil)
+      throw error
+    }
+    guard let step else { preconditionFailure("A recorded body that returns has a response.") }
+    ledger.leave(frame, with: step)
+    return step.response
   }
 }
 
@@ -95,18 +86,14 @@ extension UndoableUseCase {
   ///
   /// - Parameter history: The history that records the executions.
   /// - Returns: The recorded use case.
-  @inlinable
   public func recorded(in history: UseCaseHistory) -> RecordedUseCase<Self> {
-    RecordedUseCase(self, RecordedIdentity(of: RecordedUseCase<Self>.self), in: history.core)
+    RecordedUseCase(base: self, history: history, identity: RecordedIdentity())
   }
 
   /// Returns a recorded use case that is executed once, and has no copies to merge with.
-  @inlinable
+  @usableFromInline
   func recordedOnce(in history: UseCaseHistory) -> RecordedUseCase<Self> {
-    let identity = history.core.shared {
-      RecordedIdentity<Self>(of: RecordedUseCase<Self>.self, isShared: true)
-    }
-    return RecordedUseCase(self, identity, in: history.core)
+    RecordedUseCase(base: self, history: history, identity: nil)
   }
 }
 
@@ -121,18 +108,18 @@ extension RecordedUseCase {
   private func answer(
     _ request: Base.Request, in frame: HistoryFrame, writingTo journal: JournalWriter
   ) async throws -> Base.Response {
-    let id = frame.entrance.entry
+    let id = frame.entry
     let step: RecordedStep<Base>
     let pair: HistoryPair
     do {
       pair = try self.pair(request, in: journal)
       try await journal.begin(.began(id, in: frame.group, pair))
-      let response = try await HistoryFrame.local.withValue(.inside(frame)) {
+      let response = try await HistoryFrame.local.withValue(frame) {
         try await base.main(request)
       }
-      step = identity.step(base, identity, request, response)
+      step = RecordedStep(base, identity, request, response)
     } catch {
-      core.ledger.leave(frame, with: nil)
+      history.ledger.leave(frame, with: nil)
       await journal.flush()
       throw error
     }
@@ -140,7 +127,7 @@ extension RecordedUseCase {
     let answered = pair.answered(response, touching: step.footprint)
     journal.put(.answered(id, response, isMarked: answered.isMarked))
     let stored = StoredStep(id, answered, journal, made: step)
-    core.ledger.leave(frame, with: stored)
+    history.ledger.leave(frame, with: stored)
     await journal.flush()
     return step.response
   }
@@ -148,7 +135,7 @@ extension RecordedUseCase {
   /// Returns the part of the pair that is written before the execution begins.
   private func pair(_ request: Base.Request, in journal: JournalWriter) throws -> HistoryPair {
     guard let name = (Base.self as? any JournaledUseCase.Type)?.journalName,
-      let kind = journal.kinds[name], kind.type == Base.self
+      let kind = journal.kinds[name], type(of: kind) == Base.self
     else { throw HistoryJournalError(.notJournaled("\(Base.self)")) }
     do {
       return HistoryPair(name: name, request: try kind.request(request, journal.journal.coder))
@@ -162,5 +149,68 @@ extension RecordedUseCase: DescribedUseCase {
   @usableFromInline
   package func title(for request: Any) -> String? {
     (request as? Base.Request).map { base.title(for: $0) }
+  }
+}
+
+// MARK: - How a body begins
+
+extension UseCaseHistory {
+  /// A recorded use case of this type begins: its `main` is called. Returns the frame in which it
+  /// runs, nil if it is executed first, which makes an operation of its own for it.
+  ///
+  /// 1. The code does not run on the lane: a wrapper on another queue calls `main`. It is executed.
+  ///
+  ///        other queue:  wrapper { main ← we are here }
+  ///
+  /// 2. It runs inside a recorded body, an undo or a redo, which answers for it.
+  ///
+  ///        lane:  recorded body { main ← we are here }
+  ///
+  /// 3. It runs in the body of a group, and becomes a part of it.
+  ///
+  ///        lane:  group { main ← we are here }
+  ///
+  /// 4. A wrapper on the lane calls it, or an operation on another queue that runs inside of one on
+  ///    the lane, or a task that was left behind by a body which is over. It is executed: as a guest
+  ///    in the slot, which stays occupied whatever its caller does, or on its own if the slot was
+  ///    given back meanwhile.
+  ///
+  ///        lane:  wrapper { main ← we are here }
+  ///        lane:  use case of a client { other queue:  wrapper { main ← we are here } }
+  ///        lane:  recorded body { Task { … } }   … main ← we are here
+  ///
+  /// 5. It is the body of an operation on the lane, and is recorded.
+  ///
+  ///        lane:  main ← we are here
+  ///
+  /// 6. The same, as a guest of an undo, a redo or a move, which rides a shared run that others
+  ///    began. It only runs: nothing is recorded while entries move.
+  ///
+  ///        lane:  undo { rider of  other queue:  run { guest on the lane:  main ← we are here } }
+  func enter(_ useCaseType: any Any.Type) -> HistoryFrame? {
+    let (here, place) = (HistoryFrame.innermost, lane.placeHere)
+    guard place.isHeld else { return nil }  // 1
+    func frame(_ role: HistoryFrame.Role, _ entry: HistoryEntry.ID, by holder: HistoryEntry.ID)
+      -> HistoryFrame
+    {
+      HistoryFrame(
+        role, of: entry, by: holder, in: ledger.history, operation: place.operation, inside: here)
+    }
+    if let outer = here?.running(of: ledger.history) {
+      switch outer.role {
+      case .body, .part, .answered: return frame(.answered, outer.entry, by: outer.holder)  // 2
+      case .group(let group) where ledger.change({ $0.groups.openPart(in: group) }):
+        return frame(.part(of: group), ledger.nextID(), by: outer.holder)  // 3
+      case .group: break
+      }
+    }
+    guard place.isBody(of: useCaseType), let operation = place.operation,
+      here?.operation != operation
+    else { return nil }  // 4
+    let (id, spare) = (ledger.id(of: operation), ledger.nextID())
+    switch ledger.change({ $0.enter(in: id, leftIn: here?.holder, spare: spare) }) {
+    case .recording(let entry, let holder): return frame(.body, entry, by: holder)  // 5
+    case .moving(let move): return frame(.answered, move, by: move)  // 6
+    }
   }
 }

@@ -7,7 +7,7 @@ extension UseCaseHistory {
   /// follow, from the next one to redo.
   ///
   /// - Complexity: O(*n*) in the number of entries.
-  public var entries: [HistoryEntry] { core.ledger.entries }
+  public var entries: [HistoryEntry] { ledger.entries }
 
   /// Returns the entry that an operation has become. The entry exists when the handlers of the
   /// operation run.
@@ -23,10 +23,10 @@ extension UseCaseHistory {
   /// - Parameter operation: The operation of an execution or a group of this history.
   /// - Returns: The entry, `nil` before the operation is recorded and after the entry has left. For
   ///   an execution that was merged, the entry into which it was merged.
-  /// - Complexity: O(1) for an applied entry whose footprint consists of keys, otherwise O(*n*)
-  ///   in the number of entries.
+  /// - Complexity: O(log *n*) in the number of entries for an entry whose footprint consists of
+  ///   keys, otherwise O(*n*).
   public func entry(of operation: UseCaseOperationID) -> HistoryEntry? {
-    core.ledger.entry(of: HistoryEntry.ID(operation))
+    ledger.entry(of: ledger.id(of: operation))
   }
 
   /// Returns the request and the response of an entry, or of a part of a group. Use them to repeat
@@ -37,12 +37,12 @@ extension UseCaseHistory {
   ///   - type: The use case that was recorded.
   /// - Returns: The request and the last response. `nil` if the entry is a group, belongs to
   ///   another use case, can't be read, is an execution in doubt, or doesn't exist.
-  /// - Complexity: O(1) for an applied entry whose footprint consists of keys, otherwise O(*n*)
-  ///   in the number of entries.
+  /// - Complexity: O(log *n*) in the number of entries for an entry whose footprint consists of
+  ///   keys, otherwise O(*n*).
   public func execution<Base: UndoableUseCase>(
     _ entry: HistoryEntry.ID, by type: Base.Type
   ) -> (request: Base.Request, response: Base.Response)? {
-    (core.ledger.step(of: entry) as? RecordedStep<Base>).map { ($0.request, $0.response) }
+    (ledger.step(of: entry) as? RecordedStep<Base>).map { ($0.request, $0.response) }
   }
 
   /// Returns the entries that block ``undo(_:)`` of `entry` at present. Use it to disable rows in a
@@ -54,7 +54,7 @@ extension UseCaseHistory {
   ///   exist.
   /// - Complexity: The same as ``undo(_:)``.
   public func blockers(of entry: HistoryEntry.ID) -> [HistoryEntry.ID] {
-    core.ledger.blockers(of: entry)
+    ledger.blockers(of: entry)
   }
 }
 
@@ -68,10 +68,10 @@ extension UseCaseHistory {
   ///
   /// - Complexity: O(*n*) in the number of entries that are discarded, otherwise O(1).
   public var limit: Int? {
-    get { core.ledger.read { $0.noted.pool.limit } }
+    get { ledger.read { $0.pool.limit } }
     set {
       Self.check(newValue)
-      core.ledger.drop { $0.setLimit(newValue) }
+      ledger.drop { $0.setLimit(newValue) }
     }
   }
 
@@ -85,10 +85,10 @@ extension UseCaseHistory {
   ///
   /// - Complexity: O(*n*) in the number of entries, with no lock held.
   public func clear() {
-    let frame = core.role(in: .innermost) == nil ? nil : HistoryFrame.current
-    let history = core.ledger.history
+    let frame = role(in: .innermost) == nil ? nil : HistoryFrame.current
+    let history = ledger.history
     // A task that a body has left behind may find out only here that the body is over.
-    core.ledger.drop { $0.clear(isInside: frame?.running(of: history) != nil) }
+    ledger.drop { $0.clear(isInside: frame?.running(of: history) != nil) }
   }
 
   /// Removes an entry from the history, whether it is applied or undone.
@@ -102,11 +102,11 @@ extension UseCaseHistory {
   /// - Parameter entry: The entry. An unknown entry is ignored.
   /// - Complexity: O(*n*) in the number of entries.
   public func forget(_ entry: HistoryEntry.ID) {
-    core.ledger.drop { $0.forget(entry) }
+    ledger.drop { $0.forget(entry) }
   }
 
   /// Keeps the next execution from merging with the newest entry.
   public func breakMerging() {
-    core.ledger.change { $0.breakMerging() }
+    ledger.change { $0.breakMerging() }
   }
 }

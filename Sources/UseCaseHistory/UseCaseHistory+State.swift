@@ -1,13 +1,13 @@
 extension UseCaseHistory {
   /// The present state of the history.
-  public var state: HistoryState { core.ledger.state }
+  public var state: HistoryState { ledger.state }
 
   /// Returns the present state, and then the new state after each change. A slow reader skips to
   /// the newest state.
   ///
   /// - Returns: A stream that ends when the history is deallocated.
   public func states() -> AsyncStream<HistoryState> {
-    core.ledger.states()
+    ledger.states()
   }
 
   /// Returns a save point: the present state of the document, as the history knows it.
@@ -21,7 +21,7 @@ extension UseCaseHistory {
   ///
   /// - Returns: The save point.
   public func savePoint() -> HistorySavePoint {
-    HistorySavePoint(history: core.ledger.history, place: core.ledger.change { $0.savePoint() })
+    HistorySavePoint(history: ledger.history, place: ledger.change { $0.savePoint() })
   }
 
   /// Marks the state at `point` as saved. From then on, the history is clean whenever undo and redo
@@ -30,11 +30,11 @@ extension UseCaseHistory {
   /// - Parameter point: A save point that ``savePoint()`` of this history returned. Passing a save
   ///   point of another history is a programmer error and traps.
   public func markSaved(_ point: HistorySavePoint) {
-    guard point.history == core.ledger.history else {
+    guard point.history == ledger.history else {
       fatalError(
         "A save point belongs to the history that it was taken from: mark it as saved there.")
     }
-    core.ledger.change { $0.markSaved(point.place) }
-    core.ledger.journal?.start()
+    ledger.change { $0.markSaved(point.place) }
+    ledger.journal?.start()
   }
 }

@@ -19,7 +19,9 @@ public import UseCase
 /// An execution that returns a response becomes an *entry*. A history is *clean* when it has no
 /// unsaved changes: see ``markSaved(_:)``.
 public final class UseCaseHistory: Sendable {
-  @usableFromInline let core: HistoryCore
+  let ledger: HistoryLedger
+  /// The serial queue on which everything runs.
+  let lane: UseCaseQueue
 
   /// Creates an empty history. It is clean: it has no unsaved changes.
   ///
@@ -28,16 +30,18 @@ public final class UseCaseHistory: Sendable {
   ///     error and traps.
   ///   - mergeWindow: The longest time between two executions that can merge.
   ///   - clock: Measures the merge window, and the timeouts of the recorded use cases.
-  public init(
+  public convenience init(
     limit: Int? = nil, mergeWindow: Duration = .milliseconds(500),
     clock: any Clock<Duration> = ContinuousClock()
   ) {
     Self.check(limit)
-    core = HistoryCore(limit: limit, mergeWindow: mergeWindow, clock: clock)
+    self.init(
+      HistoryLedger(limit: limit, mergeWindow: mergeWindow, clock: clock, journal: nil), clock)
   }
 
-  init(core: HistoryCore) {
-    self.core = core
+  init(_ ledger: HistoryLedger, _ clock: any Clock<Duration>) {
+    self.ledger = ledger
+    lane = UseCaseQueue(keeper: ledger, clock: clock)
   }
 
   static func check(_ limit: Int?) {
@@ -77,10 +81,11 @@ extension UseCaseHistory {
   ///   - ``HistoryError/reentrant`` inside a recorded body, an undo, a redo or a group
   ///   - ``HistoryJournalError``, in a history with a journal: the journal can't be written, or the
   ///     entry can't be read
-  /// - Complexity: O(*n*) in the number of parts of a group, otherwise O(1).
+  /// - Complexity: O(*n*) in the number of parts of a group and of operations that wait, otherwise
+  ///   O(1).
   @discardableResult
   public func undo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
-    execute(.undo)
+    execute(.undo) { $0.entry }
   }
 
   /// Redoes the next undone entry. If operations wait or run, `redo()` targets the entry that will
@@ -98,10 +103,11 @@ extension UseCaseHistory {
   ///   - ``HistoryError/reentrant`` inside a recorded body, an undo, a redo or a group
   ///   - ``HistoryJournalError``, in a history with a journal: the journal can't be written, or the
   ///     entry can't be read
-  /// - Complexity: O(*n*) in the number of parts of a group, otherwise O(1).
+  /// - Complexity: O(*n*) in the number of parts of a group and of operations that wait, otherwise
+  ///   O(1).
   @discardableResult
   public func redo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
-    execute(.redo)
+    execute(.redo) { $0.entry }
   }
 
   /// Undoes this entry, wherever it is, unless a later applied entry overlaps it.
@@ -130,13 +136,13 @@ extension UseCaseHistory {
   ///   - ``HistoryJournalError``, in a history with a journal: the journal can't be written, or the
   ///     entry can't be read
   /// - Complexity: O(*n*) in the number of later entries that overlap it, and in the number of
-  ///   parts of a group. For an entry whose footprint is everything, O(*n*) in the number of later
-  ///   entries.
+  ///   parts of a group. Later entries move by one slot of an array, which takes little time. For an
+  ///   entry whose footprint is everything, O(*n*) in the number of later entries.
   @discardableResult
   public func undo(
     _ entry: HistoryEntry.ID
   ) -> UseCaseOperation<HistoryMove, HistoryEntry?> {
-    execute(.undoEntry(entry))
+    execute(.undoEntry(entry)) { $0.entry }
   }
 
   /// Undoes or redoes until `entry` is the newest applied one. The move stops at an undo or a redo
@@ -154,7 +160,7 @@ extension UseCaseHistory {
   /// - Complexity: O(*n*) in the number of entries to undo or redo.
   @discardableResult
   public func move(to entry: HistoryEntry.ID?) -> UseCaseOperation<HistoryMove, [HistoryEntry]> {
-    execute(.move(entry))
+    execute(.move(entry)) { $0.entries }
   }
 
   /// Runs `body` on the lane, without interruption by other operations of the history, and records
@@ -177,22 +183,27 @@ extension UseCaseHistory {
   ///   - the error of the body
   ///   - ``HistoryGroupError`` if the body throws, and the undo of a part fails, too
   ///   - ``HistoryError/reentrant`` inside a recorded body, an undo or a redo
+  ///   - ``HistoryError/tooDeep`` inside of a thousand groups
   /// - Complexity: O(*n*) in the number of parts.
   @discardableResult
   public func group<Value: Sendable>(
     _ title: String, _ body: @escaping @Sendable () async throws -> Value
   ) -> UseCaseOperation<String, Value> {
     let here = HistoryFrame.innermost
-    switch core.role(in: here) {
-    case .body, .part: return Self.refuse(title)
+    switch role(in: here) {
+    case .body, .part, .answered: return Self.refuse(title)
     case .group(let parent):
-      let id = HistoryEntry.ID.next()
-      guard core.ledger.change({ $0.groups.open(id, title, in: parent) }) else { break }
-      return Group(core: core, nested: id, body: body).executeInside(title)
-        .onCancel { [core] _ in core.ledger.change { $0.groups.abandon(id) }?.resume() }
+      let depth = ledger.read { $0.groups.depth(below: parent) }
+      if depth >= HistoryParts<any HistoryStep>.deepest { return Self.refuse(title, .tooDeep) }
+      let id = ledger.nextID()
+      guard ledger.change({ $0.groups.open(id, title, in: parent) }) else { break }
+      return Group(ledger: ledger, lane: lane, nested: id, body: body).executeInside(title)
+        .onCancel { [ledger] _ in ledger.change { $0.groups.abandon(id) }?.resume() }
     case nil: break
     }
-    return HistoryFrame.leave(here) { Group(core: core, nested: nil, body: body).execute(title) }
+    return HistoryFrame.leave(here) {
+      Group(ledger: ledger, lane: lane, nested: nil, body: body).execute(title)
+    }
   }
 
   /// Waits until nothing runs or waits on the lane, and the journal, if there is one, is up to
@@ -205,20 +216,29 @@ extension UseCaseHistory {
   /// Don't await `idle()` inside a recorded body, an undo, a redo or a group: it would never
   /// return.
   public func idle() async {
-    await core.lane.idle()
-    await core.ledger.journal?.flush()
+    await lane.idle()
+    await ledger.journal?.flush()
     // A discard that was waited for is written then.
-    await core.ledger.journal?.flush()
+    await ledger.journal?.flush()
   }
 }
 
 extension UseCaseHistory {
-  private func execute<Answer: MoveAnswer>(
-    _ move: HistoryMove
+  /// The role in this history of the running code, whose innermost frame is `here`. Nil if it does
+  /// not run on the lane.
+  func role(in here: HistoryFrame?) -> HistoryFrame.Role? {
+    guard let frame = here?.running(of: ledger.history), lane.isHeldHere else { return nil }
+    return frame.role
+  }
+
+  private func execute<Answer>(
+    _ move: HistoryMove, _ answer: @escaping @Sendable (borrowing Move<Answer>.Plan) -> Answer
   ) -> UseCaseOperation<HistoryMove, Answer> {
     let here = HistoryFrame.innermost
-    guard core.role(in: here) == nil else { return Self.refuse(move) }
-    return HistoryFrame.leave(here) { Move(core: core).execute(move) }
+    guard role(in: here) == nil else { return Self.refuse(move) }
+    return HistoryFrame.leave(here) {
+      Move(ledger: ledger, lane: lane, answer: answer).execute(move)
+    }
   }
 
   /// Runs operations that are refused. Not the default queue, which a client may suspend.
@@ -226,8 +246,8 @@ extension UseCaseHistory {
 
   /// An operation that a body on the lane awaits there would wait for itself.
   private static func refuse<Request, Response>(
-    _ request: Request
+    _ request: Request, _ error: HistoryError = .reentrant
   ) -> UseCaseOperation<Request, Response> {
-    AnyUseCase(queue: aside) { _ in throw HistoryError.reentrant }.execute(request)
+    AnyUseCase(queue: aside) { _ in throw error }.execute(request)
   }
 }

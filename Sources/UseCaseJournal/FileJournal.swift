@@ -19,6 +19,10 @@ import UseCaseInternals
 /// may still hold it. To open the file again in the same process, await the
 /// `idle()` of the history, and call ``close()``.
 ///
+/// The journal finds its file once, at the end of all links. If the file is moved or replaced
+/// afterwards, the journal doesn't replace the file that is there now: it fails with
+/// `HistoryJournalError.Reason.moved`.
+///
 /// `FileJournal` is available on Linux and Apple platforms.
 public final class FileJournal: HistoryJournal {
   /// The events that a record survives once `append` has returned.
@@ -32,48 +36,46 @@ public final class FileJournal: HistoryJournal {
     case power
   }
 
-  private enum State: Sendable {
-    /// Next is `closed`.
-    case open(JournalFile)
-    /// Final.
-    case closed
-  }
+  private typealias Turn = FileTurn<JournalFile, UnsafeContinuation<JournalFile?, Never>>
 
   /// Encodes the values, and decodes them.
   public let coder: any HistoryCoder
 
-  private let path: String
+  private let path: JournalPath
   private let durability: Durability
-  private let state: Lock<State>
+  private let turn: Lock<Turn>
   /// A queue for long calls of the system, so that they block no thread of the tasks.
   private let queue = DispatchQueue(label: "FileJournal")
 
   /// Opens the journal at `url`, or creates it there.
   ///
   /// - Parameters:
-  ///   - url: A file, in a folder that exists.
+  ///   - url: A file, in a folder that exists. An empty file is no journal: let the journal create
+  ///     its file.
   ///   - durability: The events that a record survives.
   ///   - coder: Encodes the values, and decodes them.
-  /// - Throws: A `HistoryJournalError` if the file is in use, has another format or a damaged
-  ///   header, or can't be opened.
+  /// - Throws: A `HistoryJournalError` if the file is in use, isn't a journal, is shorter than it was
+  ///   when it was written, or can't be opened or created. It is then left as it is.
   public init(
     at url: URL, durability: Durability = .process, coder: any HistoryCoder = JSONHistoryCoder()
   ) throws {
     self.coder = coder
     self.durability = durability
-    // A journal written anew takes the place of the file, not that of a link to it.
-    path = url.resolvingSymlinksInPath().path
-    state = Lock(.open(try JournalFile(opening: path)))
+    path = try JournalPath(url)
+    turn = Lock(.free(try JournalFile(opening: path)))
   }
 
-  deinit { close() }
+  deinit {
+    if case .free(let file) = turn.withLock({ $0 }) { file.release() }
+  }
 
   /// Closes the file, so that another journal can open it. The appended records stay in the file.
-  public func close() {
-    state.withLock { state in
-      if case .open(let file) = state { file.release() }
-      state = .closed
-    }
+  ///
+  /// Calls that have begun end first. Later ones fail.
+  public func close() async {
+    guard let file = await next() else { return }
+    await aside { file.release() }
+    giveBack(nil)
   }
 
   /// Returns the records.
@@ -88,49 +90,128 @@ public final class FileJournal: HistoryJournal {
   ///
   /// - Parameter record: The bytes.
   /// - Throws: A `HistoryJournalError` if the journal was closed, or if the file is damaged or
-  ///   can't be written. The written part of the record is then removed, at once if possible,
-  ///   otherwise before the next append.
+  ///   can't be written. What was written of the record is then removed before the next append.
   /// - Complexity: O(*n*) in the number of bytes.
   public func append(_ record: [UInt8]) async throws {
     switch durability {
     case .process:
       // A copy into a cache of the system: to wait for another thread would take longer.
-      try withFile { try $0.append(record, isSynced: false) }
+      try await withFile { file in Result { try file.append(record, isSynced: false) } }
     case .power: try await aside { try $0.append(record, isSynced: true) }
     }
   }
 
   /// Writes a new file with these records, and replaces the old file with it.
   ///
+  /// The new file has a name of its own in the folder until it is complete. If the process ends
+  /// before that, the next one that opens the journal removes it.
+  ///
   /// - Parameter records: The new records.
-  /// - Throws: A `HistoryJournalError` if the journal was closed; if the new file can't be written,
-  ///   which leaves the old file unchanged; or if the new file is in place, but may not survive a
-  ///   loss of power.
+  /// - Throws: A `HistoryJournalError` if the journal was closed; if its file was moved or replaced,
+  ///   or the new file can't be written, which leaves the files as they are; or if the new file is
+  ///   in place, but may not survive a loss of power.
   /// - Complexity: O(*n*) in the number of bytes.
   public func replace(with records: [[UInt8]]) async throws {
     try await aside { try $0.replace(with: records) }
   }
+}
 
+// MARK: - One call at a time
+
+extension FileJournal {
+  /// Runs `body` on the queue.
   private func aside<Value: Sendable>(
     _ body: @escaping @Sendable (inout JournalFile) throws -> Value
   ) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
-      queue.async {
-        continuation.resume(with: Result { try self.withFile(body) })
+    try await withFile { file in
+      let before = file
+      let (result, after) = await aside {
+        var file = before
+        let result = Result { try body(&file) }
+        return (result, file)
+      }
+      file = after
+      return result
+    }
+  }
+
+  private func aside<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+    await withUnsafeContinuation { continuation in
+      queue.async { continuation.resume(returning: body()) }
+    }
+  }
+
+  /// Runs `body` when no other call has the file.
+  private func withFile<Value>(
+    _ body: (inout JournalFile) async -> Result<Value, any Error>
+  ) async throws -> Value {
+    guard var file = await next() else {
+      throw HistoryJournalError(.closed, journal: path.file)
+    }
+    let result = await body(&file)
+    giveBack(file)
+    return try result.get()
+  }
+
+  /// Waits for the file. Returns nil if it is closed.
+  private func next() async -> JournalFile? {
+    await withUnsafeContinuation { waiter in
+      switch turn.withLock({ $0.take(waiter) }) {
+      case .wait: break
+      case .go(let file): waiter.resume(returning: file)
       }
     }
   }
 
-  private func withFile<Value: Sendable>(
-    _ body: (inout JournalFile) throws -> Value
-  ) throws -> Value {
-    try state.withLock { state -> Result<Value, any Error> in
-      guard case .open(var file) = state else {
-        return .failure(HistoryJournalError(.closed, journal: path))
-      }
-      // One owner: the file is moved out and back.
-      defer { state = .open(file) }
-      return Result { try body(&file) }
-    }.get()
+  private func giveBack(_ file: JournalFile?) {
+    let next = turn.withLock { $0.giveBack(file) }
+    for waiter in next { waiter.resume(returning: file) }
+  }
+}
+
+/// The calls of a file, one at a time and in order. No lock is held while one runs.
+enum FileTurn<File: Sendable, Waiter: Sendable>: Sendable {
+  /// No call has the file. Next is `busy`.
+  case free(File)
+  /// A call has the file, and these wait for it. Next is `free`, or `closed`.
+  case busy(waiting: [Waiter])
+  /// Final.
+  case closed
+
+  enum Answer: Sendable {
+    case wait
+    /// Begin with the file, nil if it is closed.
+    case go(File?)
+  }
+
+  mutating func take(_ waiter: Waiter) -> Answer {
+    switch self {
+    case .free(let file):
+      self = .busy(waiting: [])
+      return .go(file)
+    case .busy(let waiting):
+      self = .busy(waiting: waiting + [waiter])
+      return .wait
+    case .closed: return .go(nil)
+    }
+  }
+
+  /// The call is over, and has closed the file if it is nil. Returns those that get it, or hear that
+  /// it is closed.
+  mutating func giveBack(_ file: File?) -> [Waiter] {
+    guard case .busy(var waiting) = self else {
+      preconditionFailure("A file is given back by the call that has it, not in \(self).")
+    }
+    guard let file else {
+      self = .closed
+      return waiting
+    }
+    if waiting.isEmpty {
+      self = .free(file)
+      return []
+    }
+    let next = waiting.removeFirst()
+    self = .busy(waiting: waiting)
+    return [next]
   }
 }

@@ -3,10 +3,10 @@ import UseCaseHistory
 
 /// A journal file, open for this process alone.
 ///
-/// The value has a descriptor and the end of the file. ``FileJournal`` keeps it behind a lock. Each
-/// method calls the system and returns when the system has answered.
+/// The value has a descriptor and the end of the file. Only one call of ``FileJournal`` at a time
+/// has it. Each method calls the system and returns when the system has answered.
 struct JournalFile: Sendable {
-  private let path: String
+  private let path: JournalPath
   private var descriptor: Int32
   /// Where the next frame goes. Nil until the file has been read.
   private var end: Int?
@@ -15,22 +15,41 @@ struct JournalFile: Sendable {
 
   /// Opens the file, or creates it, and locks it. The lock is one of the open file: it goes with
   /// the process, however that ends.
-  init(opening path: String) throws {
+  init(opening path: JournalPath) throws {
     self.path = path
-    descriptor = try Self.descriptor(of: path, O_RDWR | O_CREAT)
-    do {
-      while try !lock() {
-        let next = try Self.descriptor(of: path, O_RDWR | O_CREAT)
-        close(descriptor)
-        descriptor = next
+    descriptor = -1
+    while true {
+      guard let found = try Self.existing(path) else {
+        try Self.create(path)
+        continue
       }
+      descriptor = found
+      do {
+        // The process that had the lock before may have put another file there.
+        if try lock(), try isThere() { break }
+      } catch {
+        release()
+        throw error
+      }
+      release()
+    }
+    do {
       // A file of another format is refused at once, as it is.
-      _ = try content(of: bytes(upTo: JournalFormat.header.count))
+      try checkStart()
       guard fchmod(descriptor, 0o600) == 0 else { throw error(.cannotWrite) }
     } catch {
       release()
       throw error
     }
+    for file in path.leftBehind { Self.removeLeftBehind(file) }
+  }
+
+  /// A file without records, which a process writes anew.
+  private init(writing path: JournalPath, at temporary: String) throws {
+    self.path = path
+    descriptor = open(
+      temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw error(.cannotWrite) }
   }
 
   func release() {
@@ -39,33 +58,100 @@ struct JournalFile: Sendable {
     close(descriptor)
   }
 
-  private static func descriptor(
-    of path: String, _ flags: Int32
-  ) throws -> Int32 {
-    let descriptor = open(path, flags | O_CLOEXEC, 0o600)
+  private func error(_ reason: HistoryJournalError.Reason) -> HistoryJournalError {
+    HistoryJournalError(reason, journal: path.file, cause: POSIXError.current)
+  }
+}
+
+// MARK: - Opening
+
+extension JournalFile {
+  /// Returns a descriptor of the file at the path, nil if there is none. Nothing else than a file
+  /// is touched: to open a device may have an effect.
+  private static func existing(_ path: JournalPath) throws -> Int32? {
+    func failure() -> HistoryJournalError {
+      HistoryJournalError(.cannotRead, journal: path.file, cause: POSIXError.current)
+    }
+    var status = stat()
+    guard lstat(path.file, &status) == 0 else {
+      if errno == ENOENT { return nil }
+      throw failure()
+    }
+    guard isFile(status) else { throw HistoryJournalError(.foreign, journal: path.file) }
+    let descriptor = open(
+      path.file, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
     guard descriptor >= 0 else {
-      throw HistoryJournalError(.cannotRead, journal: path, cause: systemError)
+      if errno == ENOENT { return nil }
+      throw failure()
+    }
+    guard fstat(descriptor, &status) == 0, isFile(status) else {
+      close(descriptor)
+      throw HistoryJournalError(.foreign, journal: path.file)
     }
     return descriptor
   }
 
-  /// Returns whether this is the file at the path. The process that had the lock before may have
-  /// put another file there.
-  private func lock() throws -> Bool {
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-      throw errno == EWOULDBLOCK ? HistoryJournalError(.inUse, journal: path) : error(.cannotRead)
+  private static func isFile(_ status: stat) -> Bool { status.st_mode & S_IFMT == S_IFREG }
+
+  /// Makes an empty journal. It gets its name when it is whole, and takes nobody's place.
+  private static func create(_ path: JournalPath) throws {
+    let temporary = path.unguessable()
+    var new = try Self(writing: path, at: temporary)
+    defer {
+      unlink(temporary)
+      new.release()
     }
+    try new.fill(with: [])
+    if link(temporary, path.file) != 0 {
+      // Another process was first, or has tidied up.
+      if errno == EEXIST || errno == ENOENT { return }
+      // Not every file system has more than one name for a file.
+      var status = stat()
+      if lstat(path.file, &status) == 0 { return }
+      guard rename(temporary, path.file) == 0 else { throw new.error(.cannotWrite) }
+    }
+    try new.syncFolder()
+  }
+
+  private func lock() throws -> Bool {
+    if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
+    throw errno == EWOULDBLOCK
+      ? HistoryJournalError(.inUse, journal: path.file) : error(.cannotRead)
+  }
+
+  /// Returns whether this is the file at the path.
+  private func isThere() throws -> Bool {
     var (mine, there) = (stat(), stat())
     guard fstat(descriptor, &mine) == 0 else { throw error(.cannotRead) }
-    return stat(path, &there) == 0 && mine.st_ino == there.st_ino && mine.st_dev == there.st_dev
+    return lstat(path.file, &there) == 0 && mine.st_ino == there.st_ino
+      && mine.st_dev == there.st_dev
   }
 
-  private func error(_ reason: HistoryJournalError.Reason) -> HistoryJournalError {
-    HistoryJournalError(reason, journal: path, cause: Self.systemError)
+  private func checkStart() throws {
+    let start = try bytes(upTo: JournalFormat.headerSize)
+    switch JournalFormat.start(of: start, size: try size()) {
+    case .whole: break
+    case .damaged(let offset):
+      throw HistoryJournalError(.damaged(offset: offset), journal: path.file)
+    case .foreign: throw HistoryJournalError(.foreign, journal: path.file)
+    }
   }
 
-  private static var systemError: POSIXError {
-    POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+  /// Removes a new file that never came into its place. It is one if it is mine alone, begins as a
+  /// journal, and no process is writing it.
+  private static func removeLeftBehind(_ file: String) {
+    let descriptor = open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    guard descriptor >= 0 else { return }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, isFile(status), status.st_nlink == 1,
+      status.st_uid == geteuid(), flock(descriptor, LOCK_EX | LOCK_NB) == 0
+    else { return }
+    var start = [UInt8](repeating: 0, count: JournalFormat.headerSize)
+    let count = pread(descriptor, &start, start.count, 0)
+    guard count >= 0 else { return }
+    start.removeLast(start.count - count)
+    if JournalFormat.start(of: start, size: count) != .foreign { unlink(file) }
   }
 }
 
@@ -75,36 +161,28 @@ extension JournalFile {
   /// Returns the records, and cuts off a torn one at the end.
   mutating func read() throws -> [[UInt8]] {
     let file = try bytes(upTo: .max)
-    guard let (records, end) = try content(of: file) else {
-      try begin()
-      return []
-    }
-    if end < file.count { try cut(to: end) }
-    self.end = end
-    return records.map { Array(file[$0]) }
-  }
-
-  /// Returns the records and where they end, nil if nothing was ever appended.
-  private func content(of file: [UInt8]) throws -> (records: [Range<Int>], end: Int)? {
     switch JournalFormat.content(of: file) {
-    case .records(let records, let end): return (records, end)
-    case .nothing: return nil
-    case .damaged(let offset): throw HistoryJournalError(.damaged(offset: offset), journal: path)
-    case .foreign: throw HistoryJournalError(.foreign, journal: path)
+    case .records(let records, let end):
+      if end < file.count { try cut(to: end) }
+      self.end = end
+      return records.map { Array(file[$0]) }
+    case .damaged(let offset):
+      throw HistoryJournalError(.damaged(offset: offset), journal: path.file)
+    case .foreign: throw HistoryJournalError(.foreign, journal: path.file)
     }
   }
 
-  private mutating func begin() throws {
-    try write(JournalFormat.header, at: 0)
-    try sync()
-    try syncFolder()
-    end = JournalFormat.header.count
+  private func size() throws -> Int {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw error(.cannotRead) }
+    guard let size = Int(exactly: status.st_size) else {
+      throw HistoryJournalError(.cannotRead, journal: path.file, cause: POSIXError(.EFBIG))
+    }
+    return size
   }
 
   private func bytes(upTo limit: Int) throws -> [UInt8] {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw error(.cannotRead) }
-    var bytes = [UInt8](repeating: 0, count: min(Int(status.st_size), limit))
+    var bytes = [UInt8](repeating: 0, count: min(try size(), limit))
     var filled = 0
     while filled < bytes.count {
       let count = bytes.withUnsafeMutableBytes { buffer in
@@ -124,11 +202,11 @@ extension JournalFile {
 // MARK: - Writing
 
 extension JournalFile {
-  /// Adds a record, or leaves the file as it is.
+  /// Adds a record. If it fails, the next append removes what may have been written.
   mutating func append(_ record: [UInt8], isSynced: Bool) throws {
     if end == nil { _ = try read() }
     guard let end, record.count <= JournalFormat.longest else {
-      throw HistoryJournalError(.cannotWrite, journal: path, cause: POSIXError(.EFBIG))
+      throw HistoryJournalError(.cannotWrite, journal: path.file, cause: POSIXError(.EFBIG))
     }
     if hasRest { try cut(to: end) }
     let frame = JournalFormat.frame(record)
@@ -138,7 +216,6 @@ extension JournalFile {
       self.end = end + frame.count
     } catch {
       hasRest = true
-      try? cut(to: end)
       throw error
     }
   }
@@ -147,18 +224,16 @@ extension JournalFile {
   mutating func replace(with records: [[UInt8]]) throws {
     // A damaged file is left as it is.
     if end == nil { _ = try read() }
-    let beside = path + ".new"
-    var new = self
-    new.descriptor = try Self.descriptor(of: beside, O_RDWR | O_CREAT | O_TRUNC)
+    try checkPlace()
+    let temporary = path.unguessable()
+    var new = try Self(writing: path, at: temporary)
     do {
-      guard flock(new.descriptor, LOCK_EX | LOCK_NB) == 0, fchmod(new.descriptor, 0o600) == 0
-      else { throw error(.cannotWrite) }
       try new.fill(with: records)
-      try new.sync()
-      guard rename(beside, path) == 0 else { throw error(.cannotWrite) }
+      try checkPlace()
+      guard rename(temporary, path.file) == 0 else { throw error(.cannotWrite) }
     } catch {
+      unlink(temporary)
       new.release()
-      unlink(beside)
       throw error
     }
     release()
@@ -166,21 +241,29 @@ extension JournalFile {
     try syncFolder()
   }
 
+  /// Another journal may have the place of one that was moved away.
+  private func checkPlace() throws {
+    guard try isThere() else { throw HistoryJournalError(.moved, journal: path.file) }
+  }
+
+  /// Fills a new file, and syncs it.
   private mutating func fill(with records: [[UInt8]]) throws {
-    var (offset, chunk) = (0, JournalFormat.header)
+    guard let size = JournalFormat.size(of: records) else {
+      throw HistoryJournalError(.cannotWrite, journal: path.file, cause: POSIXError(.EFBIG))
+    }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, fchmod(descriptor, 0o600) == 0
+    else { throw error(.cannotWrite) }
+    var (offset, chunk) = (0, JournalFormat.header(whole: size))
     for record in records {
-      guard record.count <= JournalFormat.longest else {
-        throw HistoryJournalError(.cannotWrite, journal: path, cause: POSIXError(.EFBIG))
-      }
       chunk += JournalFormat.frame(record)
       guard chunk.count > 1 << 20 else { continue }
       try write(chunk, at: offset)
       offset += chunk.count
       chunk.removeAll(keepingCapacity: true)
     }
-    chunk += JournalFormat.seal
     try write(chunk, at: offset)
-    (end, hasRest) = (offset + chunk.count, false)
+    try sync()
+    end = offset + chunk.count
   }
 
   private func write(_ bytes: [UInt8], at offset: Int) throws {
@@ -208,8 +291,8 @@ extension JournalFile {
 
   /// A new name in a folder survives the loss of power when the folder is synced, too.
   private func syncFolder() throws {
-    let folder = URL(filePath: path).deletingLastPathComponent().path
-    let descriptor = try Self.descriptor(of: folder, O_RDONLY)
+    let descriptor = open(path.folder, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw error(.cannotWrite) }
     defer { close(descriptor) }
     guard Self.sync(descriptor) else { throw error(.cannotWrite) }
   }

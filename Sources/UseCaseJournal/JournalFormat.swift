@@ -1,29 +1,42 @@
 /// The bytes of a journal file: a header, then a frame for each record.
 ///
-///     89 "UCJ" 0d 0a 1a 0a   version   checksum of both
+///     89 "UCJ" 0d 0a 1a 0a   version   length of the whole part   checksum of all three
 ///     length   checksum of the record   checksum of both numbers   the record
 ///     …
 ///
-/// Numbers have four bytes, the lowest first. The length has a checksum of its own, so that a wrong
-/// one is not mistaken for a record that was cut off. A file that was written anew has a seal
-/// behind its records: they were synced before anybody could read them, so that none can be torn.
+/// The lowest byte of a number comes first. The length of the whole part has eight bytes, and every
+/// other number four. A frame's length has a checksum of its own, so that a wrong one is not
+/// mistaken for a record that was cut off.
+///
+/// A file is synced before it gets its name. The header says how long it was then: so much of it is
+/// there, or the file is damaged. Only a record that was appended later can be torn.
+///
+/// These numbers are for ever. Every version has the magic bytes, the version and the checksum in
+/// these places.
 enum JournalFormat {
-  static let header: [UInt8] = {
-    let start = magic + bytes(of: 1)
-    return start + bytes(of: Checksum.of(start[...]))
-  }()
-
-  /// A frame without a record, with a checksum that no record without bytes has.
-  static let seal: [UInt8] = {
-    let start = bytes(of: 0) + bytes(of: .max)
-    return start + bytes(of: Checksum.of(start[...]))
-  }()
-
   private static let magic: [UInt8] = [0x89] + Array("UCJ\r\n\u{1a}\n".utf8)
+  private static let version: UInt32 = 1
   private static let frameSize = 12
+  static let headerSize = 24
 
   /// The longest record that a frame can hold.
-  static let longest = Int(UInt32.max)
+  static let longest = UInt32.max
+
+  /// Returns the header of a file whose first `whole` bytes are synced before it gets its name.
+  static func header(whole: UInt64) -> [UInt8] {
+    let start = magic + bytes(of: version) + bytes(of: whole)
+    return start + bytes(of: Checksum.of(start[...]))
+  }
+
+  /// Returns the length of a file of these records, nil if one of them is too long.
+  static func size(of records: [[UInt8]]) -> UInt64? {
+    var size = UInt64(headerSize)
+    for record in records {
+      guard record.count <= longest else { return nil }
+      size += UInt64(frameSize + record.count)
+    }
+    return size
+  }
 
   /// Returns the record with its frame.
   static func frame(_ record: [UInt8]) -> [UInt8] {
@@ -31,71 +44,98 @@ enum JournalFormat {
     return start + bytes(of: Checksum.of(start[...])) + record
   }
 
+  private static func bytes(of number: some FixedWidthInteger & UnsignedInteger) -> [UInt8] {
+    (0..<number.bitWidth / 8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+  }
+}
+
+// MARK: - Reading
+
+extension JournalFormat {
   enum Content: Equatable {
     /// The whole records, and where the file is to be cut: behind the last of them.
     case records([Range<Int>], end: Int)
-    /// Nothing, or the first bytes of a header: nothing was ever appended.
-    case nothing
-    /// Something is wrong here, and whole records follow.
+    /// Something is wrong here, and it is no torn record at the end.
     case damaged(at: Int)
     /// Another format, or another version.
     case foreign
   }
 
-  static func content(of file: [UInt8]) -> Content {
-    guard file.count >= header.count else {
-      return header.starts(with: file) ? .nothing : .foreign
-    }
-    guard file.starts(with: magic) else { return .foreign }
-    let (checked, end) = (header.count - 4, header.count)
-    guard number(at: checked, in: file) == Checksum.of(file[..<checked]) else {
-      return .damaged(at: magic.count)
-    }
-    return file.starts(with: header) ? records(from: end, in: file) : .foreign
+  enum Start: Equatable {
+    /// So much of the file is whole.
+    case whole(end: Int)
+    case damaged(at: Int)
+    case foreign
   }
 
-  private static func records(from start: Int, in file: [UInt8]) -> Content {
-    var (records, offset) = ([Range<Int>](), start)
+  /// Reads the header of a file that has so many bytes, of which at least the header is given.
+  static func start(of file: [UInt8], size: Int) -> Start {
+    guard file.count >= headerSize else {
+      let isCut = file.starts(with: magic) || magic.starts(with: file)
+      return isCut ? .damaged(at: file.count) : .foreign
+    }
+    guard file.starts(with: magic) else { return .foreign }
+    let checksum: UInt32 = number(at: headerSize - 4, in: file)
+    guard checksum == Checksum.of(file[..<(headerSize - 4)]) else {
+      return .damaged(at: magic.count)
+    }
+    guard number(at: magic.count, in: file) == version else { return .foreign }
+    let whole: UInt64 = number(at: magic.count + 4, in: file)
+    guard whole >= UInt64(headerSize) else { return .damaged(at: magic.count) }
+    guard let end = Int(exactly: whole), end <= size else { return .damaged(at: size) }
+    return .whole(end: end)
+  }
+
+  static func content(of file: [UInt8]) -> Content {
+    switch start(of: file, size: file.count) {
+    case .whole(let end): records(in: file, wholeTo: end)
+    case .damaged(let offset): .damaged(at: offset)
+    case .foreign: .foreign
+    }
+  }
+
+  private static func records(in file: [UInt8], wholeTo whole: Int) -> Content {
+    var (records, offset) = ([Range<Int>](), headerSize)
     while offset < file.count {
-      if file[offset...].starts(with: seal) {
-        offset += seal.count
-        continue
-      }
-      guard let record = record(at: offset, in: file), record.upperBound <= file.count,
-        number(at: offset + 4, in: file) == Checksum.of(file[record])
-      else {
-        return isFollowed(offset, in: file)
-          ? .damaged(at: offset) : .records(records, end: offset)
-      }
+      guard let end = end(at: offset, in: file), end <= UInt64(file.count),
+        offset >= whole || end <= UInt64(whole)
+      else { return tail(offset, records, in: file, wholeTo: whole) }
+      let record = offset + frameSize..<Int(end)
+      guard number(at: offset + 4, in: file) == Checksum.of(file[record])
+      else { return tail(offset, records, in: file, wholeTo: whole) }
       records.append(record)
       offset = record.upperBound
     }
     return .records(records, end: offset)
   }
 
-  /// Returns where the frame at `offset` says that its record is, nil if it is no frame.
-  private static func record(at offset: Int, in file: [UInt8]) -> Range<Int>? {
+  /// The frame at `offset` is wrong. It was being appended when the process or the power went away,
+  /// if the file was longer than its whole part, and no other frame begins behind it.
+  private static func tail(
+    _ offset: Int, _ records: [Range<Int>], in file: [UInt8], wholeTo whole: Int
+  ) -> Content {
+    let torn = Content.records(records, end: offset)
+    if offset < whole { return .damaged(at: offset) }
+    if let end = end(at: offset, in: file), end >= UInt64(file.count) { return torn }
+    let isFollowed = (offset + 1..<max(offset + 1, file.count - frameSize + 1)).contains { next in
+      end(at: next, in: file).map { $0 <= UInt64(file.count) } ?? false
+    }
+    return isFollowed ? .damaged(at: offset) : torn
+  }
+
+  /// Returns where the frame at `offset` says that its record ends, nil if it is no frame.
+  private static func end(at offset: Int, in file: [UInt8]) -> UInt64? {
     let start = offset + frameSize
     guard start <= file.count,
       number(at: start - 4, in: file) == Checksum.of(file[offset..<start - 4])
     else { return nil }
-    return start..<start + Int(number(at: offset, in: file))
+    let length: UInt32 = number(at: offset, in: file)
+    return UInt64(start) + UInt64(length)
   }
 
-  /// Whether another frame begins behind the bad one. If not, the bad one was being appended when
-  /// the process or the power went away.
-  private static func isFollowed(_ offset: Int, in file: [UInt8]) -> Bool {
-    if let record = record(at: offset, in: file), record.upperBound >= file.count { return false }
-    return (offset + 1..<max(offset + 1, file.count - frameSize + 1)).contains { next in
-      record(at: next, in: file).map { $0.upperBound <= file.count } ?? false
-    }
-  }
-
-  private static func bytes(of number: UInt32) -> [UInt8] {
-    (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
-  }
-
-  private static func number(at offset: Int, in file: [UInt8]) -> UInt32 {
-    (0..<4).reduce(0) { $0 | UInt32(file[offset + $1]) << (8 * UInt32($1)) }
+  private static func number<Number: FixedWidthInteger & UnsignedInteger>(
+    at offset: Int, in file: [UInt8]
+  ) -> Number {
+    (0..<Number.bitWidth / 8).reduce(0) { $0 | Number(file[offset + $1]) << Number(8 * $1) }
   }
 }

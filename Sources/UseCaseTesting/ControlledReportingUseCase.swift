@@ -21,7 +21,7 @@ public final class ControlledReportingUseCase<
 >: ReportingUseCase {
   fileprivate typealias Base = ControlledUseCase<Question, Response>
 
-  /// What the base is asked: the request, and where the updates go.
+  /// The request of the base, and the way of its updates.
   fileprivate struct Question: Sendable {
     let request: Request
     let report: @Sendable (Update) -> Void

@@ -62,7 +62,7 @@ struct JournalArticleTests {
     let rename = RenameNote(server: server)
     let history = try await UseCaseHistory.open(journal, for: [rename])
     await history.execute(rename, .init(note: 1, title: "Secret")).ended()
-    journal.close()
+    await closeHistory(history, journal)
     let bytes = try Data(contentsOf: file)
     #expect(bytes.range(of: Data("Geheim".utf8)) == nil)
     #expect(bytes.range(of: Data("Secret".utf8)) == nil)
@@ -99,6 +99,13 @@ private func openNotes(
 ) async throws -> UseCaseHistory {
   let journal = try FileJournal(at: folder.appending(path: "undo.journal"))
   return try await UseCaseHistory.open(journal, for: useCases)
+}
+
+private func closeHistory(
+  _ history: UseCaseHistory, _ journal: FileJournal
+) async {
+  await history.idle()
+  await journal.close()
 }
 
 private func openKeeping(

@@ -21,7 +21,7 @@ struct JournalSymbolTests {
     }
     let (journal, first) = try await open()
     await first.execute(Rename(document: document), "Report").ended()
-    journal.close()
+    await journal.close()
     let (_, history) = try await open()
     await history.undo().ended()
     #expect(await document.name == "Untitled")

@@ -64,6 +64,17 @@ struct SymbolCodeTests {
     #expect(try await screen.search("swift") == ["swift!"])
   }
 
+  @Test func `a closure reports to its receiver`() async {
+    let count = AnyReportingUseCase<Int, String, Int> { limit, report in
+      for number in 1...limit { report(number) }
+      return "done"
+    }
+    count.execute(3) { number in print(number) }  // 1 2 3
+    let numbers = Log<Int>()
+    await count.execute(3) { numbers.append($0) }.ended()
+    #expect(numbers.elements == [1, 2, 3])
+  }
+
   @Test func `two pictures of one user get the avatar of one shared use case`() async {
     struct LoadAvatar: UseCase {
       func main(_ user: Int) async throws -> String { "avatar \(user)" }

@@ -15,7 +15,7 @@ struct FileJournalInChildTests {
       await #expect(processExitsWith: .success) { [file = folder.file as URL] in
         guard await reason({ try FileJournal(at: file) }) == .inUse else { exit(1) }
       }
-      journal.close()
+      await journal.close()
       await #expect(processExitsWith: .success) { [file = folder.file as URL] in
         _ = try FileJournal(at: file)
       }
@@ -47,8 +47,9 @@ struct FileJournalInChildTests {
           guard await reason({ try await journal.replace(with: [long]) }) == .cannotWrite
           else { exit(2) }
         }
-        guard try await journal.read() == [[1]] else { exit(3) }
         try await journal.append([3])
+        // The header and two records, and nothing of those that failed.
+        guard try Data(contentsOf: file).count == 24 + 2 * 13 else { exit(3) }
         do { try await journal.append(long) } catch {
           FileHandle.standardError.write(Data("\(error)".utf8))
         }
@@ -66,14 +67,14 @@ struct FileJournalInChildTests {
       await #expect(processExitsWith: .success) { [file = folder.file as URL] in
         // Nobody forbids anything to root.
         if getuid() == 0, setuid(65_534) != 0 { exit(1) }
-        guard await reason({ try FileJournal(at: file) }) == .cannotRead else { exit(2) }
+        guard await reason({ try FileJournal(at: file) }) == .cannotWrite else { exit(2) }
       }
       #expect(try folder.names == [])
     }
   #endif
 }
 
-private func setFileLimit(_ bytes: rlim_t) {
+func setFileLimit(_ bytes: rlim_t) {
   var limit = rlimit(rlim_cur: bytes, rlim_max: .max)
   #if canImport(Glibc)
     setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)

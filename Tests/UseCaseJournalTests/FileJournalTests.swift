@@ -24,7 +24,7 @@ struct FileJournalTests {
     #expect(try await journal.read() == [])
     for record in Self.records { try await journal.append(record) }
     #expect(try await journal.read() == Self.records)
-    journal.close()
+    await journal.close()
     #expect(try await folder.read() == Self.records)
   }
 
@@ -36,16 +36,18 @@ struct FileJournalTests {
   }
 
   @Test(.holds("Files"))
-  func `every prefix of a file is a shorter journal, which goes on`() async throws {
+  func `every prefix of the appended records is a shorter journal, which goes on`()
+    async throws
+  {
     let offsets = try await folder.fill(Self.records)
     let bytes = try folder.bytes
-    for length in 0...bytes.count {
+    for length in offsets[0]...bytes.count {
       try folder.write(Array(bytes[..<length]))
       let whole = Self.records.prefix(max(0, offsets.count { $0 <= length } - 1))
       let journal = try FileJournal(at: folder.file)
       #expect(try await journal.read() == Array(whole), "\(length) bytes")
       try await journal.append([7])
-      journal.close()
+      await journal.close()
       #expect(try await folder.read() == whole + [[7]], "\(length) bytes")
     }
   }
@@ -78,46 +80,69 @@ struct FileJournalTests {
     }
   }
 
-  @Test(.holds("Files"))
-  func `every flipped byte of the records of a file that was written anew is an error`()
-    async throws
-  {
+  /// Writes a file of these records anew, appends one, and returns the length of the whole part.
+  private func rewrite() async throws -> (whole: Int, bytes: [UInt8]) {
     let journal = try FileJournal(at: folder.file)
     try await journal.replace(with: Self.records)
-    journal.close()
-    let bytes = try folder.bytes
-    let seal = bytes.count - 12
-    for index in bytes.indices {
-      var flipped = bytes
-      flipped[index] ^= 1
-      try folder.write(flipped)
-      if index < seal {
+    let whole = try folder.bytes.count
+    try await journal.append([6])
+    await journal.close()
+    return (whole, try folder.bytes)
+  }
+
+  @Test(.holds("Files"))
+  func `a copy of a file that stopped half-way is refused and left as it is`() async throws {
+    let (whole, bytes) = try await rewrite()
+    for length in 0..<whole {
+      try folder.write(Array(bytes[..<length]))
+      try setPermissions(0o644, of: folder.file)
+      let expected = HistoryJournalError.Reason.damaged(offset: length)
+      #expect(await reason { try FileJournal(at: folder.file) } == expected)
+      #expect(try folder.bytes == Array(bytes[..<length]))
+      #expect(try permissions(of: folder.file) == 0o644)
+    }
+  }
+
+  @Test(.holds("Files"))
+  func `damage and a missing end are refused`() async throws {
+    let (whole, bytes) = try await rewrite()
+    for index in bytes.indices.dropLast() {
+      var cut = bytes.dropLast()
+      cut[index] ^= 1
+      try folder.write(Array(cut))
+      if index < whole {
         #expect(await reason { try await folder.read() } != nil, "byte \(index)")
-        #expect(try folder.bytes == flipped)
+        #expect(try folder.bytes == Array(cut))
       } else {
         #expect(try await folder.read() == Self.records, "byte \(index)")
       }
     }
   }
 
-  @Test(.holds("Files"))
-  func `every prefix of a file that was written anew is a shorter journal, which goes on`()
-    async throws
-  {
-    let journal = try FileJournal(at: folder.file)
-    try await journal.replace(with: Self.records)
-    try await journal.append([6])
-    journal.close()
-    let bytes = try folder.bytes
-    let records = Self.records + [[6]]
-    for length in bytes.indices {
+  @Test func `a record appended to a file that was written anew can be torn`() async throws {
+    let (whole, bytes) = try await rewrite()
+    for length in whole..<bytes.count {
       try folder.write(Array(bytes[..<length]))
-      let whole = try await folder.read()
-      #expect(whole == Array(records.prefix(whole.count)) && whole.count < records.count)
+      #expect(try await folder.read() == Self.records)
       let journal = try FileJournal(at: folder.file)
       try await journal.append([7])
-      journal.close()
-      #expect(try await folder.read() == whole + [[7]], "\(length) bytes")
+      await journal.close()
+      #expect(try await folder.read() == Self.records + [[7]], "\(length) bytes")
+    }
+  }
+
+  @Test func `a header that says nonsense with the right checksum is refused`() async throws {
+    _ = try await folder.fill(Self.records)
+    let bytes = try folder.bytes
+    for whole in [0, 23, 25, UInt64(bytes.count) + 1, 1 << 31, 1 << 32, 1 << 63, .max] {
+      let start = bytes[..<12] + (0..<8).map { UInt8(truncatingIfNeeded: whole >> (8 * $0)) }
+      let file = start + UseCaseJournalTests.bytes(of: crc32c(Array(start))) + bytes[24...]
+      try folder.write(Array(file))
+      guard case .damaged = await reason({ try await folder.read() }) else {
+        Issue.record("\(whole)")
+        continue
+      }
+      #expect(try folder.bytes == Array(file))
     }
   }
 
@@ -150,17 +175,18 @@ struct FileJournalTests {
   @Test func `the checksum is CRC-32C`() async throws {
     #expect(crc32c(Array("123456789".utf8)) == 0xe306_9283)
     _ = try await folder.fill([Array("123456789".utf8)])
-    let frame = try folder.bytes.dropFirst(16)
+    let frame = try folder.bytes.dropFirst(24)
     #expect(Array(frame.dropFirst(4).prefix(4)) == bytes(of: 0xe306_9283))
   }
 
   @Test(.holds("Whose file"))
   func `a file of another format or version is refused and left as it is`() async throws {
     _ = try await folder.fill([])
-    var newer = Array(try folder.bytes.prefix(12))
+    var newer = Array(try folder.bytes.prefix(20))
     newer[8] = 2
     newer += bytes(of: crc32c(newer))
-    for file in [Array("a letter to somebody".utf8), [0x41], newer, newer + [1, 2, 3]] {
+    let letter = Array("a letter to somebody who is far away".utf8)
+    for file in [letter, [0x41], newer, newer + [1, 2, 3]] {
       try folder.write(file)
       try setPermissions(0o644, of: folder.file)
       #expect(await reason { try FileJournal(at: folder.file) } == .foreign)
@@ -177,12 +203,12 @@ struct FileJournalTests {
     #expect(await reason { try FileJournal(at: folder.file) } == .inUse)
     try await first.replace(with: [[2]])
     #expect(await reason { try FileJournal(at: folder.file) } == .inUse)
-    first.close()
+    await first.close()
     #expect(try await folder.read() == [[2]])
     #expect(await reason { try await first.append([3]) } == .closed)
     #expect(await reason { try await first.read() } == .closed)
     #expect(await reason { try await first.replace(with: []) } == .closed)
-    first.close()
+    await first.close()
   }
 
   @Test func `a journal that goes away gives its file back`() async throws {
@@ -192,7 +218,7 @@ struct FileJournalTests {
 
   @Test(.holds("Whose file"))
   func `only the owner can read the file`() async throws {
-    try folder.write([])
+    _ = try await folder.fill([])
     try setPermissions(0o644, of: folder.file)
     let journal = try FileJournal(at: folder.file)
     #expect(try permissions(of: folder.file) == 0o600)
@@ -203,11 +229,10 @@ struct FileJournalTests {
 
   @Test func `replacing leaves the new records and no other file`() async throws {
     _ = try await folder.fill(Self.records)
-    try Data([9]).write(to: folder.url.appending(path: "undo.journal.new"))
     let journal = try FileJournal(at: folder.file)
     try await journal.replace(with: [[1], [2]])
     try await journal.append([3])
-    journal.close()
+    await journal.close()
     #expect(try await folder.read() == [[1], [2], [3]])
     #expect(try folder.names == ["undo.journal"])
   }
@@ -218,21 +243,21 @@ struct FileJournalTests {
     try FileManager.default.createSymbolicLink(at: link, withDestinationURL: folder.file)
     let journal = try FileJournal(at: link)
     try await journal.replace(with: [[1]])
-    journal.close()
+    await journal.close()
     #expect(try await folder.read() == [[1]])
     let again = try FileJournal(at: link)
     #expect(try await again.read() == [[1]])
-    again.close()
+    await again.close()
   }
 
   @Test func `a damaged file is not replaced`() async throws {
     _ = try await folder.fill(Self.records)
     var bytes = try folder.bytes
-    bytes[20] ^= 1
+    bytes[28] ^= 1
     try folder.write(bytes)
     let journal = try FileJournal(at: folder.file)
-    #expect(await reason { try await journal.replace(with: []) } == .damaged(offset: 16))
-    #expect(await reason { try await journal.append([]) } == .damaged(offset: 16))
+    #expect(await reason { try await journal.replace(with: []) } == .damaged(offset: 24))
+    #expect(await reason { try await journal.append([]) } == .damaged(offset: 24))
     #expect(try folder.bytes == bytes)
   }
 
@@ -243,18 +268,10 @@ struct FileJournalTests {
     #expect(error.journal == nowhere.path)
     #expect("\(error)".hasPrefix("It is impossible to read the journal \(nowhere.path). ("))
   }
-
-  private func permissions(of file: URL) throws -> Int? {
-    try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
-  }
-
-  private func setPermissions(_ permissions: Int, of file: URL) throws {
-    try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: file.path)
-  }
 }
 
 /// The checksum without a table.
-private func crc32c(_ bytes: [UInt8]) -> UInt32 {
+func crc32c(_ bytes: [UInt8]) -> UInt32 {
   ~bytes.reduce(UInt32.max) { value, byte in
     (0..<8).reduce(value ^ UInt32(byte)) { value, _ in
       value & 1 == 1 ? 0x82f6_3b78 ^ value >> 1 : value >> 1
@@ -262,6 +279,14 @@ private func crc32c(_ bytes: [UInt8]) -> UInt32 {
   }
 }
 
-private func bytes(of number: UInt32) -> [UInt8] {
+func bytes(of number: UInt32) -> [UInt8] {
   (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+}
+
+func permissions(of file: URL) throws -> Int? {
+  try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
+}
+
+func setPermissions(_ permissions: Int, of file: URL) throws {
+  try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: file.path)
 }

@@ -27,20 +27,20 @@ final class Folder: Sendable {
   /// Opens the file, reads it and closes it again.
   func read() async throws -> [[UInt8]] {
     let journal = try FileJournal(at: file)
-    defer { journal.close() }
-    return try await journal.read()
+    let records = await Result { try await journal.read() }
+    await journal.close()
+    return try records.get()
   }
 
   /// Makes a file of these records, and returns where each begins and where the last ends.
   func fill(_ records: [[UInt8]]) async throws -> [Int] {
     let journal = try FileJournal(at: file)
-    defer { journal.close() }
-    _ = try await journal.read()
     var offsets = [try bytes.count]
     for record in records {
       try await journal.append(record)
       offsets.append(try bytes.count)
     }
+    await journal.close()
     return offsets
   }
 }
@@ -52,5 +52,11 @@ func reason(_ body: () async throws -> some Any) async -> HistoryJournalError.Re
     return nil
   } catch {
     return (error as? HistoryJournalError)?.reason
+  }
+}
+
+extension Result where Failure == any Error {
+  init(_ body: () async throws -> Success) async {
+    do { self = .success(try await body()) } catch { self = .failure(error) }
   }
 }

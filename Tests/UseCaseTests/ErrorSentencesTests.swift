@@ -12,6 +12,9 @@ struct ErrorSentencesTests {
       (.milliseconds(1_500), "It took longer than 1.5 seconds."),
       (.zero, "It took longer than 0 seconds."),
       (.seconds(3_600), "It took longer than 3600 seconds."),
+      (.seconds(-5), "It took longer than 0 seconds."),
+      (.nanoseconds(1), "It took longer than 0.000000001 seconds."),
+      (.milliseconds(999), "It took longer than 0.999 seconds."),
     ]
     for (duration, sentence) in sentences {
       #expect(String(describing: UseCaseTimeout(duration: duration)) == sentence)

@@ -149,7 +149,9 @@ extension RetryInterceptor {
       var generator = generator
       let dice = Dice(seed: generator.next())
       return Delay { error, attempt in
-        afterFailure(error, attempt) * (1 - fraction * dice.roll())
+        // Subtracted, because the longest duration times 1 is too much for a duration.
+        let delay = afterFailure(error, attempt)
+        return delay - delay * (fraction * dice.roll())
       }
     }
   }

@@ -17,6 +17,22 @@ struct Delivery<Callback: Sendable, Listener: Sendable>: Sendable {
     case idle, delivering, telling, ended
   }
 
+  /// The notice of a failure that nobody handles, for `UseCaseQueue.unhandledFailure`.
+  ///
+  ///     none → due ⇄ sending → over
+  ///
+  /// If somebody handles the failure, `over` follows each state.
+  private enum Notice {
+    /// The operation has not failed, or nobody wants to know of failures.
+    case none
+    /// The notice is to be sent when everything has run.
+    case due
+    /// A task is about to send it.
+    case sending
+    /// The failure is handled, or the notice is sent. Final.
+    case over
+  }
+
   /// An update, a handler of the start, which is kept as an update, or a listener. Few operations
   /// have any. A list of each kind would cost every operation forty instructions.
   private enum Extra: Sendable {
@@ -35,10 +51,12 @@ struct Delivery<Callback: Sendable, Listener: Sendable>: Sendable {
   private var hasBegun = false
   /// Whether the task that delivers has taken updates that it may not have received yet.
   private var isReceiving = false
+  /// How many riders share the outcome, and have handlers of their own that may not have begun.
+  private var riders: Int32 = 0
   private var phase = Phase.idle
   /// Why the handlers that have not begun are treated as those of a cancelled operation.
   private(set) var silence: UseCaseCancellation?
-  private var notice = FailureNotice()
+  private var notice = Notice.none
 
   // MARK: - The task that delivers
 
@@ -89,8 +107,8 @@ struct Delivery<Callback: Sendable, Listener: Sendable>: Sendable {
       return .done
     }
     if handlers.count > 0 {
-      if let handler = handlers.takeNext(for: silenced(kind)) { return .handler(handler) }
-      if isOver, let handler = handlers.takeLast() { return .handler(handler) }
+      if let handler = handlers.takeNext(for: silenced(kind)) { return .handler(handler, nil) }
+      if isOver, let handler = handlers.takeLast() { return .handler(handler, nil) }
     }
     guard isOver else {
       pause()
@@ -103,13 +121,15 @@ struct Delivery<Callback: Sendable, Listener: Sendable>: Sendable {
     events.announce(.ended)
     if !extras.isEmpty { return .listeners(takeListeners()) }
     pause()
-    return notice.beginSending() ? .unhandledFailure : .done
+    guard notice == .due else { return .done }
+    notice = .sending
+    return .unhandledFailure
   }
 
   /// Ends the delivery if it has begun and nothing is left to deliver. Returns whether it did: else
   /// `next` says what is left.
   @inline(__always) mutating func endIfDone() -> Bool {
-    guard handlers.count == 0, extras.isEmpty, !notice.isDue else { return false }
+    guard handlers.count == 0, extras.isEmpty, notice != .due else { return false }
     markEnded()
     pause()
     return true
@@ -193,7 +213,7 @@ struct Delivery<Callback: Sendable, Listener: Sendable>: Sendable {
 
   /// Whether the isolation of a client has yet to hear of a success or a failure.
   private func isPending(for kind: Verdict.Kind) -> Bool {
-    silence == nil && (left(for: kind) > 0 || isReceiving || hasUpdates)
+    silence == nil && (left(for: kind) > 0 || isReceiving || hasUpdates || riders > 0)
   }
 
   /// The operation is cancelled or superseded though it has a verdict: silences the handlers that
@@ -206,6 +226,15 @@ struct Delivery<Callback: Sendable, Listener: Sendable>: Sendable {
     silence = reason
     handlers.rewind()
   }
+
+  /// A rider shares the outcome. Returns whether it is the only one.
+  mutating func riderComes() -> Bool {
+    riders += 1
+    return riders == 1
+  }
+
+  /// A rider that shares the outcome has ended.
+  mutating func riderHasEnded() { riders -= 1 }
 
   /// Whether the queue is to be told of a handler that is attached when the verdict is there.
   func isToBeListed(_ branch: HandlerBranch, for kind: Verdict.Kind) -> Bool {
@@ -252,13 +281,33 @@ struct Delivery<Callback: Sendable, Listener: Sendable>: Sendable {
   // MARK: - The notice of a failure
 
   /// The operation has failed, and somebody wants to know if nobody handles the failure.
-  mutating func fail() { notice.fail() }
+  mutating func fail() {
+    if notice == .none { notice = .due }
+  }
 
   /// Somebody handles the failure, if there is one.
-  mutating func failureIsHandled() { notice.handle() }
+  mutating func failureIsHandled() { notice = .over }
 
-  /// Returns whether the notice of the failure is to be sent now.
-  mutating func sendNotice() -> Bool { notice.send(isDelivering: isDelivering) && silence == nil }
+  /// Returns whether the notice of the failure is to be sent now. If handlers run again, one of them
+  /// may handle the failure. So the notice is due once more when they have run.
+  mutating func sendNotice() -> Bool {
+    guard notice == .sending else { return false }
+    notice = isDelivering ? .due : .over
+    return notice == .over && silence == nil
+  }
+}
+
+/// The next step of the caller after an event that may have brought something to deliver.
+@usableFromInline
+enum DeliveryCall: Sendable {
+  /// Nothing: it is delivered later, or another task delivers already.
+  case nothing
+  /// Deliver.
+  case deliver
+  /// Make another task that delivers: this one is cancelled, or has something else to do.
+  case deliverInAnotherTask
+  /// Let the queue list the operation, and attach the handler then.
+  case list
 }
 
 /// The next step of the task that delivers.
@@ -266,8 +315,9 @@ struct Delivery<Callback: Sendable, Listener: Sendable>: Sendable {
 enum DeliveryStep<Callback: Sendable, Listener: Sendable>: Sendable {
   /// Receive these, each if `mayReceive` says so.
   case updates([Callback])
-  /// Run this one on its isolation, if `begin` says there that it may.
-  case handler(Handler<Callback>)
+  /// Run this one with its verdict. Without a verdict, ask for it on the isolation of the handler,
+  /// by `begin`, which says whether it may begin.
+  case handler(Handler<Callback>, Verdict?)
   /// Everything has run. Let go of these, which were passed over.
   case forget([Handler<Callback>])
   /// Nothing is left at present, as for `done`. Tell of the failure, unless somebody still handles

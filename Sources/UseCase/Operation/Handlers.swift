@@ -1,3 +1,5 @@
+import UseCaseInternals
+
 /// The outcomes that a handler is for.
 @usableFromInline
 enum HandlerBranch: Sendable {
@@ -22,10 +24,12 @@ extension Verdict.Kind {
 /// A closure that a client attached, or that receives an update, on its isolation.
 @usableFromInline
 struct Callback: Sendable {
-  /// Runs on the isolation that it is given, that of the closure, so no other code comes in between.
-  /// The verdict is nil for an update. Returns whether the closure takes notice of a failure.
+  /// Runs on the isolation of its caller, that of the closure, so no other code comes in between. The
+  /// verdict is nil for an update. Returns whether the closure takes notice of a failure.
+  ///
+  /// Give it a function and not a closure: a closure would run on no actor, and hop back.
   @usableFromInline
-  typealias Call = @Sendable (Verdict?, isolated (any Actor)?) async -> Bool
+  typealias Call = nonisolated(nonsending) @Sendable (Verdict?) async -> Bool
 
   let isolation: (any Actor)?
   let call: Call
@@ -41,7 +45,17 @@ struct Callback: Sendable {
 @usableFromInline
 struct Handler<Callback: Sendable>: Sendable {
   let branch: HandlerBranch
+  /// Whether it runs on an actor, where it asks first whether it may begin.
+  let isIsolated: Bool
   let callback: Callback
+}
+
+extension Handler<Callback> {
+  init(_ branch: HandlerBranch, on isolation: (any Actor)?, _ call: @escaping Callback.Call) {
+    self.init(
+      branch: branch, isIsolated: isolation != nil,
+      callback: Callback(isolation: isolation, call: call))
+  }
 }
 
 /// The handlers of an operation that have not run, in the order in which they were attached.
@@ -50,7 +64,7 @@ struct Handler<Callback: Sendable>: Sendable {
 /// handlers that come last, each a `finally`. A handler that was taken leaves a gap. So each method
 /// costs O(1) for each handler of the list, however often it is called, `append` aside.
 struct Handlers<Callback: Sendable>: Sendable {
-  private var list: [Handler<Callback>?] = []
+  private var list = Few<Handler<Callback>?>.none
   /// Handlers of the outcome before this one were taken, or are for another verdict.
   private var position: Int32 = 0
   /// Each `finally` before this one was taken.
@@ -74,29 +88,35 @@ struct Handlers<Callback: Sendable>: Sendable {
 
   /// Takes the next handler of the outcome for a verdict of this kind.
   mutating func takeNext(for kind: Verdict.Kind) -> Handler<Callback>? {
-    guard hasNext(for: kind) else { return nil }
-    position += 1
-    return take(at: position - 1)
+    while position < list.count {
+      position += 1
+      // Taken out to be looked at, which copies nothing.
+      let handler = list.exchange(nil, at: Int(position) - 1)
+      if let handler, kind.takes(handler.branch) {
+        count -= 1
+        return handler
+      }
+      _ = list.exchange(handler, at: Int(position) - 1)
+    }
+    return nil
   }
 
   /// Takes the next `finally`.
   mutating func takeLast() -> Handler<Callback>? {
     while lastPosition < list.count {
       lastPosition += 1
-      if list[Int(lastPosition) - 1]?.branch == .always { return take(at: lastPosition - 1) }
+      if list[Int(lastPosition) - 1]?.branch == .always {
+        count -= 1
+        return list.exchange(nil, at: Int(lastPosition) - 1)
+      }
     }
     return nil
-  }
-
-  private mutating func take(at position: Int32) -> Handler<Callback>? {
-    count -= 1
-    return list[Int(position)].take()
   }
 
   /// Puts the `finally` that was taken last back in its place.
   mutating func putBack(_ handler: Handler<Callback>) {
     lastPosition -= 1
-    list[Int(lastPosition)] = handler
+    _ = list.exchange(handler, at: Int(lastPosition))
     count += 1
   }
 
@@ -105,8 +125,7 @@ struct Handlers<Callback: Sendable>: Sendable {
 
   /// Forgets the handlers that were passed over, and returns them to be let go.
   mutating func removeAll() -> [Handler<Callback>] {
-    let passed = list.compactMap(\.self)
-    self = Self()
-    return passed
+    defer { self = Self() }
+    return count == 0 ? [] : list.compactMap { $0 }
   }
 }

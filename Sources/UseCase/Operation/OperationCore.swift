@@ -10,7 +10,7 @@ import UseCaseInternals
 @usableFromInline
 struct OperationCore: ~Copyable, Sendable {
   typealias Machine = OperationMachine<
-    UnsafeContinuation<Bool, Never>, Task<Void, any Error>, Callback, EndListener
+    UnsafeContinuation<Bool, Never>, Task<Void, any Error>, Callback, @Sendable () -> Void
   >
 
   struct Guarded: Sendable {
@@ -30,17 +30,14 @@ struct OperationCore: ~Copyable, Sendable {
   let parent: UseCaseOperationID?
   @usableFromInline let isObserved: Bool
 
-  /// Creates the core of an operation, which `riders` share if there are any.
+  /// Creates the core of an operation, which may be a shared `run`.
   @usableFromInline
-  init(
-    queue: UseCaseQueue, useCaseType: any Any.Type, isCall: Bool,
-    riders: (@Sendable () -> [any QueueMember])?
-  ) {
+  init(queue: UseCaseQueue, useCaseType: any Any.Type, isCall: Bool, run: RunNode?) {
     self.useCaseType = useCaseType
     isObserved = queue.observer != nil
     parent = isObserved || !queue.isPlain ? Slot.holder()?.id : nil
     guarded = Lock(Guarded(machine: Machine(isObserved: isObserved)))
-    source = SlotSource(queue: queue, isCall: isCall, riders: riders)
+    source = SlotSource(queue: queue, isCall: isCall, run: run)
   }
 
   @inlinable var queue: UseCaseQueue { source.queue }
@@ -100,40 +97,32 @@ struct OperationCore: ~Copyable, Sendable {
   }
 
   /// The body begins, unless there is an outcome already.
-  @usableFromInline func start() -> BodyStart { withMachine { $0.start() } }
+  @usableFromInline func start() -> DeliveryCall? { withMachine { $0.start() } }
 
   /// Starts an operation that waits, as soon as there is a slot, or an outcome without one.
-  @inlinable
-  nonisolated(nonsending) func startInTurn() async -> BodyStart {
-    while true {
-      if let start = startUnlessWaiting() { return start }
-      await park()
-    }
-  }
-
-  @usableFromInline func startUnlessWaiting() -> BodyStart? { change { $0.startUnlessWaiting() } }
-
-  /// Returns when there is a slot, or an outcome without one.
   @usableFromInline
-  nonisolated(nonsending) func park() async {
-    _ = await withUnsafeContinuation { waiter in
-      withMachine { $0.park(waiter) }?.resume(returning: true)
+  nonisolated(nonsending) func startInTurn() async -> DeliveryCall? {
+    while !change({ $0.stopWaiting() }) {
+      _ = await withUnsafeContinuation { waiter in
+        withMachine { $0.park(waiter) }?.resume(returning: true)
+      }
     }
+    return start()
   }
 
   func enter() -> Bool { withMachine { $0.enter() } }
 
   /// A guest has returned, or the own body will never begin. Returns the slot if it is free.
-  @usableFromInline func exit() -> FreeSlot? { withMachine { $0.exit() } }
+  @usableFromInline func exit() -> Verdict.Kind? { withMachine { $0.exit() } }
 
   /// Gives the slot back if it is free, and then releases the rest. Returns what the caller does.
   @usableFromInline
-  func giveBack(_ slot: FreeSlot?, releasing rest: () -> Void = {}) -> AfterBody {
-    guard let slot else { return .nothing }
-    let isListed = source.giveBack(slot)
+  func giveBack(_ freed: Verdict.Kind?, releasing rest: () -> Void = {}) -> DeliveryCall {
+    guard let freed else { return .nothing }
+    let isListed = source.giveBack(as: freed)
     rest()
     let (waiters, next, unlisted) = withMachine { $0.wasGivenBack(isListed: isListed) }
-    waiters.forEach { $0.resume(returning: true) }
+    waiters.forEach { $0.waiter.resume(returning: true) }
     if unlisted > 0 { source.unlist(unlisted) }
     return next
   }
@@ -143,14 +132,14 @@ struct OperationCore: ~Copyable, Sendable {
   /// The body has returned. Returns whether there was no verdict before, and the slot if it is
   /// free.
   @usableFromInline
-  func succeed() -> (isNew: Bool, freed: FreeSlot?) {
+  func succeed() -> (isNew: Bool, freed: Verdict.Kind?) {
     let concluded = change { $0.conclude(.success) }
     return (concluded.isNew, concluded.freed)
   }
 
   /// The body has thrown. Returns the slot if it is free.
   @usableFromInline
-  func fail(_ error: any Error) -> FreeSlot? {
+  func fail(_ error: any Error) -> Verdict.Kind? {
     if error is CancellationError { return change { $0.conclude($0.thrownCancellation) }.freed }
     let reports = UseCaseQueue.tellsFailures
     return change { $0.conclude(.failure(error), tellsFailure: reports) }.freed
@@ -177,7 +166,7 @@ struct OperationCore: ~Copyable, Sendable {
     if !isFromQueue, source.concludedEarly(as: verdict.kind) { listed() }
     if let event { tell(event) }
     if outcome.isJobCancelled { outcome.job?.cancel() }
-    outcome.waiters.forEach { $0.resume(returning: true) }
+    outcome.waiters.forEach { $0.waiter.resume(returning: true) }
     outcome.parked?.resume(returning: true)
     return outcome.delivers
   }
@@ -185,12 +174,6 @@ struct OperationCore: ~Copyable, Sendable {
   // MARK: - Value and end
 
   @usableFromInline var isDeadlock: Bool { source.isDeadlock(isWaiting: state == .waiting) }
-
-  /// Waits for the outcome, and for the slot to be given back unless the outcome came early.
-  nonisolated(nonsending) func awaitValue() async {
-    let wait = nextWait()
-    _ = await withUnsafeContinuation { awaitValue($0, wait) }
-  }
 
   @usableFromInline
   func nextWait() -> ValueWait { ValueWait(key: lastWait.add(1, ordering: .relaxed).newValue) }
@@ -219,26 +202,31 @@ struct OperationCore: ~Copyable, Sendable {
 
   @usableFromInline
   nonisolated(nonsending) func ended() async {
-    await withUnsafeContinuation { listen(.task($0), handles: true) }
+    await withUnsafeContinuation { waiter in listen(handles: true) { waiter.resume() } }
   }
 
-  func listen(_ listener: EndListener, handles: Bool) {
-    withMachine { $0.listen(listener, handles: handles) }?.tell(source.id)
+  /// Calls the listener when the operation has ended. `handles` says whether a failure is handled
+  /// with that.
+  func listen(handles: Bool, _ listener: @escaping @Sendable () -> Void) {
+    withMachine { $0.listen(listener, handles: handles) }?()
   }
 
   // MARK: - Delivery
 
-  /// Attaches a handler for `member`. Returns whether the caller is to deliver.
-  @usableFromInline
-  func attach(_ handler: Handler<Callback>, to member: any QueueMember) -> Bool {
-    var next = withMachine { $0.attach(handler, isListed: !queue.policy.deliversOnlyNewest) }
+  /// Attaches a handler to `member`. Returns whether the caller is to deliver.
+  func attach(
+    to member: any QueueMember, _ attach: (inout Machine, _ isListed: Bool) -> DeliveryCall
+  ) -> Bool {
+    var next = withMachine { attach(&$0, !source.isToBeFound) }
     if next == .list {
       // Listed first, so that an operation that is executed after this call finds the handler.
       source.list(member)
+      let ride = source.dependents?.ride
       next = withMachine { machine in
-        machine.noteListing()
-        return machine.attach(handler, isListed: true)
+        if ride == nil { machine.noteListing() }
+        return attach(&machine, true)
       }
+      if let ride { release(from: ride) }
       unlistIfDelivered()
     }
     return next == .deliver
@@ -250,15 +238,29 @@ struct OperationCore: ~Copyable, Sendable {
     unlistIfDelivered()
   }
 
+  /// Lets the ride keep the operation no longer when it has ended.
+  func release(from ride: Ride) {
+    listen(handles: false) { [id = source.id] in ride.release(id) }
+  }
+
+  /// A rider shares the outcome of `member`.
+  func riderComes(to member: any QueueMember) {
+    guard withMachine({ $0.riderComes() }), queue.policy.deliversOnlyNewest else { return }
+    source.list(member)
+    listed()
+  }
+
+  /// A rider that shares the outcome has ended.
+  func riderHasEnded() {
+    withMachine { $0.riderHasEnded() }
+    unlistIfDelivered()
+  }
+
   /// The queue unlists the operation if none of its handlers is left.
   private func unlistIfDelivered() {
     guard queue.policy.deliversOnlyNewest else { return }
     let unlisted = withMachine { $0.takeListings() }
     if unlisted > 0 { source.unlist(unlisted) }
-  }
-
-  func attachStart(_ handler: Callback) -> Machine.AfterAttaching {
-    withMachine { $0.attachStart(handler) }
   }
 
   @usableFromInline
@@ -278,7 +280,7 @@ struct OperationCore: ~Copyable, Sendable {
   func report(_ update: Callback) -> Bool { withMachine { $0.report(update) } }
 
   @usableFromInline
-  func next() -> DeliveryStep<Callback, EndListener> {
+  func next() -> DeliveryStep<Callback, @Sendable () -> Void> {
     let step = change { $0.next() }
     unlistIfDelivered()
     return step
@@ -330,4 +332,22 @@ struct OperationCore: ~Copyable, Sendable {
       next = withMachine { $0.goOnTelling() }
     }
   }
+}
+
+/// The wait of one task for the value of an operation.
+@usableFromInline
+struct ValueWait: ~Copyable, Sendable {
+  let key: Int32
+  private let abandoned = Atomic(false)
+
+  init(key: Int32) {
+    self.key = key
+  }
+
+  /// Whether the awaiting task was cancelled, perhaps when there was no waiter to abandon. To ask
+  /// the task costs more than this flag.
+  var isAbandoned: Bool { abandoned.load(ordering: .sequentiallyConsistent) }
+
+  /// The awaiting task is cancelled.
+  func abandon() { abandoned.store(true, ordering: .sequentiallyConsistent) }
 }

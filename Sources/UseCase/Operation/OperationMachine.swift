@@ -1,8 +1,10 @@
+import UseCaseInternals
+
 /// The life of one operation: its slot, its verdict, and the delivery of what it has to tell.
 ///
-/// Small machines do the work: ``SlotLife``, ``VerdictLife``, ``WaiterLine``, ``Delivery`` and
-/// ``EventLine``. This machine joins them. The delivery of the handlers begins when the queue has
-/// the slot back, or at once after an early outcome.
+/// It has a verdict, which is concluded once, and three parts: ``SlotLife``, ``Delivery`` and
+/// ``EventLine``. The delivery of the handlers begins when the queue has the slot back, or at once
+/// after an early outcome.
 ///
 /// The machine decides, and its owner acts once the lock is released. `Waiter` is a suspended task,
 /// `Job` the task of the body, `Callback` a handler or an update on its way, and `Listener` waits
@@ -13,7 +15,7 @@ struct OperationMachine<
   /// The consequences of an early outcome.
   struct EarlyOutcome: Sendable {
     /// Resume these, which await the value.
-    let waiters: WaiterLine<Waiter>
+    let waiters: Few<ValueWaiter>
     /// Resume this one, which waits to start.
     let parked: Waiter?
     /// Let this go, and cancel it first if `isJobCancelled`.
@@ -25,31 +27,23 @@ struct OperationMachine<
     let delivers: Bool
   }
 
-  /// The next step of the caller that has attached a handler.
-  enum AfterAttach: Equatable {
-    /// Nothing: the handler runs later.
-    case nothing
-    /// Deliver.
-    case deliver
-    /// Let the queue list the operation, and attach the handler then.
-    case list
-  }
+  /// A task that awaits the value. The key of a later one is higher.
+  typealias ValueWaiter = (key: Int32, waiter: Waiter)
 
-  /// The next step of the caller that has attached a handler of the start.
-  enum AfterAttaching {
-    /// Nothing: the handler runs when the body begins, or never, because of an early outcome.
-    case nothing
-    /// Deliver: the body has begun.
-    case deliver
-    /// Attach the handler as one of `common`: the body has returned.
-    case attachAsCommon
+  private enum Conclusion {
+    /// There is no verdict yet. The job is nil until the task exists. Next is any of the others.
+    case open(job: Job?)
+    /// The body has returned or thrown, or the queue has dropped the operation. Final.
+    case concluded(Verdict)
+    /// The outcome came early, before the body had returned. Final.
+    case concludedEarly(Verdict, isJobCancelled: Bool)
   }
 
   // In order of size, which saves forty bytes an operation.
 
-  private var verdictLife = VerdictLife<Job>()
+  private var conclusion = Conclusion.open(job: nil)
   private var slot = SlotLife<Waiter>()
-  private var waiters = WaiterLine<Waiter>()
+  private var waiters = Few<ValueWaiter>.none
   private var delivery = Delivery<Callback, Listener>()
   private var events: EventLine
   /// Why an operation that the body has called was cancelled, most recently.
@@ -61,15 +55,35 @@ struct OperationMachine<
 
   // Queries are inlined: the compiler calls one that is not with a copy of the whole machine.
 
-  @inline(__always) var verdict: Verdict? { verdictLife.verdict }
+  @inline(__always) var verdict: Verdict? {
+    switch conclusion {
+    case .open: nil
+    case .concluded(let verdict), .concludedEarly(let verdict, _): verdict
+    }
+  }
+
+  @inline(__always) private var isOpen: Bool {
+    if case .open = conclusion { true } else { false }
+  }
+
+  @inline(__always) private var isEarly: Bool {
+    if case .concludedEarly = conclusion { true } else { false }
+  }
+
+  /// Whether an early outcome has cancelled the job.
+  @inline(__always) private var isJobCancelled: Bool {
+    if case .concludedEarly(_, isJobCancelled: true) = conclusion { true } else { false }
+  }
 
   @inline(__always) var state: UseCaseOperationState {
-    guard verdictLife.isOpen else { return .finished }
+    guard isOpen else { return .finished }
     return slot.isWaiting ? .waiting : .running
   }
 
   /// The task of the body, as long as there is no verdict.
-  @inline(__always) var job: Job? { verdictLife.job }
+  @inline(__always) var job: Job? {
+    if case .open(let job) = conclusion { job } else { nil }
+  }
 
   /// Whether code runs in the slot.
   @inline(__always) var isOccupied: Bool { slot.isOccupied }
@@ -81,13 +95,13 @@ extension OperationMachine {
   /// The queue has decided. Another operation may have superseded this one already.
   mutating func admit(as admission: Admission) {
     switch admission {
-    case .start: if verdictLife.isOpen { events.announce(.running) }
+    case .start: if isOpen { events.announce(.running) }
     case .wait:
       slot.wait()
       events.announce(.waiting)
     case .drop:
       slot.drop()
-      _ = verdictLife.conclude(.cancelled(.dropped))
+      _ = conclude(.concluded(.cancelled(.dropped)))
       events.announce(.outcome)
       delivery.markEnded()
       events.announce(.ended)
@@ -99,39 +113,42 @@ extension OperationMachine {
 
   /// The task of the body exists. Takes it as long as there is no verdict. Returns whether the
   /// caller, who still has it otherwise, is to cancel it.
-  mutating func keep(_ job: inout Job?) -> Bool { verdictLife.keep(&job) }
+  mutating func keep(_ job: inout Job?) -> Bool {
+    if isOpen { conclusion = .open(job: job.take()) }
+    return isJobCancelled
+  }
 
   /// The task of the body waits for the slot. Returns it if it need not wait any longer.
   mutating func park(_ waiter: Waiter) -> Waiter? {
-    verdictLife.isOpen ? slot.park(waiter) : waiter
+    isOpen ? slot.park(waiter) : waiter
   }
 
-  /// The body begins, unless there is an outcome already.
-  mutating func start() -> BodyStart {
-    guard verdictLife.isOpen else { return .skip }
+  /// The body begins. Returns whether handlers of the start are to be delivered, nil if the body
+  /// does not begin because there is an outcome already.
+  mutating func start() -> DeliveryCall? {
+    guard isOpen else { return nil }
     slot.start()
-    return delivery.hasUpdates && delivery.claim() ? .runAndDeliver : .run
+    return delivery.hasUpdates && delivery.claim() ? .deliverInAnotherTask : .nothing
   }
 
-  /// The body of an operation that has waited begins, unless there is an outcome already. Returns
-  /// nil if it still waits for its slot.
-  mutating func startUnlessWaiting() -> BodyStart? {
-    if verdictLife.isOpen {
-      if slot.isWaiting { return nil }
-      events.announce(.running)
-    }
-    return start()
+  /// The task of an operation that has waited goes on. Returns false if it is to wait still, and
+  /// true if `start` is next.
+  mutating func stopWaiting() -> Bool {
+    guard isOpen else { return true }
+    if slot.isWaiting { return false }
+    events.announce(.running)
+    return true
   }
 
   /// A guest enters the slot. Returns false if no body runs in it any more.
   mutating func enter() -> Bool { slot.enter() }
 
-  /// A body exits the slot: a guest has returned, or the own body will never begin. Returns the
-  /// slot if it is free.
-  mutating func exit() -> FreeSlot? {
+  /// A body exits the slot: a guest has returned, or the own body will never begin. Returns the kind
+  /// of the verdict if the slot is free, so that the queue gets it back.
+  mutating func exit() -> Verdict.Kind? {
     guard slot.exit() else { return nil }
-    guard let verdict else { preconditionFailure("The last body exits a slot with a verdict.") }
-    return FreeSlot(kind: verdict.kind)
+    guard let verdict else { preconditionFailure("A slot is free without a verdict: \(slot).") }
+    return verdict.kind
   }
 
   /// The queue has the slot back.
@@ -142,17 +159,24 @@ extension OperationMachine {
   @inline(__always)
   mutating func wasGivenBack(
     isListed: Bool
-  ) -> (waiters: WaiterLine<Waiter>, next: AfterBody, unlisted: Int32) {
+  ) -> (waiters: Few<ValueWaiter>, next: DeliveryCall, unlisted: Int32) {
     slot.wasGivenBack()
     // After an early outcome it is listed already.
-    if isListed, !verdictLife.isEarly { delivery.noteListing() }
-    return (waiters.removeAll(), afterBody(), takeListings())
+    if isListed, !isEarly { delivery.noteListing() }
+    return (takeWaiters(), afterBody(), takeListings())
   }
 
   @inline(__always)
-  private mutating func afterBody() -> AfterBody {
+  private mutating func afterBody() -> DeliveryCall {
     guard delivery.claim(), !endIfDone() else { return .nothing }
-    return verdictLife.isJobCancelled ? .deliverInAnotherTask : .deliver
+    return isJobCancelled ? .deliverInAnotherTask : .deliver
+  }
+
+  /// Returns the tasks that await the value, in the order in which they came, and keeps none.
+  @inline(__always)
+  private mutating func takeWaiters() -> Few<ValueWaiter> {
+    defer { waiters = .none }
+    return waiters
   }
 }
 
@@ -164,11 +188,21 @@ extension OperationMachine {
   @inline(__always)
   mutating func conclude(
     _ verdict: Verdict, tellsFailure: Bool = false
-  ) -> (isNew: Bool, job: Job?, freed: FreeSlot?) {
-    guard verdictLife.isOpen else { return (false, nil, exit()) }
-    let job = verdictLife.conclude(verdict)
+  ) -> (isNew: Bool, job: Job?, freed: Verdict.Kind?) {
+    guard isOpen else { return (false, nil, exit()) }
+    let job = conclude(.concluded(verdict))
     announceOutcome(tellsFailure: tellsFailure)
-    return (true, job, slot.exit() ? FreeSlot(kind: verdict.kind) : nil)
+    return (true, job, slot.exit() ? verdict.kind : nil)
+  }
+
+  /// Gives the operation, which is open, its verdict. Returns the job.
+  @inline(__always)
+  private mutating func conclude(_ conclusion: Conclusion) -> Job? {
+    guard case .open(let job) = self.conclusion else {
+      preconditionFailure("An operation concludes once: \(self.conclusion), then \(conclusion).")
+    }
+    self.conclusion = conclusion
+    return job
   }
 
   /// Gives the operation an early outcome: it is cancelled, its time has passed, or the call that
@@ -181,17 +215,17 @@ extension OperationMachine {
   @inline(__always) mutating func concludeEarly(
     _ verdict: Verdict, tellsFailure: Bool = false
   ) -> EarlyOutcome? {
-    if let earlier = verdictLife.verdict {
+    if let earlier = self.verdict {
       if case .cancelled(let reason) = verdict { delivery.silence(reason, after: earlier.kind) }
       return nil
     }
     // A task whose body has not begun ends by itself, and may deliver.
     let isJobCancelled = slot.isOccupied
-    let job = verdictLife.concludeEarly(verdict, cancelsJob: isJobCancelled)
+    let job = conclude(.concludedEarly(verdict, isJobCancelled: isJobCancelled))
     announceOutcome(tellsFailure: tellsFailure)
     let startHandlers = slot.hasBegun ? [] : delivery.takeUpdates()
     return EarlyOutcome(
-      waiters: waiters.removeAll(), parked: slot.takeParked(), job: job,
+      waiters: takeWaiters(), parked: slot.takeParked(), job: job,
       isJobCancelled: isJobCancelled, startHandlers: startHandlers,
       delivers: delivery.claim(for: verdict.kind))
   }
@@ -212,13 +246,15 @@ extension OperationMachine {
   /// A task awaits the value. Returns it if it need not wait.
   mutating func awaitValue(_ waiter: Waiter, key: Int32) -> Waiter? {
     delivery.failureIsHandled()
-    if verdictLife.isEarly || slot.isGivenBack { return waiter }
-    waiters.append(waiter, key: key)
+    if isEarly || slot.isGivenBack { return waiter }
+    waiters.append((key, waiter))
     return nil
   }
 
   /// Returns the task that is not to await the value any longer, if it still does.
-  mutating func abandon(_ key: Int32) -> Waiter? { waiters.remove(key) }
+  mutating func abandon(_ key: Int32) -> Waiter? {
+    waiters.firstIndex { $0.key == key }.map { waiters.remove(at: $0).waiter }
+  }
 }
 
 // MARK: - Delivery
@@ -227,11 +263,18 @@ extension OperationMachine {
   /// The verdict, when the handlers for it may run.
   @inline(__always)
   private var deliverable: Verdict.Kind? {
-    slot.isGivenBack || verdictLife.isEarly ? verdict?.kind : nil
+    slot.isGivenBack || isEarly ? verdict?.kind : nil
   }
 
   /// The queue lists the operation until its handlers have begun.
   mutating func noteListing() { delivery.noteListing() }
+
+  /// A rider shares the outcome. Returns whether the queue is to list the operation for it: there is
+  /// an outcome, and no other rider.
+  mutating func riderComes() -> Bool { delivery.riderComes() && !isOpen }
+
+  /// A rider that shares the outcome has ended.
+  mutating func riderHasEnded() { delivery.riderHasEnded() }
 
   /// Returns how often the queue lists the operation in vain: no handler of the outcome is left.
   mutating func takeListings() -> Int32 {
@@ -243,8 +286,8 @@ extension OperationMachine {
   /// - Parameters:
   ///   - handler: The handler.
   ///   - isListed: Whether the queue has listed the operation for it, or lists none.
-  /// - Returns: What the caller does next.
-  mutating func attach(_ handler: Handler<Callback>, isListed: Bool) -> AfterAttach {
+  /// - Returns: The next step of the caller.
+  mutating func attach(_ handler: Handler<Callback>, isListed: Bool) -> DeliveryCall {
     guard let kind = deliverable else {
       delivery.attach(handler)
       return .nothing
@@ -254,17 +297,19 @@ extension OperationMachine {
     return (slot.isGivenBack ? delivery.claim() : delivery.claim(for: kind)) ? .deliver : .nothing
   }
 
-  /// A handler of the start was attached.
-  mutating func attachStart(_ handler: Callback) -> AfterAttaching {
-    if slot.isGivenBack { return .attachAsCommon }
-    guard verdictLife.isOpen || slot.hasBegun else { return .nothing }
-    delivery.add(handler)
+  /// A handler of the start is attached. If the body has returned, it comes in its turn, as the one
+  /// of `common` that it is given as: an operation that was cancelled before its body began runs
+  /// neither.
+  mutating func attachStart(_ handler: Handler<Callback>, isListed: Bool) -> DeliveryCall {
+    if slot.isGivenBack { return attach(handler, isListed: isListed) }
+    guard isOpen || slot.hasBegun else { return .nothing }
+    delivery.add(handler.callback)
     return slot.hasBegun && delivery.claim() ? .deliver : .nothing
   }
 
   /// The body reports. Returns whether the caller is to deliver.
   mutating func report(_ update: Callback) -> Bool {
-    guard verdictLife.isOpen else { return false }
+    guard isOpen else { return false }
     delivery.add(update)
     return delivery.claim()
   }
@@ -278,7 +323,10 @@ extension OperationMachine {
 
   /// Decides what the task that delivers does next.
   mutating func next() -> DeliveryStep<Callback, Listener> {
-    delivery.next(for: deliverable, isOver: slot.isGivenBack, events: &events)
+    let step = delivery.next(for: deliverable, isOver: slot.isGivenBack, events: &events)
+    guard case .handler(let handler, nil) = step, !handler.isIsolated else { return step }
+    // One on no actor begins at once. Nothing can have come in between that keeps it back.
+    return .handler(handler, begin(handler))
   }
 
   @inline(__always)

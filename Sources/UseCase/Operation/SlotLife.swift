@@ -56,13 +56,15 @@ struct SlotLife<Waiter: Sendable>: Sendable {
     case .assumed: state = .waiting(parked: nil)
     case .granted: break  // Another thread has given a slot back meanwhile.
     case .waiting, .occupied, .free, .givenBack:
-      preconditionFailure("The queue decides once, before the task of the body exists.")
+      preconditionFailure("The queue lets an operation wait that is \(state).")
     }
   }
 
   /// The queue drops the operation.
   mutating func drop() {
-    guard case .assumed = state else { preconditionFailure("The queue decides once.") }
+    guard case .assumed = state else {
+      preconditionFailure("The queue drops an operation that is \(state).")
+    }
     state = .givenBack
   }
 
@@ -74,7 +76,8 @@ struct SlotLife<Waiter: Sendable>: Sendable {
       state = .granted
       return parked
     case .free, .givenBack: return nil  // A cancellation has come at the same moment.
-    case .granted, .occupied: preconditionFailure("An operation gets one slot.")
+    case .granted, .occupied:
+      preconditionFailure("The queue grants a slot to an operation that is \(state).")
     }
   }
 
@@ -97,7 +100,7 @@ struct SlotLife<Waiter: Sendable>: Sendable {
     switch state {
     case .assumed, .granted: state = .occupied(bodies: 1)
     case .waiting, .occupied, .free, .givenBack:
-      preconditionFailure("The body of an operation runs once, in its slot.")
+      preconditionFailure("A body begins in a slot that is \(state).")
     }
   }
 
@@ -122,22 +125,15 @@ struct SlotLife<Waiter: Sendable>: Sendable {
       state = .free(hasRun: false)
       return true
     case .free, .givenBack:
-      preconditionFailure("No body runs in the slot, so none can return.")
+      preconditionFailure("A body exits a slot that is \(state).")
     }
   }
 
   /// The queue has the slot back.
   mutating func wasGivenBack() {
     guard case .free = state else {
-      preconditionFailure("A slot is given back when it is free.")
+      preconditionFailure("The queue gets back a slot that is \(state).")
     }
     state = .givenBack
   }
-}
-
-/// The sign that no body runs in the slot any more, or ever will. With it, the queue takes the slot
-/// back, if the operation had one: an operation that was cancelled while it waited had none.
-@usableFromInline
-struct FreeSlot: Sendable {
-  @usableFromInline let kind: Verdict.Kind
 }

@@ -11,21 +11,20 @@ struct SlotSource: ~Copyable, Sendable {
   private let number = Atomic<UInt64>(0)
 
   @inline(__always)
-  init(queue: UseCaseQueue, isCall: Bool, riders: (@Sendable () -> [any QueueMember])?) {
+  init(queue: UseCaseQueue, isCall: Bool, run: RunNode?) {
     let isInside = isCall && Slot.hasHolder
-    // A run is awaited by its riders alone: the operation that made it may leave before the others.
-    let caller = isInside && riders == nil ? Slot.holder() : nil
-    let host = isInside ? Slot.enter(ObjectIdentifier(queue)) : nil
-    dependents =
-      caller == nil && host == nil && riders == nil
-      ? nil : Dependents(caller, host: host, riders: riders)
+    let caller = isInside ? Slot.holder() : nil
+    // A rider is nobody's guest, so that it can leave a run that goes on.
+    let host = isInside && !queue.hasRiders ? Slot.enter(ObjectIdentifier(queue)) : nil
+    let isAlone = caller == nil && host == nil && run == nil && !queue.hasRiders
+    dependents = isAlone ? nil : Dependents(caller, host: host, run: run)
     self.queue = queue
   }
 
   private var isGuest: Bool { dependents?.host != nil }
 
   /// Whether the operation is a run, which its riders share.
-  @usableFromInline var isRun: Bool { dependents?.riders != nil }
+  @usableFromInline var isRun: Bool { dependents?.run != nil }
 
   var id: UseCaseOperationID {
     get { UseCaseOperationID(number: number.load(ordering: .relaxed)) }
@@ -48,31 +47,35 @@ struct SlotSource: ~Copyable, Sendable {
   /// Whether the running code would wait for ever if it awaited the operation here.
   func isDeadlock(isWaiting: @autoclosure () -> Bool) -> Bool {
     queue.policy.isSerial
-      ? isWaiting() && queue.isHeldHere : queue.ridersKeeper?.waitsForCodeHere(id) ?? false
+      ? isWaiting() && queue.isHeldHere : queue.ridersKeeper?.isDeadlock(id) ?? false
   }
 
-  /// The operation has an early outcome. The queue counts no guests, but a run has guests among its
-  /// riders. Returns whether the queue lists the operation until its handlers have begun.
+  /// The operation has an early outcome. The queue counts no guests. Returns whether the queue lists
+  /// the operation until its handlers have begun.
   func concludedEarly(as kind: Verdict.Kind) -> Bool {
-    guard isGuest else { return queue.concludedEarly(id, as: kind) }
-    queue.ridersKeeper?.concludedEarly(id)
-    return false
+    isGuest ? false : queue.concludedEarly(id, as: kind)
   }
 
   /// Gives the slot back. Returns whether the queue lists the operation until its handlers have
   /// begun.
   @inline(__always)
-  func giveBack(_ slot: FreeSlot) -> Bool {
+  func giveBack(as kind: Verdict.Kind) -> Bool {
     if let host = dependents?.host {
       host.exit()
       return false
     }
-    queue.giveBack(id, as: slot.kind)
-    return queue.policy.deliversOnlyNewest && slot.kind != .cancelled
+    queue.giveBack(id, as: kind)
+    return queue.policy.deliversOnlyNewest && kind != .cancelled
   }
 
-  /// Handlers of the outcome are left: an incoming operation may supersede the operation.
-  func list(_ member: any QueueMember) { queue.list(member, id) }
+  /// Whether an incoming operation is to find the handlers of this one that have not begun.
+  var isToBeFound: Bool { queue.policy.deliversOnlyNewest || dependents?.ride != nil }
+
+  /// Handlers of the outcome are left: an incoming operation may supersede the operation, or the run
+  /// that it rides.
+  func list(_ member: any QueueMember) {
+    if let ride = dependents?.ride { ride.keep(member) } else { queue.list(member, id) }
+  }
 
   /// No handler of the outcome is left, of those for which the queue lists the operation so often.
   func unlist(_ count: Int32) { queue.unlist(id, count) }

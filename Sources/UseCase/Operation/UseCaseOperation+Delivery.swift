@@ -21,7 +21,8 @@ extension UseCaseOperation {
 
   /// Tells of a failure that nobody has handled, after a while. A body that fails at once may
   /// return before `execute` does, and its handlers are attached after that.
-  private func reportFailure() {
+  @usableFromInline
+  func reportFailure() {
     Task {
       try? await ContinuousClock().sleep(for: .milliseconds(100))
       guard case .failure(let error)? = core.unhandledVerdict else { return }
@@ -49,16 +50,18 @@ extension OperationCore {
   nonisolated(nonsending) func deliver() async -> Bool {
     while true {
       switch next() {
-      case .updates(let updates):
-        for update in updates {
-          guard await receive(update, on: update.isolation) else { break }
+      // The handler is released with this step, before the end can be seen.
+      case .handler(let handler, let verdict):
+        if case .some = verdict {
+          if await handler.callback.call(verdict) { failureIsHandled() }
+        } else if let isolation = handler.callback.isolation {
+          await run(handler, on: isolation)
         }
-      // The handler is released with this call, before the end can be seen.
-      case .handler(let handler): await run(handler, on: handler.callback.isolation)
+      case .updates(let updates): await receive(updates)
       case .forget(let handlers): withExtendedLifetime(handlers) {}
       case .unhandledFailure: return true
       case .listeners(let listeners):
-        for listener in listeners { listener.tell(source.id) }
+        for listener in listeners { listener() }
       case .done: return false
       }
     }
@@ -66,15 +69,23 @@ extension OperationCore {
 
   /// Asks on the isolation of the handler whether it may begin, and calls it. No other code of this
   /// isolation comes in between.
-  private func run(_ handler: Handler<Callback>, on isolation: isolated (any Actor)?) async {
+  @inline(never)
+  private func run(_ handler: Handler<Callback>, on isolation: isolated any Actor) async {
     guard let verdict = begin(handler) else { return }
-    if await handler.callback.call(verdict, isolation) { failureIsHandled() }
+    if await handler.callback.call(verdict) { failureIsHandled() }
   }
 
-  /// Receives an update, unless a cancellation keeps it back.
+  /// Receives the updates, each on its isolation, until a cancellation keeps one back.
+  @inline(never)
+  private nonisolated(nonsending) func receive(_ updates: [Callback]) async {
+    for update in updates {
+      guard await receive(update, on: update.isolation) else { return }
+    }
+  }
+
   private func receive(_ update: Callback, on isolation: isolated (any Actor)?) async -> Bool {
     guard mayReceive else { return false }
-    _ = await update.call(nil, isolation)
+    _ = await update.call(nil)
     return true
   }
 }

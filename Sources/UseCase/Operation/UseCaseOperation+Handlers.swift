@@ -7,10 +7,11 @@ extension UseCaseOperation {
   public func then(
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (Response) -> Void
   ) -> Self {
-    attach(.success, on: handler.isolation) { [self] _, _ in
+    @Sendable nonisolated(nonsending) func call(_ verdict: Verdict?) async -> Bool {
       if let response { await handler(response.value) }
       return false
     }
+    return attach(.success, on: handler.isolation, call)
   }
 
   /// Runs `handler` with the error when the operation fails.
@@ -21,11 +22,12 @@ extension UseCaseOperation {
   public func `catch`(
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (any Error) -> Void
   ) -> Self {
-    attach(.failure, on: handler.isolation) { verdict, _ in
+    @Sendable nonisolated(nonsending) func call(_ verdict: Verdict?) async -> Bool {
       guard case .failure(let error)? = verdict else { return false }
       await handler(error)
       return true
     }
+    return attach(.failure, on: handler.isolation, call)
   }
 
   /// Runs `handler` with the error when the operation fails with a `Failure`. Other handlers still
@@ -40,11 +42,12 @@ extension UseCaseOperation {
     _ type: Failure.Type,
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (Failure) -> Void
   ) -> Self {
-    attach(.failure, on: handler.isolation) { verdict, _ in
+    @Sendable nonisolated(nonsending) func call(_ verdict: Verdict?) async -> Bool {
       guard case .failure(let error as Failure)? = verdict else { return false }
       await handler(error)
       return true
     }
+    return attach(.failure, on: handler.isolation, call)
   }
 
   /// Runs `handler` when the operation succeeds or fails.
@@ -55,10 +58,11 @@ extension UseCaseOperation {
   public func common(
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable () -> Void
   ) -> Self {
-    attach(.common, on: handler.isolation) { _, _ in
+    @Sendable nonisolated(nonsending) func call(_ verdict: Verdict?) async -> Bool {
       await handler()
       return false
     }
+    return attach(.common, on: handler.isolation, call)
   }
 
   /// Runs `handler` with the reason when the operation is cancelled, at once.
@@ -72,10 +76,11 @@ extension UseCaseOperation {
     @_inheritActorContext _ handler:
       @escaping @isolated(any) @Sendable (UseCaseCancellation) -> Void
   ) -> Self {
-    attach(.cancellation, on: handler.isolation) { verdict, _ in
+    @Sendable nonisolated(nonsending) func call(_ verdict: Verdict?) async -> Bool {
       if case .cancelled(let reason)? = verdict { await handler(reason) }
       return false
     }
+    return attach(.cancellation, on: handler.isolation, call)
   }
 
   /// Runs `handler` whatever the outcome is, when the body has returned and the slot is free.
@@ -88,10 +93,11 @@ extension UseCaseOperation {
   public func finally(
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable () -> Void
   ) -> Self {
-    attach(.always, on: handler.isolation) { _, _ in
+    @Sendable nonisolated(nonsending) func call(_ verdict: Verdict?) async -> Bool {
       await handler()
       return false
     }
+    return attach(.always, on: handler.isolation, call)
   }
 
   /// Runs `handler` with the outcome, whatever it is, when the body has returned and the slot is
@@ -121,11 +127,12 @@ extension UseCaseOperation {
     @_inheritActorContext _ handler:
       @escaping @isolated(any) @Sendable (UseCaseOutcome<Response>) -> Void
   ) -> Self {
-    attach(.always, on: handler.isolation) { [self] verdict, _ in
+    @Sendable nonisolated(nonsending) func call(_ verdict: Verdict?) async -> Bool {
       guard let outcome = verdict.flatMap(outcome(of:)) else { return false }
       await handler(outcome)
       return true
     }
+    return attach(.always, on: handler.isolation, call)
   }
 
   /// Runs `handler` when the body begins, before any update and any other handler.
@@ -140,16 +147,12 @@ extension UseCaseOperation {
   public func onStart(
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable () -> Void
   ) -> Self {
-    let callback = Callback(isolation: handler.isolation) { _, _ in
+    @Sendable nonisolated(nonsending) func call(_ verdict: Verdict?) async -> Bool {
       await handler()
       return false
     }
-    switch core.attachStart(callback) {
-    case .nothing: break
-    case .deliver: deliverInAnotherTask()
-    // An operation that was cancelled before its body began runs neither handler.
-    case .attachAsCommon: return attach(Handler(branch: .common, callback: callback))
-    }
+    let start = Handler(.common, on: handler.isolation, call)
+    if core.attach(to: self, { $0.attachStart(start, isListed: $1) }) { deliverInAnotherTask() }
     return self
   }
 
@@ -157,11 +160,8 @@ extension UseCaseOperation {
   func attach(
     _ branch: HandlerBranch, on isolation: (any Actor)?, _ call: @escaping Callback.Call
   ) -> Self {
-    attach(Handler(branch: branch, callback: Callback(isolation: isolation, call: call)))
-  }
-
-  private func attach(_ handler: Handler<Callback>) -> Self {
-    if core.attach(handler, to: self) { deliverInAnotherTask() }
+    let handler = Handler(branch, on: isolation, call)
+    if core.attach(to: self, { $0.attach(handler, isListed: $1) }) { deliverInAnotherTask() }
     return self
   }
 }

@@ -8,9 +8,9 @@ extension UseCaseOperation: QueueMember {
 
   @usableFromInline var dependents: Dependents? { core.source.dependents }
 
-  @usableFromInline var nextInLine: [any QueueMember] {
-    core.queue.policy.isSerial ? core.queue.waiting : []
-  }
+  @usableFromInline var isDeadlock: Bool { core.isDeadlock }
+
+  @usableFromInline var verdict: Verdict? { core.verdict }
 
   @usableFromInline var isOccupied: Bool { core.isOccupied }
 
@@ -23,10 +23,23 @@ extension UseCaseOperation: QueueMember {
   @usableFromInline
   func cancelFromQueue(_ reason: UseCaseCancellation) {
     concludeEarly(.cancelled(reason), isFromQueue: true)
+    if reason == .superseded { core.source.dependents?.run?.supersedeRiders() }
   }
 
   @usableFromInline
+  func riderComes() { core.riderComes(to: self) }
+
+  @usableFromInline
+  func riderHasEnded() { core.riderHasEnded() }
+
+  @usableFromInline
   func enter() -> Bool { core.enter() }
+
+  @usableFromInline
+  func callIsOver() {
+    core.source.dependents?.forgetCaller()
+    core.queue.ridersKeeper?.callIsOver(id)
+  }
 
   @usableFromInline
   func noteCancellation(ofCall reason: UseCaseCancellation) {
@@ -37,7 +50,7 @@ extension UseCaseOperation: QueueMember {
   func exit() {
     switch core.giveBack(core.exit()) {
     case .deliver, .deliverInAnotherTask: deliverInAnotherTask()
-    case .nothing: break
+    case .nothing, .list: break
     }
   }
 }

@@ -14,17 +14,13 @@ extension UseCaseOperation {
     }
   }
 
-  /// Announces the operation to the reactions of its queue, and to the run that it rides.
+  /// Announces the operation to the reactions of its queue, and to the runs that its riders share.
   @usableFromInline @inline(never)
   func announce(priority: TaskPriority?, isCall: Bool) {
     if let reactions = core.queue.reactions {
       reactions.react(to: self, of: baseType)
     }
-    if let keeper = core.queue.ridersKeeper,
-      keeper.submitted(self, priority: priority, isCall: isCall)
-    {
-      core.queue.resume()
-    }
+    core.queue.ridersKeeper?.submitted(self, priority: priority, isCall: isCall)
   }
 
   /// Releases the use case: under the lock if a keeper may be asking it for a title.
@@ -58,12 +54,12 @@ extension UseCaseOperation {
   }
 
   @concurrent @inlinable @inline(__always)
-  func run(_ start: BodyStart) async {
+  func run(_ start: DeliveryCall?) async {
     // The remains of the body are released before the end can be seen.
-    let next: AfterBody
-    if start != .skip {
-      if start == .runAndDeliver { deliverInAnotherTask() }
-      let freed: FreeSlot?
+    let next: DeliveryCall
+    if let start {
+      if start == .deliverInAnotherTask { deliverInAnotherTask() }
+      let freed: Verdict.Kind?
       do {
         freed = succeed(with: try await body())
       } catch {
@@ -74,11 +70,12 @@ extension UseCaseOperation {
       next = skipBody()
     }
     switch next {
-    case .deliver where core.source.dependents == nil: await deliverHere()
+    case .deliver where core.source.dependents == nil:
+      if await core.deliver() { reportFailure() }
     // The task of a call has inherited the slot of its caller.
     case .deliver: await deliver()
     case .deliverInAnotherTask: deliverInAnotherTask()
-    case .nothing: break
+    case .nothing, .list: break
     }
   }
 
@@ -100,7 +97,7 @@ extension UseCaseOperation {
   /// The body never begins. A keeper may ask for the title as long as the operation is in its
   /// queue.
   @usableFromInline @inline(never)
-  func skipBody() -> AfterBody {
+  func skipBody() -> DeliveryCall {
     // A guest is not in the queue, so nobody asks for its title.
     let hasTitle = core.queue.hasKeeper && core.source.dependents?.host == nil
     if !hasTitle { forgetUseCase() }
@@ -108,7 +105,7 @@ extension UseCaseOperation {
   }
 
   @inlinable @inline(never)
-  func succeed(with response: Response) -> FreeSlot? {
+  func succeed(with response: Response) -> Verdict.Kind? {
     self.response = SomeResponse(response)
     let (isNew, freed) = core.succeed()
     if !isNew { self.response = nil }

@@ -38,13 +38,13 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   @exclusivity(unchecked) @usableFromInline
   nonisolated(unsafe) var response: (any AnyResponse<Response>)?
 
-  /// Creates an operation, which `riders` share if there are any.
+  /// Creates an operation, which may be a shared `run`.
   @inlinable
   init(
     of useCase: (any UseCase<Request, Response>)?, _ request: Request, queue: UseCaseQueue,
-    useCaseType: any Any.Type, isCall: Bool, riders: (@Sendable () -> [any QueueMember])? = nil
+    useCaseType: any Any.Type, isCall: Bool, run: RunNode? = nil
   ) {
-    core = OperationCore(queue: queue, useCaseType: useCaseType, isCall: isCall, riders: riders)
+    core = OperationCore(queue: queue, useCaseType: useCaseType, isCall: isCall, run: run)
     self.request = request
     self.useCase = useCase
   }

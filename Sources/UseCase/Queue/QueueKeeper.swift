@@ -36,9 +36,6 @@ package protocol DescribedUseCase: Sendable {
   /// The type to which reactions react: of an erased use case, that of its base.
   var baseType: any Any.Type { get }
 
-  /// The use case that does the work, when this one only stands before it.
-  var innermost: any DescribedUseCase { get }
-
   /// Returns what a user calls the request, nil if that is known only by the base of the use case.
   func title(for request: Any) -> String?
 }
@@ -46,9 +43,6 @@ package protocol DescribedUseCase: Sendable {
 extension DescribedUseCase {
   @usableFromInline
   package var baseType: any Any.Type { Self.self }
-
-  @usableFromInline
-  package var innermost: any DescribedUseCase { self }
 
   @usableFromInline
   package func title(for request: Any) -> String? { nil }

@@ -15,8 +15,10 @@ protocol QueueMember: AdmittedOperation {
   /// The members that wait for this one, if there are any.
   var dependents: Dependents? { get }
 
-  /// The members that wait for a slot of the same queue, if that is serial.
-  var nextInLine: [any QueueMember] { get }
+  /// Whether the member waits for the slot of a serial queue that the running code holds.
+  var isDeadlock: Bool { get }
+
+  var verdict: Verdict? { get }
 
   /// Whether code runs in the slot of this member.
   var isOccupied: Bool { get }
@@ -30,6 +32,12 @@ protocol QueueMember: AdmittedOperation {
   /// Gives the member the outcome `.cancelled`, unless it has one. Its queue knows already.
   func cancelFromQueue(_ reason: UseCaseCancellation)
 
+  /// A rider shares the outcome of the member, from now on or again.
+  func riderComes()
+
+  /// A rider that shares the outcome of the member has ended.
+  func riderHasEnded()
+
   /// A guest enters the slot: a body that the running one calls.
   ///
   /// - Returns: False if no code runs in the slot any more.
@@ -38,12 +46,71 @@ protocol QueueMember: AdmittedOperation {
   /// A guest exits the slot: it has returned.
   func exit()
 
+  /// The body that has called this member awaits it no longer, though it goes on.
+  func callIsOver()
+
   /// An operation that the body has called was cancelled for a reason of its own.
   func noteCancellation(ofCall reason: UseCaseCancellation)
 }
 
-/// The members that wait for another one: its caller, in the call form, and the riders of a shared
-/// run.
+/// Follows the riders of shared runs, which have a queue of their own, outside of any lock.
+protocol RidersKeeper: AnyObject, Sendable {
+  /// The task of a rider is about to be made, on the thread that executes.
+  ///
+  /// - Parameters:
+  ///   - rider: An operation that was admitted.
+  ///   - priority: The priority of the body, nil for that of the running code.
+  ///   - isCall: Whether it is executed by the call form.
+  func submitted(_ rider: any QueueMember, priority: TaskPriority?, isCall: Bool)
+
+  /// A rider has an outcome before its body has returned, on the thread that gives the outcome.
+  func leave(_ rider: UseCaseOperationID)
+
+  /// The body that has called the rider awaits it no longer.
+  func callIsOver(_ rider: UseCaseOperationID)
+
+  /// Whether a rider awaits the running code, and so must not be awaited by it.
+  func isDeadlock(_ rider: UseCaseOperationID) -> Bool
+}
+
+/// A run, and its riders whose handlers may not have begun. A rider keeps its ride, since a handler may
+/// be attached late. The ride keeps nothing of the run but its outcome.
+final class Ride: Sendable {
+  let node = RunNode()
+  /// The run, once it is made, and the number of riders that came before and have not ended.
+  private let run = Lock<(member: (any QueueMember)?, early: Int)>((nil, 0))
+
+  /// The run is made, and about to be executed.
+  func made(_ member: any QueueMember) {
+    let early = run.withLock { run in
+      run.member = member
+      return run.early
+    }
+    for _ in 0..<early { member.riderComes() }
+  }
+
+  /// A rider boards, or has handlers again. It is kept until it has ended, as often as it came.
+  func keep(_ rider: any QueueMember) {
+    node.keep(rider)
+    member(orEarly: 1)?.riderComes()
+  }
+
+  /// A rider that was kept has ended, or has not boarded.
+  func release(_ rider: UseCaseOperationID) {
+    node.release(rider)
+    member(orEarly: -1)?.riderHasEnded()
+  }
+
+  private func member(orEarly change: Int) -> (any QueueMember)? {
+    run.withLock { run in
+      if run.member == nil { run.early += change }
+      return run.member
+    }
+  }
+}
+
+/// The members that wait for another one: its caller, in the call form, and its host; and the ride
+/// of a rider.
 ///
 /// A box, because few members have any: the others keep only a word for it.
 @usableFromInline
@@ -53,16 +120,21 @@ final class Dependents: Sendable {
   /// The member in whose slot this one is a guest.
   let host: (any QueueMember)?
 
-  /// Returns the members that share this one.
-  let riders: (@Sendable () -> [any QueueMember])?
+  /// The run that this member is, if executions share it.
+  let run: RunNode?
 
-  init(
-    _ caller: (any QueueMember)?, host: (any QueueMember)?,
-    riders: (@Sendable () -> [any QueueMember])?
-  ) {
+  private let boarded = Lock<Ride?>(nil)
+
+  /// The ride of the member, once it has boarded.
+  var ride: Ride? {
+    get { boarded.withLock { $0 } }
+    set { boarded.withLock { $0 = newValue } }
+  }
+
+  init(_ caller: (any QueueMember)?, host: (any QueueMember)?, run: RunNode?) {
     directCaller = Lock(caller)
     self.host = host
-    self.riders = riders
+    self.run = run
   }
 
   /// The nearest caller that code runs in.
@@ -75,12 +147,76 @@ final class Dependents: Sendable {
     while let member = next, !member.isOccupied {
       next = member.dependents?.directCaller.withLock { $0 }
     }
-    guard next !== first else { return first }
+    if next !== first { replaceCaller(with: next) }
+    return next
+  }
+
+  /// The caller awaits the member no longer.
+  func forgetCaller() { replaceCaller(with: nil) }
+
+  private func replaceCaller(with next: (any QueueMember)?) {
     // The old caller is returned, so that it is released outside of the lock.
     _ = directCaller.withLock { caller in
       defer { caller = next }
       return caller
     }
-    return next
+  }
+}
+
+/// A shared run among the runs that await one another.
+@usableFromInline
+final class RunNode: Sendable {
+  /// The runs that the body of this one awaits, each with how often.
+  private let awaited = Lock<[ObjectIdentifier: (node: RunNode, count: Int)]>([:])
+  /// The riders that have not ended, in no order.
+  private let riders = Lock<[UseCaseOperationID: (rider: any QueueMember, count: Int)]>([:])
+
+  /// A rider is kept until it has ended: its handlers deliver the outcome of the run.
+  func keep(_ rider: any QueueMember) {
+    let id = rider.id
+    riders.withLock { $0[id, default: (rider, 0)].count += 1 }
+  }
+
+  /// A rider has ended, or has not boarded.
+  func release(_ rider: UseCaseOperationID) {
+    // The rider is returned, so that it is released outside of the lock.
+    _ = riders.withLock { riders -> (any QueueMember)? in
+      guard let (member, count) = riders[rider] else { return nil }
+      riders[rider] = count > 1 ? (member, count - 1) : nil
+      return member
+    }
+  }
+
+  /// A newer operation has superseded the run. The handlers of its riders that have not begun never
+  /// do, even if the run has its outcome.
+  func supersedeRiders() {
+    for rider in riders.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
+      rider.value.rider.cancel(.superseded)
+    }
+  }
+
+  func awaits(_ other: RunNode) {
+    awaited.withLock { $0[ObjectIdentifier(other), default: (other, 0)].count += 1 }
+  }
+
+  func awaitsNoLonger(_ other: RunNode) {
+    awaited.withLock { awaited in
+      let count = awaited[ObjectIdentifier(other)]?.count ?? 0
+      awaited[ObjectIdentifier(other)] = count > 1 ? (other, count - 1) : nil
+    }
+  }
+
+  /// Whether this run is one of the others, or awaits one by way of any number of runs.
+  ///
+  /// - Complexity: O(*n*) in the number of runs that this one awaits.
+  func isOrAwaits(oneOf others: [RunNode]) -> Bool {
+    var (next, seen) = ([self], Set([ObjectIdentifier(self)]))
+    while let node = next.popLast() {
+      if others.contains(where: { $0 === node }) { return true }
+      for (id, other) in node.awaited.withLock({ $0 }) where seen.insert(id).inserted {
+        next.append(other.node)
+      }
+    }
+    return false
   }
 }

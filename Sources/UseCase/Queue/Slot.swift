@@ -25,42 +25,45 @@ enum Slot {
     }
   }
 
-  /// Returns the nearest member, from `member` on, whose slot is occupied: one of this queue if a
-  /// queue is given.
-  static func holder(
-    in queue: ObjectIdentifier? = nil, from member: (any QueueMember)? = innermost
-  ) -> (any QueueMember)? {
-    nearest(from: member) { (queue == nil || $0.queueID == queue) && $0.isOccupied }
+  /// Returns the nearest member whose slot is occupied: one of this queue if a queue is given.
+  static func holder(in queue: ObjectIdentifier? = nil) -> (any QueueMember)? {
+    var found: (any QueueMember)?
+    visit { member in
+      guard queue == nil || member.queueID == queue, member.isOccupied else { return .goOn }
+      found = member
+      return .stop
+    }
+    return found
   }
 
-  /// Whether the operation waits for the running code, which is its own body, a call from that, or
-  /// a run that these share.
-  static func isAwaited(by operation: UseCaseOperationID) -> Bool {
-    isAwaited(innermost, by: operation)
+  /// The runs that the running code is a part of: those that are nearest on each way.
+  static var runs: [RunNode] {
+    var runs: [RunNode] = []
+    visit { member in
+      guard let run = member.dependents?.run else { return .goOn }
+      runs.append(run)
+      return .turnBack
+    }
+    return runs
   }
 
-  private static func isAwaited(
-    _ member: (any QueueMember)?, by operation: UseCaseOperationID
-  ) -> Bool {
-    nearest(from: member) { $0.id == operation } != nil
+  private enum AfterVisit {
+    case goOn
+    /// Leave out the caller and the host of this member.
+    case turnBack
+    case stop
   }
 
-  /// Whether a call from the operation waits for a slot that the running code holds.
-  ///
-  /// - Complexity: O(*n*) in the number of operations that wait for such a slot.
-  static func isNeeded(by operation: UseCaseOperationID) -> Bool {
-    nearest { $0.isOccupied && $0.nextInLine.contains { isAwaited($0, by: operation) } } != nil
-  }
-
-  /// Returns the nearest member that `isWanted`: `member` itself, its caller, its host, its riders
-  /// if it is a run, or a member that waits for one of these.
-  private static func nearest(
-    from member: (any QueueMember)? = innermost, where isWanted: (any QueueMember) -> Bool
-  ) -> (any QueueMember)? {
-    var (next, others) = (member, [any QueueMember]())
-    var (hosts, runs) = (Set<UseCaseOperationID>(), Set<UseCaseOperationID>())
+  /// Visits the innermost member, and each caller and host of a visited one.
+  private static func visit(_ body: (any QueueMember) -> AfterVisit) {
+    var (next, others, hosts) = (innermost, [any QueueMember](), Set<UseCaseOperationID>())
     while let member = next ?? others.popLast() {
-      if isWanted(member) { return member }
+      next = nil
+      switch body(member) {
+      case .stop: return
+      case .turnBack: continue
+      case .goOn: break
+      }
       let dependents = member.dependents
       next = dependents?.caller
       // A host keeps its slot, and its value, until its guests have left, even after its caller has
@@ -70,12 +73,7 @@ enum Slot {
       {
         others.append(host)
       }
-      // A body that awaits its own run rides it until this is found.
-      if let riders = dependents?.riders, runs.insert(member.id).inserted {
-        others += riders()
-      }
     }
-    return nil
   }
 
   /// A call that the running code awaits was cancelled. If its body ends with `CancellationError`,

@@ -32,11 +32,12 @@ public final class UseCaseQueue: Sendable {
   /// Whether bodies run as they are, with nothing around them.
   @usableFromInline let isPlain: Bool
   let keeper: (any QueueKeeper)?
-  let ridersKeeper: (any RidersKeeper)?
+  weak let ridersKeeper: (any RidersKeeper)?
+  let hasRiders: Bool
   let reactions: UseCaseReactions?
-  /// The `LaneKey` of the queue, if it has one.
-  @usableFromInline let lane: (any AnyObject & Sendable)?
-  /// Whether operations are announced to reactions or to a run before their bodies begin.
+  /// Ends with the queue, if that is a lane.
+  private let lane: (any AnyObject & Sendable)?
+  /// Whether operations are announced to reactions or to runs before their bodies begin.
   @usableFromInline let announces: Bool
   /// Whether a keeper may ask an operation for its title until the body has returned.
   @usableFromInline let hasKeeper: Bool
@@ -68,12 +69,12 @@ public final class UseCaseQueue: Sendable {
   /// Creates a serial queue that `keeper` follows. The keeper is not told of superseded operations,
   /// of which a serial queue has none.
   package convenience init(keeper: any QueueKeeper, clock: any Clock<Duration>) {
-    self.init(.serial, lane: nil, keeper: keeper, clock: clock)
+    self.init(.serial, keeper: keeper, clock: clock)
   }
 
-  /// Creates a queue that keeps its lane key and the objects that follow it.
+  /// Creates a queue that keeps the objects that follow it, and one that ends with it.
   init(
-    _ policy: Policy, lane: (any AnyObject & Sendable)?, keeper: (any QueueKeeper)? = nil,
+    _ policy: Policy, lane: (any AnyObject & Sendable)? = nil, keeper: (any QueueKeeper)? = nil,
     ridersKeeper: (any RidersKeeper)? = nil, clock: any Clock<Duration> = ContinuousClock(),
     interceptors: [any UseCaseInterceptor] = [], reactions: UseCaseReactions? = nil,
     observer: (@Sendable (UseCaseEvent) -> Void)? = nil
@@ -85,9 +86,10 @@ public final class UseCaseQueue: Sendable {
     self.observer = observer
     self.keeper = keeper
     self.ridersKeeper = ridersKeeper
+    hasRiders = ridersKeeper != nil
     self.lane = lane
     self.reactions = reactions
-    announces = reactions != nil || ridersKeeper != nil
+    announces = reactions != nil || hasRiders
     hasKeeper = keeper != nil
     isPlain = interceptors.isEmpty
     machine = Lock(Machine(policy: policy))
@@ -165,7 +167,7 @@ public final class UseCaseQueue: Sendable {
     setTimer()
     for member in members {
       member.cancelFromQueue(.requested)
-      ridersKeeper?.concludedEarly(member.id)
+      ridersKeeper?.leave(member.id)
     }
     act(on: release)
   }
@@ -188,17 +190,13 @@ public final class UseCaseQueue: Sendable {
   /// `try await useCase(request)`. It is also true in a child task or a `Task { }` that this code
   /// starts, as long as the slot is held. The value is false in handlers and in detached tasks.
   ///
-  /// - Complexity: O(*n*), where *n* is the depth of nested calls of use cases. In a shared run,
-  ///   each of its riders counts, too.
+  /// - Complexity: O(*n*), where *n* is the depth of nested calls of use cases.
   public var isHeldHere: Bool { Slot.holder(in: ObjectIdentifier(self)) != nil }
 }
 
 // MARK: - Members
 
 extension UseCaseQueue {
-  /// The members that wait for a slot.
-  var waiting: [any QueueMember] { machine.withLock { $0.waiting } }
-
   /// Admits the member, gives it its identity, and supersedes the members that give way to it.
   @inline(__always)
   func admit(_ member: any QueueMember) -> Admission {
@@ -240,7 +238,7 @@ extension UseCaseQueue {
   /// The member has an early outcome. Returns whether it is listed until its handlers have begun.
   func concludedEarly(_ id: UseCaseOperationID, as kind: Verdict.Kind) -> Bool {
     act(on: decide(about: id) { $0.concludedEarly(id, as: kind) })
-    ridersKeeper?.concludedEarly(id)
+    ridersKeeper?.leave(id)
     return policy.deliversOnlyNewest && kind != .cancelled
   }
 

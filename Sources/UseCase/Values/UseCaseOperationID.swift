@@ -15,9 +15,6 @@ public struct UseCaseOperationID: Hashable, Comparable, Sendable, CustomStringCo
     Self(number: last.add(1, ordering: .relaxed).newValue)
   }
 
-  /// From now on identities are higher than this number.
-  package static func raise(above number: UInt64) { last.max(number, ordering: .relaxed) }
-
   /// Returns whether the first operation was executed before the second.
   ///
   /// - Parameters:

@@ -29,8 +29,12 @@ public struct UseCaseTimeout: Error, Hashable, CustomStringConvertible {
 
   /// A sentence for a user, such as "It took longer than 5 seconds."
   public var description: String {
-    let (seconds, attoseconds) = duration.components
-    let number = attoseconds == 0 ? "\(seconds)" : "\(duration / .seconds(1))"
+    // A body that has no time takes longer than none.
+    let (seconds, attoseconds) = max(duration, .zero).components
+    let nanoseconds = String(attoseconds / 1_000_000_000)
+    var digits = String(repeating: "0", count: 9 - nanoseconds.count) + nanoseconds
+    while digits.last == "0" { digits.removeLast() }
+    let number = digits.isEmpty ? "\(seconds)" : "\(seconds).\(digits)"
     return "It took longer than \(number) \(number == "1" ? "second" : "seconds")."
   }
 }

@@ -13,9 +13,9 @@ public struct HistoryEntry: Identifiable, Hashable, Sendable, CustomStringConver
   /// The identity of an entry. An entry whose execution or group was called later has a greater
   /// identity.
   ///
-  /// An identity is unique among all histories that one process creates. A later launch that opens
-  /// the history from its journal doesn't use it again in this history. Entries of histories from
-  /// different journals can have the same identities.
+  /// An identity is unique among all histories without a journal that one process creates. In a
+  /// history with a journal, it is unique in this history, at all launches. Entries of histories
+  /// from different journals can have the same identities.
   public struct ID: Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
     let number: UInt64
 
@@ -23,13 +23,14 @@ public struct HistoryEntry: Identifiable, Hashable, Sendable, CustomStringConver
       self.number = number
     }
 
-    /// The entry that an operation on the lane will become has its number.
-    init(_ operation: UseCaseOperationID) {
-      number = operation.number
+    /// The entry that an operation on the lane will become has its number, above the `first` ones
+    /// that earlier launches have used.
+    init(_ operation: UseCaseOperationID, above first: UInt64 = 0) {
+      number = operation.number + first
     }
 
     /// Draws the id of what has no operation of its own on the lane.
-    static func next() -> Self { Self(.next()) }
+    static func next(above first: UInt64 = 0) -> Self { Self(.next(), above: first) }
 
     /// Reads what `encode(to:)` has written.
     ///
@@ -61,46 +62,50 @@ public struct HistoryEntry: Identifiable, Hashable, Sendable, CustomStringConver
     public static func < (lhs: ID, rhs: ID) -> Bool { lhs.number < rhs.number }
   }
 
-  private struct Content: Hashable, Sendable {
+  private final class Fields: Hashable, Sendable {
     let id: ID
     let title: String
     let isApplied: Bool
     let children: [HistoryEntry]
     let standing: Standing
-  }
 
-  private final class Box: Sendable {
-    let content: Content
-
-    init(_ content: Content) {
-      self.content = content
+    init(id: ID, title: String, isApplied: Bool, children: [HistoryEntry], standing: Standing) {
+      (self.id, self.title, self.isApplied) = (id, title, isApplied)
+      (self.children, self.standing) = (children, standing)
     }
+
+    static func == (lhs: Fields, rhs: Fields) -> Bool {
+      lhs.id == rhs.id && lhs.title == rhs.title && lhs.isApplied == rhs.isApplied
+        && lhs.children == rhs.children && lhs.standing == rhs.standing
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(id) }
   }
 
-  /// One word: the frame of an operation has several copies of its response.
-  private let box: Box
+  /// One word, because the frame of an operation has several copies of its response.
+  private let fields: Fields
 
   init(id: ID, title: String, isApplied: Bool, children: [HistoryEntry], standing: Standing) {
-    box = Box(
-      Content(id: id, title: title, isApplied: isApplied, children: children, standing: standing))
+    fields = Fields(
+      id: id, title: title, isApplied: isApplied, children: children, standing: standing)
   }
 
   /// The identity of the entry, to name it in a call such as ``UseCaseHistory/move(to:)``.
-  public var id: ID { box.content.id }
+  public var id: ID { fields.id }
 
   /// The title that the use case gives the request, or that of the group.
-  public var title: String { box.content.title }
+  public var title: String { fields.title }
 
   /// Whether the entry is applied, that is, not undone. A group whose undo stopped halfway is still
   /// applied.
-  public var isApplied: Bool { box.content.isApplied }
+  public var isApplied: Bool { fields.isApplied }
 
   /// The parts of a group, in order. Empty for a single execution.
-  public var children: [HistoryEntry] { box.content.children }
+  public var children: [HistoryEntry] { fields.children }
 
   /// Whether the entry can be undone and redone. Without a journal it is always
   /// ``Standing/normal``. A group has the worst standing of its parts.
-  public var standing: Standing { box.content.standing }
+  public var standing: Standing { fields.standing }
 
   /// The number and the title of the entry, such as `#7 Rename`.
   public var description: String { "\(id) \(title)" }
@@ -112,13 +117,26 @@ public struct HistoryEntry: Identifiable, Hashable, Sendable, CustomStringConver
   ///   - rhs: Another entry.
   /// - Returns: Whether all of their properties are equal.
   public static func == (lhs: HistoryEntry, rhs: HistoryEntry) -> Bool {
-    lhs.box === rhs.box || lhs.box.content == rhs.box.content
+    // Without recursion: groups may be in many others, and threads have small stacks.
+    var rest = [(lhs, rhs)]
+    while let (lhs, rhs) = rest.popLast() {
+      guard lhs.id == rhs.id, lhs.title == rhs.title, lhs.isApplied == rhs.isApplied,
+        lhs.standing == rhs.standing, lhs.children.count == rhs.children.count
+      else { return false }
+      rest += zip(lhs.children, rhs.children)
+    }
+    return true
   }
 
-  /// Hashes what `==` compares.
+  /// Hashes the properties of the entry, and not those of its parts.
   ///
   /// - Parameter hasher: The hasher.
-  public func hash(into hasher: inout Hasher) { hasher.combine(box.content) }
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(id)
+    hasher.combine(title)
+    hasher.combine(isApplied)
+    hasher.combine(standing)
+  }
 
   /// The condition of an entry, after its history was opened from a journal.
   public enum Standing: Hashable, Sendable {

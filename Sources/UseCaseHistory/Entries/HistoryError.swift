@@ -17,6 +17,9 @@ public enum HistoryError: Error, Hashable, CustomStringConvertible {
   /// group.
   case blocked(by: [HistoryEntry.ID])
 
+  /// The group would be in more than a thousand others.
+  case tooDeep
+
   /// A sentence for a user.
   public var description: String {
     switch self {
@@ -28,6 +31,8 @@ public enum HistoryError: Error, Hashable, CustomStringConvertible {
       "This step is not in the history, or cannot be undone."
     case .blocked(let entries):
       "Undo \(entries.count) later \(entries.count == 1 ? "change" : "changes") first."
+    case .tooDeep:
+      "This action has too many actions inside of each other."
     }
   }
 }

@@ -59,7 +59,7 @@ public struct HistoryFootprint: Hashable, Sendable {
     }
   }
 
-  /// The same as numbers, nil for everything. Equal keys have the same number, and different keys
+  /// The hashes of the keys, nil for everything. Equal keys have the same hash, and different keys
   /// rarely do.
-  var marks: [Int]? { keys.map { Array(Set($0.map(\.hashValue))) } }
+  var hashes: [Int]? { keys.map { Array(Set($0.map(\.hashValue))) } }
 }

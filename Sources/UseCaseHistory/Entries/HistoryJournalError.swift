@@ -19,7 +19,7 @@ public struct HistoryJournalError: Error, CustomStringConvertible {
     /// but a record makes no sense, the offset is the index of the record.
     case damaged(offset: Int)
 
-    /// The file is not a journal, or was written in a newer format. It was left unchanged.
+    /// The file is not a journal, or was written in another format. It was left unchanged.
     case foreign
 
     /// Another process, or another object, has the journal open.
@@ -31,6 +31,10 @@ public struct HistoryJournalError: Error, CustomStringConvertible {
     /// The journal can't be written. The execution, undo or redo may not have run. If it ran, it
     /// isn't in the journal yet.
     case cannotWrite
+
+    /// The journal was moved, deleted or replaced while it was open. It can't be written anew, and
+    /// the next launch won't find it.
+    case moved
 
     /// The journal was closed.
     case closed
@@ -81,11 +85,14 @@ public struct HistoryJournalError: Error, CustomStringConvertible {
       "The \(name) is damaged at offset \(offset). It was left unchanged: move it away, or "
         + "restore a copy."
     case .foreign:
-      "The file \(journal.isEmpty ? "" : "\(journal) ")is not a journal, or was written by a newer "
+      "The file \(journal.isEmpty ? "" : "\(journal) ")is not a journal, or was written by another "
         + "version of the app. It was left unchanged."
     case .inUse: "The \(name) is already open."
     case .cannotRead: "It is impossible to read the \(name)."
     case .cannotWrite: "It is impossible to write the \(name)."
+    case .moved:
+      "The \(name) was moved, deleted or replaced while it was open. The file that is there now was "
+        + "left unchanged."
     case .closed: "The \(name) was closed."
     }
   }

@@ -28,3 +28,38 @@ struct HistoryPlace: Hashable, Sendable {
     return mixed ^ (mixed >> 31)
   }
 }
+
+/// The present place, and what decides whether a place comes again.
+struct HistoryPlaces: Equatable, Sendable {
+  /// The sum of all entries with an effect, also of those that have left with their effect.
+  var sum: HistoryPlace
+  /// The number of the last unknown place.
+  private(set) var lastNumber: UInt64
+  /// How many of the oldest applied records lie below an effect that has no entry any more. An entry
+  /// undone there and redone comes to lie above the effect, and that is another place.
+  private(set) var covered: Int
+
+  init(sum: HistoryPlace = .beginning, lastNumber: UInt64 = 0, covered: Int = 0) {
+    (self.sum, self.lastNumber, self.covered) = (sum, lastNumber, covered)
+  }
+
+  /// Returns a place where the history has never been.
+  mutating func unknown() -> HistoryPlace {
+    lastNumber &+= 1
+    return .unknown(lastNumber)
+  }
+
+  /// An effect without an entry lies above so many of the oldest applied records.
+  mutating func cover(_ count: Int) { covered = max(covered, count) }
+
+  /// The applied record at the position has left. Returns whether it was covered.
+  @discardableResult
+  mutating func uncover(at position: Int) -> Bool {
+    guard position < covered else { return false }
+    covered -= 1
+    return true
+  }
+
+  /// So many of the oldest applied records have left.
+  mutating func uncover(oldest count: Int) { covered = max(0, covered - count) }
+}

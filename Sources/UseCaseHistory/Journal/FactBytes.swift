@@ -30,11 +30,12 @@ struct FactWriter {
     blob(Array(pair.name.utf8))
     blob(pair.request)
     optional(pair.response) { $0.blob($1) }
-    byte((pair.isMarked ? 1 : 0) | (pair.isInDoubt ? 2 : 0))
+    typealias Flag = HistoryFactNumbers.PairFlag
+    byte((pair.isMarked ? Flag.isMarked : 0) | (pair.isInDoubt ? Flag.isInDoubt : 0))
   }
 
-  mutating func place(_ place: HistoryPlace) {
-    for shift in 0..<8 { byte(UInt8(truncatingIfNeeded: place.sum >> UInt64(8 * shift))) }
+  mutating func word(_ word: UInt64) {
+    for shift in 0..<8 { byte(UInt8(truncatingIfNeeded: word >> UInt64(8 * shift))) }
   }
 }
 
@@ -50,9 +51,12 @@ struct FactReader {
   }
 
   var isAtEnd: Bool { bytes.isEmpty }
+  /// How many bytes were read.
+  var offset: Int { bytes.startIndex }
+  var left: Int { bytes.count }
 
   mutating func byte() throws -> UInt8 {
-    guard let byte = bytes.popFirst() else { throw Malformed() }
+    guard let byte = bytes.popFirst() else { throw Malformed("The record ends in a fact.") }
     return byte
   }
 
@@ -60,33 +64,34 @@ struct FactReader {
     switch try byte() {
     case 0: false
     case 1: true
-    default: throw Malformed()
+    case let byte: throw Malformed("A flag is \(byte).")
     }
   }
 
-  /// Numbers have 63 bits: each fits into an `Int`.
   mutating func number() throws -> UInt64 {
     var number: UInt64 = 0
-    for shift in stride(from: 0, to: 63, by: 7) {
+    for shift in stride(from: UInt64(0), to: 63, by: 7) {
       let byte = try byte()
-      number |= UInt64(byte & 0x7f) << UInt64(shift)
+      number |= UInt64(byte & 0x7f) << shift
       if byte < 0x80 { return number }
     }
-    throw Malformed()
+    throw Malformed("A number has more than 63 bits.")
   }
 
-  mutating func count() throws -> Int { Int(try number()) }
-
-  /// The ids that come after have room.
-  mutating func id() throws -> HistoryEntry.ID {
+  /// A count that an `Int` of 32 bits may not hold.
+  mutating func count() throws -> Int {
     let number = try number()
-    guard number < 1 << 62 else { throw Malformed() }
-    return HistoryEntry.ID(number: number)
+    guard let count = Int(exactly: number) else { throw Malformed("\(number) is too many.") }
+    return count
   }
+
+  mutating func id() throws -> HistoryEntry.ID { HistoryEntry.ID(number: try number()) }
 
   mutating func blob() throws -> [UInt8] {
-    let count = try count()
-    guard count <= bytes.count else { throw Malformed() }
+    let number = try number()
+    guard let count = Int(exactly: number), count <= bytes.count else {
+      throw Malformed("\(number) bytes are announced, and \(bytes.count) are there.")
+    }
     defer { bytes.removeFirst(count) }
     return Array(bytes.prefix(count))
   }
@@ -96,17 +101,20 @@ struct FactReader {
   }
 
   mutating func pair() throws -> HistoryPair {
-    guard let name = String(validating: try blob(), as: UTF8.self) else { throw Malformed() }
+    typealias Flag = HistoryFactNumbers.PairFlag
+    guard let name = String(validating: try blob(), as: UTF8.self) else {
+      throw Malformed("The name of a use case is no text.")
+    }
     let (request, response, flags) = (try blob(), try optional { try $0.blob() }, try byte())
-    guard flags < 4 else { throw Malformed() }
+    guard flags & ~Flag.all == 0 else { throw Malformed("The flags of a pair are \(flags).") }
     return HistoryPair(
-      name: name, request: request, response: response, isMarked: flags & 1 > 0,
-      isInDoubt: flags & 2 > 0)
+      name: name, request: request, response: response, isMarked: flags & Flag.isMarked > 0,
+      isInDoubt: flags & Flag.isInDoubt > 0)
   }
 
-  mutating func place() throws -> HistoryPlace {
-    var sum: UInt64 = 0
-    for shift in 0..<8 { sum |= UInt64(try byte()) << UInt64(8 * shift) }
-    return HistoryPlace(sum: sum)
+  mutating func word() throws -> UInt64 {
+    var word: UInt64 = 0
+    for shift in 0..<8 { word |= UInt64(try byte()) << UInt64(8 * shift) }
+    return word
   }
 }

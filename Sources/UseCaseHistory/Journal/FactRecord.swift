@@ -4,7 +4,7 @@
 /// although it may have been written, and its number tells. Facts of a journal written anew have no
 /// numbers.
 enum FactRecord {
-  private static let version: UInt8 = 1
+  private static let version = HistoryFactNumbers.recordVersion
 
   static func bytes(of facts: some Collection<HistoryFact>) -> [UInt8] {
     var writer = FactWriter()
@@ -29,16 +29,27 @@ enum FactRecord {
   }
 
   /// Calls `body` with each fact, and its number if it has one.
+  ///
+  /// - Throws: The error of `body`. `HistoryFact.Malformed` says where its fact begins.
   static func read(
     _ bytes: [UInt8], _ body: (UInt64?, HistoryFact) throws -> Void
   ) throws {
-    var (reader, number) = (FactReader(bytes), UInt64(0))
-    guard try reader.byte() == version else { throw HistoryFact.Malformed() }
-    let isNumbered = try reader.flag()
-    while !reader.isAtEnd {
-      if isNumbered { number += try reader.number() }
-      guard number < 1 << 62 else { throw HistoryFact.Malformed() }
-      try body(isNumbered ? number : nil, HistoryFact(from: &reader))
+    var (reader, number, offset) = (FactReader(bytes), UInt64(0), 0)
+    do {
+      let version = try reader.byte()
+      guard version == Self.version else {
+        throw HistoryFact.Malformed("No record has the version \(version).")
+      }
+      let isNumbered = try reader.flag()
+      while !reader.isAtEnd {
+        offset = reader.offset
+        if isNumbered { number += try reader.number() }
+        guard number < 1 << 62 else { throw HistoryFact.Malformed("A fact has a number too high.") }
+        try body(isNumbered ? number : nil, HistoryFact(from: &reader))
+      }
+    } catch var error as HistoryFact.Malformed {
+      error.offset = offset
+      throw error
     }
   }
 }

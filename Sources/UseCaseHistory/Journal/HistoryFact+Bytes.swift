@@ -1,10 +1,6 @@
 extension HistoryFact {
-  private enum Tag: UInt8 {
-    case began = 1
-    case moving, failed, answered, combined, ended, undone, redone
-    case opened, closed, moves, moved, limited, cleared, saved, discarded
-    case start, leaf, bundle, kept, partial, interrupted, dropped, obsolete, undoes, forgot
-  }
+  private typealias Numbers = HistoryFactNumbers
+  private typealias Tag = HistoryFactNumbers.Tag
 
   func write(to writer: inout FactWriter) {
     func tag(_ tag: Tag) { writer.byte(tag.rawValue) }
@@ -57,24 +53,24 @@ extension HistoryFact {
     case .cleared: tag(.cleared)
     case .saved(let place):
       tag(.saved)
-      writer.optional(place) { $0.place($1) }
+      writer.optional(place) { $0.word($1.sum) }
     case .discarded(let ids):
       tag(.discarded)
       writer.number(ids.count)
       for id in ids { writer.id(id) }
-    case .piece(.start(let last, let newest, let marks)):
+    case .piece(.start(let last, let newest, let places)):
       tag(.start, newest)
       writer.number(last)
-      writer.place(marks.sum)
-      writer.number(marks.lastNumber)
-      writer.number(marks.covered)
+      writer.word(places.sum.sum)
+      writer.word(places.lastNumber)
+      writer.number(places.covered)
     case .piece(.leaf(let id, let pair)):
       tag(.leaf, id)
       writer.pair(pair)
     case .piece(.bundle(let id, let title, let place, let count)):
       tag(.bundle, id)
       writer.blob(title)
-      writer.place(place)
+      writer.word(place.sum)
       writer.number(count)
     case .piece(.kept(let isApplied)):
       tag(.kept)
@@ -85,15 +81,16 @@ extension HistoryFact {
     case .piece(.interrupted): tag(.interrupted)
     case .piece(.dropped(let reason)):
       tag(.dropped)
-      guard let number = Self.reasons.firstIndex(of: reason) else {
-        preconditionFailure("Each reason has a number in journals.")
+      guard let (number, _) = Numbers.reasons.first(where: { $0.reason == reason }) else {
+        preconditionFailure("The reason \(reason) has no number in journals.")
       }
-      writer.byte(UInt8(number))
+      writer.byte(number)
     }
   }
 
   init(from reader: inout FactReader) throws {
-    guard let tag = Tag(rawValue: try reader.byte()) else { throw Malformed() }
+    let number = try reader.byte()
+    guard let tag = Tag(rawValue: number) else { throw Malformed("No fact has the tag \(number).") }
     switch tag {
     case .began:
       self = .began(try reader.id(), in: try reader.optional { try $0.id() }, try reader.pair())
@@ -105,7 +102,8 @@ extension HistoryFact {
     case .combined: self = .combined(try reader.id(), try reader.pair())
     case .ended:
       let id = try reader.id()
-      guard let end = End(rawValue: try reader.byte()) else { throw Malformed() }
+      let number = try reader.byte()
+      guard let end = End(rawValue: number) else { throw Malformed("No end is \(number).") }
       self = .ended(id, end)
     case .undone: self = .undone(try reader.id())
     case .redone:
@@ -120,34 +118,35 @@ extension HistoryFact {
     case .closed: self = .closed(try reader.id(), isLost: try reader.flag())
     case .moves: self = .moves(isRedo: try reader.flag(), count: try reader.count())
     case .moved: self = .moved
-    case .limited: self = .limited(try reader.optional { try $0.count() })
+    case .limited: self = .limited(try reader.optional { Int(clamping: try $0.number()) })
     case .cleared: self = .cleared
-    case .saved: self = .saved(try reader.optional { try $0.place() })
+    case .saved: self = .saved(try reader.optional { HistoryPlace(sum: try $0.word()) })
     case .discarded:
+      let count = try reader.number()
+      guard count <= reader.left else { throw Malformed("More ids are announced than there are.") }
       var ids: [ID] = []
-      for _ in 0..<(try reader.count()) { ids.append(try reader.id()) }
+      for _ in 0..<count { ids.append(try reader.id()) }
       self = .discarded(ids)
     case .start:
-      let (newest, last, sum) = (try reader.id(), try reader.number(), try reader.place())
-      let marks = HistoryMarks(
-        sum: sum, lastNumber: try reader.number(), covered: try reader.count())
-      self = .piece(.start(last: last, newest: newest, marks))
+      let (newest, last) = (try reader.id(), try reader.number())
+      let places = HistoryPlaces(
+        sum: HistoryPlace(sum: try reader.word()), lastNumber: try reader.word(),
+        covered: try reader.count())
+      self = .piece(.start(last: last, newest: newest, places))
     case .leaf: self = .piece(.leaf(try reader.id(), try reader.pair()))
     case .bundle:
-      let (id, title, place) = (try reader.id(), try reader.blob(), try reader.place())
+      let (id, title, sum) = (try reader.id(), try reader.blob(), try reader.word())
+      let place = HistoryPlace(sum: sum)
       self = .piece(.bundle(id, title: title, place, count: try reader.count()))
     case .kept: self = .piece(.kept(isApplied: try reader.flag()))
     case .partial: self = .piece(.partial(try reader.count()))
     case .interrupted: self = .piece(.interrupted)
     case .dropped:
-      let index = Int(try reader.byte())
-      guard Self.reasons.indices.contains(index) else { throw Malformed() }
-      self = .piece(.dropped(Self.reasons[index]))
+      let number = try reader.byte()
+      guard let (_, reason) = Numbers.reasons.first(where: { $0.number == number }) else {
+        throw Malformed("No reason is \(number).")
+      }
+      self = .piece(.dropped(reason))
     }
   }
-
-  /// In the order of their numbers in a journal.
-  private static let reasons: [HistoryDiscardReason] = [
-    .truncated, .evicted, .cleared, .merged, .annulled, .obsolete, .forgotten,
-  ]
 }

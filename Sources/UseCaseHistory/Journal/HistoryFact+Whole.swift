@@ -13,11 +13,11 @@ extension HistoryFact {
     /// The number of the last fact.
     let last: UInt64
 
-    /// Returns the facts, in which `title` makes bytes of the titles of groups.
-    func facts(_ title: (String) -> [UInt8]) -> [HistoryFact] {
-      let stacks = pool.stacks
+    /// Returns the facts, in which `title` makes bytes of the titles of groups. All ids are below
+    /// that of the `newest`.
+    func facts(newest: HistoryEntry.ID, _ title: (String) -> [UInt8]) -> [HistoryFact] {
       var facts: [HistoryFact] = [
-        .piece(.start(last: last, newest: .next(), pool.marks)), .limited(pool.limit),
+        .piece(.start(last: last, newest: newest, pool.places)), .limited(pool.limit),
         .saved(pool.saved),
       ]
       func add(_ step: any HistoryStep) {
@@ -35,9 +35,9 @@ extension HistoryFact {
         add(record)
         facts.append(.piece(piece))
       }
-      for record in stacks.applied.records.elements { add(record, .kept(isApplied: true)) }
-      if let partial = stacks.partial { facts.append(.piece(.partial(partial))) }
-      for record in stacks.undone.elements { add(record, .kept(isApplied: false)) }
+      for record in pool.applied.records { add(record, .kept(isApplied: true)) }
+      if let partial = pool.partial { facts.append(.piece(.partial(partial))) }
+      for record in pool.undone.records { add(record, .kept(isApplied: false)) }
       for group in interrupted { add(group, .interrupted) }
       for step in inDoubt.compactMap(\.content.step?.stored) {
         facts.append(.began(step.id, in: nil, step.pair))

@@ -6,8 +6,19 @@
 enum HistoryFact: Equatable, Sendable {
   typealias ID = HistoryEntry.ID
 
-  /// Bytes that are no facts, or facts that contradict each other.
-  struct Malformed: Error {}
+  /// Bytes that are no facts, or a fact that contradicts those before.
+  struct Malformed: Error, CustomStringConvertible {
+    let sentence: String
+    /// Where the fact begins in its record.
+    var offset: Int?
+
+    init(_ sentence: String) { self.sentence = sentence }
+
+    var description: String { (offset.map { "Byte \($0) of the record: " } ?? "") + sentence }
+  }
+
+  /// The first number that no entry can have. Those that come after still fit into 63 bits.
+  static let firstNumberBeyond: UInt64 = 1 << 62
 
   // MARK: Intents, each written before its body begins
 
@@ -29,15 +40,6 @@ enum HistoryFact: Equatable, Sendable {
   case redone(ID, [UInt8]?, isMarked: Bool)
   /// It can never be undone or redone. The rest of its group is another place.
   case obsolete(ID, place: ID)
-
-  /// The fate of an execution that has an effect.
-  enum End: UInt8, Sendable {
-    case recorded, merged, annulled
-    /// The history was cleared meanwhile.
-    case lost
-    /// It is a part of its group.
-    case part
-  }
 
   // MARK: Groups and moves
 
@@ -65,7 +67,7 @@ enum HistoryFact: Equatable, Sendable {
   /// A piece of a whole history. Each record is put on a stack, and taken from there.
   enum Piece: Equatable, Sendable {
     /// The number of the last fact before, and the newest id.
-    case start(last: UInt64, newest: ID, HistoryMarks)
+    case start(last: UInt64, newest: ID, HistoryPlaces)
     /// Puts an execution on the stack.
     case leaf(ID, HistoryPair)
     /// Makes the last of the stack a group.
@@ -87,7 +89,7 @@ struct HistoryPair: Equatable, Sendable {
   var request: [UInt8]
   /// Nil before there is one, and if it could not be encoded.
   var response: [UInt8]?
-  /// Whether the execution has marks. Without marks it touches everything.
+  /// Whether the execution touches keys, and not everything.
   var isMarked = false
   /// Whether `settle` did not know the fate of the execution, or of its undo or redo.
   var isInDoubt = false

@@ -1,24 +1,37 @@
 /// Restores a history from the facts of its journal.
 ///
-/// Tell the replay the facts, ask it for its doubts and tell it the answers, and finish it. Facts
-/// that contradict each other make an error. `Step` is an execution that can be undone.
+/// Tell the replay the facts, ask it for its doubts and tell it the answers, and finish it. `tell`
+/// is the one place that checks a fact against the state that it meets: a fact that cannot come
+/// there makes an error with a sentence. So whatever the bytes of a journal are, what is restored is
+/// something that a history can have written. `Step` is an execution that can be undone.
 struct HistoryReplay<Step: Sendable>: ~Copyable {
   typealias ID = HistoryEntry.ID
   typealias Record = HistoryRecord<Step>
   typealias Malformed = HistoryFact.Malformed
 
+  private enum Phase {
+    /// Next is `restoring`, or `running`.
+    case empty
+    /// The journal was written anew, and its pieces come. Next is `running`.
+    case restoring(covered: Int)
+    /// What has happened since comes.
+    case running
+  }
+
   private let making: Making
+  private var phase = Phase.empty
   private(set) var pool = HistoryPool<Step>(limit: nil)
-  private var plan: HistoryPlan<Step>?
+  private var move: ReplayedMove<Step>?
   private var executions = ReplayedExecutions()
   /// The steps whose undo or redo has begun.
   private var moves: Set<ID> = []
   private var groups = ReplayedGroups<Step>()
-  private var stack: [Record] = []
+  private var pieces = ReplayedPieces<Step>()
+  /// The ids of all executions and groups. Each is used once.
+  private var ids: Set<ID> = []
   /// Groups whose parts are to be undone.
   private(set) var interrupted: [Record] = []
-  /// Steps that have left, and for which `discard` has not returned.
-  private(set) var drops: [(step: Step, reason: HistoryDiscardReason)] = []
+  private var left = ReplayedDrops<Step>()
   private(set) var newest: ID?
   /// The number of the last fact.
   private(set) var last: UInt64 = 0
@@ -26,207 +39,293 @@ struct HistoryReplay<Step: Sendable>: ~Copyable {
   init(_ making: Making) {
     self.making = making
   }
+
+  /// Steps that have left, and for which `discard` has not returned.
+  var drops: [(step: Step, reason: HistoryDiscardReason)] { left.all }
 }
 
 // MARK: - Facts
 
 extension HistoryReplay {
+  /// Facts with numbers have been appended. The others are those of a journal written anew.
   mutating func tell(_ fact: HistoryFact, _ number: UInt64?) throws {
-    if let number, number <= last { return }
-    last = number ?? last
+    guard let number else { return try restore(fact) }
+    // It was appended again, because it was unknown whether it had been written.
+    if number <= last { return }
+    try endRestoring()
+    last = number
     switch fact {
     case .began(let id, let group, let pair):
-      try check(group.map { groups.isOpen($0) } ?? true)
-      // A journal that is written anew has no numbers, and no executions that run.
-      try executions.begin(id, in: group, pair, isUnread: number == nil)
-      note(id)
-    case .moving(let id): moves.insert(id)
+      try check(pair.response == nil && !pair.isInDoubt, "Execution \(id) begins with its end.")
+      try check((group ?? id).number < HistoryFact.firstNumberBeyond, "\(id) is too high.")
+      try use(id)
+      try groups.begin(in: group)
+      executions.begin(id, in: group, pair, isLeftOver: false)
+    case .moving(let id):
+      try check(!moves.contains(id), "The undo or redo of \(id) has begun.")
+      if move?.next()?.id != id { try groups.rollBack(id) }
+      moves.insert(id)
     case .failed(let id):
-      executions.remove(id)
       moves.remove(id)
+      if let execution = try executions.fail(id), let group = execution.group {
+        groups.end(nil, in: group)
+      }
     case .answered(let id, let response, let isMarked):
       try executions.answer(id, response, isMarked: isMarked)
     case .combined(let id, let pair): try executions.combine(id, pair)
     case .ended(let id, let end): try self.end(try executions.end(id), end)
-    case .undone(let id): try move(id, isRedo: false)
+    case .undone(let id): try moved(id, isRedo: false)
     case .redone(let id, let response, let isMarked):
-      try move(id, isRedo: true, response, isMarked: isMarked)
+      try moved(id, isRedo: true, response, isMarked: isMarked)
     case .obsolete(let id, let place): try lose(id, place)
     case .opened(let id, let parent, let title):
-      try check(!groups.isOpen(id) && (parent.map { groups.isOpen($0) } ?? true))
-      groups.open(id, in: parent, title: try making.title(title))
-      note(id)
-    case .closed(let id, let isLost):
-      guard let group = groups.close(id) else { throw Malformed() }
-      if let kept = group.rest.kept { try keep(kept, in: group.parent, isLost: isLost) }
-      drop(group.rest)
+      try use(id)
+      try groups.open(id, in: parent, title: try making.title(title))
+    case .closed(let id, let isLost): try close(id, isLost: isLost)
     case .moves(let isRedo, let count):
-      let most = isRedo ? pool.stacks.redoable : pool.stacks.applied.count
-      try check(plan == nil && count > 0 && count <= most)
-      plan = pool.begin(isRedo: isRedo, count: count)
-    case .undoes(let id):
-      guard plan == nil, case .applied(let position) = pool.stacks.spot(of: id) else {
-        throw Malformed()
-      }
-      plan = pool.begin(undoing: position)
-    case .moved:
-      try check(plan != nil)
-      endMove()
+      let most = isRedo ? pool.redoable : pool.applied.count
+      try checkAtRest()
+      try check(count > 0 && count <= most, "There are \(most) entries to move, not \(count).")
+      move = ReplayedMove(isRedo: isRedo, count: count, in: &pool)
+    case .undoes(let id): try undo(id)
+    case .moved: try endMove()
     case .limited(let limit): change { $0.setLimit(limit, into: &$1) }
     case .cleared:
       executions.clear()
       groups.clear()
       change { $0.clear(into: &$1) }
     case .forgot(let id):
-      executions.remove(id)
-      change { $0.forget(id, into: &$1) }
+      executions.forget(id)
+      if ids.contains(id) { change { $0.forget(id, into: &$1) } }
     case .saved(let place): pool.saved = place
-    case .discarded(let ids):
-      let gone = Set(ids)
-      drops.removeAll { gone.contains(making.pair($0.step).id) }
-    case .piece(let piece): try build(piece)
+    case .discarded(let ids): for id in ids { left.remove(id) }
+    case .piece: throw Malformed("A piece of a whole history comes behind its facts.")
     }
   }
 
-  private func check(_ condition: Bool) throws {
-    guard condition else { throw Malformed() }
+  private func check(_ condition: Bool, _ sentence: @autoclosure () -> String) throws {
+    guard condition else { throw Malformed(sentence()) }
   }
 
+  private func checkAtRest() throws { try check(move == nil, "A move has not ended.") }
+
+  /// An execution or a group has this id from now on.
+  private mutating func use(_ id: ID) throws {
+    try check(ids.insert(id).inserted, "There is an entry \(id).")
+    note(id)
+  }
+
+  private mutating func note(_ id: ID) { newest = max(newest ?? id, id) }
+
+  /// Changes the pool. A move that has not ended has to be in its hands then.
   private mutating func change(_ body: (inout HistoryPool<Step>, inout [HistoryDrop<Step>]) -> Void)
   {
     var drops: [HistoryDrop<Step>] = []
+    move?.takeAll(from: &pool)
     body(&pool, &drops)
-    for index in drops.indices { drops[index].removeAll { self.drops.append(($0, $1)) } }
+    leave(drops)
   }
 
+  private mutating func leave(_ drops: consuming [HistoryDrop<Step>]) {
+    for index in drops.indices {
+      drops[index].removeAll { left.add(making.pair($0).id, $0, $1) }
+    }
+  }
+}
+
+// MARK: - Executions and groups
+
+extension HistoryReplay {
   private mutating func end(
     _ execution: ReplayedExecutions.Execution, _ end: HistoryFact.End
   ) throws {
     let record = record(of: execution)
+    if let group = execution.group {
+      try check(end == .part, "Execution \(execution.id) is a part of group \(group).")
+      return groups.end(record, in: group)
+    }
     switch end {
     case .recorded:
-      try check(plan == nil)
+      try checkAtRest()
       change { $0.record(record, into: &$1) }
     case .merged:
-      guard plan == nil, let pair = execution.combined, let earlier = pool.stacks.undoID,
-        pool.stacks.newestStep != nil
-      else { throw Malformed() }
+      try checkAtRest()
+      guard let pair = execution.combined, let earlier = pool.undoID,
+        pool.newestStep != nil
+      else { throw Malformed("Execution \(execution.id) has nothing to merge with.") }
       let merged = making.content(earlier, pair)
       change { $0.merge(into: merged, record, into: &$1) }
     case .annulled:
-      try check(plan == nil && pool.stacks.newestStep != nil)
+      try checkAtRest()
+      try check(pool.newestStep != nil, "Execution \(execution.id) annuls nothing.")
       change { $0.annul(record, into: &$1) }
     case .lost: change { $0.lose(record, into: &$1) }
-    case .part:
-      guard let group = execution.group, groups.add(record, to: group) else { throw Malformed() }
+    case .part: throw Malformed("Execution \(execution.id) is in no group.")
     }
   }
 
   private func record(of execution: ReplayedExecutions.Execution) -> Record {
     Record(id: execution.id, content: making.content(execution.id, execution.pair))
   }
-}
 
-// MARK: - Groups, undo and redo
-
-extension HistoryReplay {
-  private mutating func keep(_ group: Record, in parent: ID?, isLost: Bool) throws {
-    if let parent {
-      try check(groups.add(group, to: parent))
-    } else if isLost {
-      change { $0.lose(group, into: &$1) }
-    } else {
-      try check(plan == nil)
-      change { $0.record(group, into: &$1) }
+  private mutating func close(_ id: ID, isLost: Bool) throws {
+    if let leaf = groups.lastLeaf(of: id), moves.contains(leaf.id) {
+      throw Malformed("The undo of \(leaf.id) has not ended.")
     }
+    let group = try groups.close(id)
+    if let kept = group.kept { try keep(kept, isLost: isLost) }
+    drop(group)
+  }
+
+  private mutating func keep(_ group: Record, isLost: Bool) throws {
+    if isLost { return change { $0.lose(group, into: &$1) } }
+    try checkAtRest()
+    change { $0.record(group, into: &$1) }
   }
 
   /// Drops the parts that have left a group, which has ended.
-  private mutating func drop(_ rest: HistoryResidue<Step>) {
-    if let undone = rest.undone { change { $1 = [HistoryDrop(undone, .truncated)] } }
-    for part in rest.obsolete { change { $0.lose(part, .obsolete, into: &$1) } }
+  private mutating func drop(_ group: ReplayedGroups<Step>.Closed) {
+    leave([HistoryDrop(group.undone, .truncated)])
+    for part in group.obsolete { change { $0.lose(part, .obsolete, into: &$1) } }
+  }
+}
+
+// MARK: - Undo and redo
+
+extension HistoryReplay {
+  private mutating func undo(_ id: ID) throws {
+    try checkAtRest()
+    guard case .applied = pool.spot(of: id) else {
+      throw Malformed("Entry \(id) is not applied.")
+    }
+    try check(
+      pool.partial == nil || pool.undoID == id,
+      "A group is half undone, and has to be undone before \(id).")
+    move = ReplayedMove(undoing: id, in: &pool)
   }
 
-  private mutating func endMove() {
-    guard var ended = plan.take() else { return }
-    ended.close()
-    change { $0.finish(&ended, into: &$1) }
+  private mutating func endMove() throws {
+    guard var ended = move.take() else { throw Malformed("No move runs.") }
+    if let next = ended.next(), moves.contains(next.id) {
+      throw Malformed("The undo or redo of \(next.id) has not ended.")
+    }
+    var drops: [HistoryDrop<Step>] = []
+    ended.end(in: &pool, into: &drops)
+    leave(drops)
   }
 
   /// The step has been undone or redone: the next one of the move, or a part that is rolled back.
-  private mutating func move(
+  private mutating func moved(
     _ id: ID, isRedo: Bool, _ response: [UInt8]? = nil, isMarked: Bool = false
   ) throws {
-    let step = try takeNext(id)
-    if isRedo != (plan?.isRedo ?? false) { throw Malformed() }
+    let (step, isRollBack) = try takeNext(id)
+    try check(isRedo == (!isRollBack && move?.isRedo == true), "\(id) goes the other way.")
+    if isRollBack { return groups.undid(id) }
     if isRedo {
       let pair = making.pair(step).pair.answered(response, isMarked: isMarked)
-      plan?.redid(making.content(id, pair))
-    } else if plan != nil {
-      plan?.undid()
+      move?.redid(making.content(id, pair), in: &pool)
     } else {
-      groups.undid(id)
+      move?.undid(in: &pool)
     }
   }
-
-  private mutating func note(_ id: ID) { newest = max(newest ?? id, id) }
 
   private mutating func lose(_ id: ID, _ place: ID) throws {
-    _ = try takeNext(id)
+    let (_, isRollBack) = try takeNext(id)
     note(place)
-    if plan != nil {
-      _ = plan?.lose(HistoryObsolete(), as: place)
-    } else {
-      groups.lose(id, as: place)
-    }
+    if isRollBack { return groups.lose(id, as: place) }
+    move?.lose(as: place, in: &pool)
   }
 
-  /// Returns this step, which is the next to be undone or redone. Its fate is known.
-  private mutating func takeNext(_ id: ID) throws -> Step {
-    guard let step = next(id) else { throw Malformed() }
+  /// Returns this step, which is undone or redone. Its fate is known.
+  private mutating func takeNext(_ id: ID) throws -> (step: Step, isRollBack: Bool) {
+    try check(moves.contains(id), "The undo or redo of \(id) has not begun.")
+    guard let next = next(id) else { throw Malformed("Step \(id) is not next.") }
     moves.remove(id)
-    making.doubt(step, false)
-    return step
+    making.doubt(next.step, false)
+    return next
   }
 
   /// The step that is undone or redone next, if it is this one.
-  private mutating func next(_ id: ID) -> Step? {
-    let leaf = plan != nil ? plan?.next() : groups.next(id)
-    return leaf?.id == id ? leaf?.content.step : nil
+  private mutating func next(_ id: ID) -> (step: Step, isRollBack: Bool)? {
+    if let leaf = move?.next(), leaf.id == id {
+      return leaf.content.step.map { ($0, false) }
+    }
+    return groups.next(id)?.content.step.map { ($0, true) }
   }
 }
 
 // MARK: - A history that was written anew
 
 extension HistoryReplay {
-  private mutating func build(_ piece: HistoryFact.Piece) throws {
+  private mutating func restore(_ fact: HistoryFact) throws {
+    if case .empty = phase {
+      guard case .piece(.start(let last, let newest, let places)) = fact else {
+        throw Malformed("A whole history begins with something else than its start.")
+      }
+      try check(last < 1 << 62, "The number of the last fact is too high.")
+      pool.restore(places)
+      (self.last, self.newest, phase) = (last, newest, .restoring(covered: places.covered))
+      return
+    }
+    guard case .restoring = phase else {
+      throw Malformed("A whole history begins behind its facts.")
+    }
+    switch fact {
+    case .limited(let limit): change { $0.setLimit(limit, into: &$1) }
+    case .saved(let place): pool.saved = place
+    case .began(let id, let group, let pair):
+      try check(group == nil && pair.response == nil, "Execution \(id) is none in doubt.")
+      try use(entry: id)
+      executions.begin(id, in: nil, pair, isLeftOver: true)
+    case .piece(let piece): try restore(piece)
+    case .moving, .failed, .answered, .combined, .ended, .undone, .redone, .obsolete, .opened,
+      .closed, .moves, .undoes, .moved, .cleared, .forgot, .discarded:
+      throw Malformed("A fact of a whole history is none of its pieces.")
+    }
+  }
+
+  private mutating func use(entry id: ID) throws {
+    try check(id.number < HistoryFact.firstNumberBeyond, "\(id) is too high.")
+    try use(id)
+  }
+
+  private mutating func restore(_ piece: HistoryFact.Piece) throws {
     switch piece {
-    case .start(let last, let newest, let marks):
-      pool.restore(marks)
-      (self.last, self.newest) = (last, newest)
+    case .start: throw Malformed("A whole history starts twice.")
     case .leaf(let id, let pair):
-      stack.append(Record(id: id, content: making.content(id, pair)))
-      note(id)
+      try use(entry: id)
+      pieces.add(Record(id: id, content: making.content(id, pair)))
     case .bundle(let id, let title, let place, let count):
-      try check(count <= stack.count)
-      let parts = stack.suffix(count)
-      guard let group = Record(group: id, try making.title(title), Array(parts), place: place)
-      else { throw Malformed() }
-      stack.replaceSubrange(parts.indices, with: [group])
-      note(id)
+      try use(entry: id)
+      try pieces.bundle(id, try making.title(title), count, place: place)
     case .kept(let isApplied):
-      guard let record = stack.popLast(), plan == nil else { throw Malformed() }
+      let record = try pieces.take()
+      try check(
+        !isApplied || (pool.partial == nil && pool.undone.isEmpty),
+        "Entry \(record.id) is applied, and comes behind the cursor.")
       pool.restore(record, isApplied: isApplied)
     case .partial(let count):
-      try check(plan == nil && pool.restore(partial: count))
-    case .interrupted:
-      guard let record = stack.popLast(), case .group(let group) = record.content
-      else { throw Malformed() }
-      groups.open(record.id, in: nil, title: group.title, parts: group.parts)
+      try check(
+        pool.partial == nil && pool.undone.isEmpty && pool.restore(partial: count),
+        "No group has \(count) of its steps applied.")
+    case .interrupted: try groups.restore(try pieces.take())
     case .dropped(let reason):
-      guard let step = stack.popLast()?.content.step else { throw Malformed() }
-      drops.append((step, reason))
+      let record = try pieces.take()
+      guard let step = record.content.step else {
+        throw Malformed("Group \(record.id) leaves as a whole.")
+      }
+      left.add(record.id, step, reason)
     }
+  }
+
+  private mutating func endRestoring() throws {
+    if case .running = phase { return }
+    try check(pieces.isEmpty, "A part is in no entry.")
+    if case .restoring(let covered) = phase {
+      let count = pool.applied.count
+      try check(covered <= count, "\(covered) of \(count) entries are covered.")
+    }
+    phase = .running
   }
 }
 
@@ -235,64 +334,70 @@ extension HistoryReplay {
 extension HistoryReplay {
   /// The bodies that were interrupted and have to be settled, in the order of their admission.
   mutating func open() throws -> [JournalDoubt] {
-    let kind: JournalDoubt.Kind = plan?.isRedo == true ? .redo : .undo
-    let moving = try moves.sorted().map { id in
-      guard let step = next(id) else { throw Malformed() }
-      return JournalDoubt(id: id, kind: kind, pair: making.pair(step).pair)
+    try endRestoring()
+    var doubts: [JournalDoubt] = []
+    for id in moves.sorted() {
+      guard let (step, isRollBack) = next(id) else {
+        throw Malformed("The undo or redo of \(id) has begun, and is not next.")
+      }
+      let kind: JournalDoubt.Kind = !isRollBack && move?.isRedo == true ? .redo : .undo
+      doubts.append(JournalDoubt(id: id, kind: kind, pair: making.pair(step).pair))
     }
-    let begun = executions.all.filter { !$0.isAnswered && !$0.pair.isInDoubt }
-    return moving + begun.map { JournalDoubt(id: $0.id, kind: .execution, pair: $0.pair) }
+    return doubts
+      + executions.unsettled.map { JournalDoubt(id: $0.id, kind: .execution, pair: $0.pair) }
   }
 
   /// Takes an answer. Without one that settles it, an undo or a redo stays in doubt.
   mutating func answer(_ doubt: JournalDoubt, _ answer: JournalAnswer) throws {
     let id = doubt.id
     switch (doubt.kind, answer) {
-    case (.execution, .noEffect): executions.remove(id)
-    case (.execution, .effect(let response)): try executions.answer(id, response, isMarked: true)
-    case (.execution, .unknown):
-      executions.doubt(id)
-      pool.saved = nil
-    case (.execution, .unreadable): if !executions.isUnread(id) { pool.saved = nil }
+    case (.execution, _): if executions.settle(id, answer) { pool.saved = nil }
     case (_, .noEffect): moves.remove(id)
     case (_, .effect(let response)):
-      try move(id, isRedo: doubt.kind == .redo, response, isMarked: true)
+      try moved(id, isRedo: doubt.kind == .redo, response, isMarked: true)
     case (_, .unknown), (_, .unreadable): break
     }
   }
 
   /// Ends the move, the executions and the groups that were interrupted.
   mutating func finish(_ interruption: HistoryInterruption) throws {
-    while let id = moves.popFirst() {
-      if let step = next(id) { making.doubt(step, true) }
+    for id in moves {
+      if let (step, _) = next(id) { making.doubt(step, true) }
       pool.saved = nil
     }
-    endMove()
-    executions.removeLostInDoubt()
-    for execution in executions.all where execution.isAnswered {
-      if execution.isUnread, execution.group == nil {
+    moves = []
+    if move != nil { try endMove() }
+    var late: [Record] = []
+    for (execution, isLost) in executions.takeAnswered() {
+      let record = record(of: execution)
+      if let group = execution.group {
+        groups.end(record, in: group)
+      } else if execution.isLeftOver {
         // Later executions are in the history already.
-        let record = record(of: try executions.end(execution.id))
-        change { $0.insert(record, into: &$1) }
-        continue
+        late.append(record)
+      } else if isLost {
+        change { $0.lose(record, into: &$1) }
+      } else {
+        change { $0.record(record, into: &$1) }
       }
-      let end: HistoryFact.End =
-        execution.group != nil ? .part : execution.isLost ? .lost : .recorded
-      try self.end(try executions.end(execution.id), end)
     }
-    // Nested groups first: they have begun later.
-    for id in groups.ids.reversed() {
-      guard let group = groups.close(id) else { continue }
-      if let kept = group.rest.kept {
-        if group.parent == nil, interruption == .compensate {
-          interrupted.insert(kept, at: 0)
+    change { $0.insert(late, into: &$1) }
+    for id in groups.open {
+      let group = try groups.close(id, isInterrupted: true)
+      if let kept = group.kept {
+        if interruption == .compensate {
+          interrupted.append(kept)
         } else {
-          try keep(kept, in: group.parent, isLost: group.isLost)
+          try keep(kept, isLost: group.isLost)
         }
       }
-      drop(group.rest)
+      drop(group)
     }
+    interrupted.sort { $0.id < $1.id }
   }
+
+  /// The limit that the history has from now on.
+  mutating func setLimit(_ limit: Int?) { change { $0.setLimit(limit, into: &$1) } }
 
   /// Executions that may have had an effect.
   var inDoubt: [Record] { executions.all.map { record(of: $0) } }

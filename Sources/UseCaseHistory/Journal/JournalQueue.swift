@@ -34,8 +34,6 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   /// Why something could not even be made into bytes. No attempt makes up for it.
   private var omission: HistoryJournalError?
 
-  mutating func `continue`(after last: UInt64) { self.last = last }
-
   /// Adds facts, and who waits until they are written. An intent and its waiter come together, so
   /// they are in one batch: if it fails, the waiter hears of it.
   mutating func put(_ new: some Sequence<HistoryFact>, _ waiter: Waiter? = nil) {
@@ -120,6 +118,9 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
 
 extension HistoryFact {
   fileprivate var isDiscard: Bool { if case .discarded = self { true } else { false } }
+
+  /// The execution that begins.
+  var execution: ID? { if case .began(let id, _, _) = self { id } else { nil } }
 
   /// The entry whose body begins.
   fileprivate var intent: ID? {

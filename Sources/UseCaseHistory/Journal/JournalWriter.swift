@@ -10,7 +10,7 @@ final class JournalWriter: Sendable {
   typealias Chore = @Sendable () -> [ID]
 
   let journal: any HistoryJournal
-  let kinds: [String: any JournalKind]
+  let kinds: [String: any JournaledUseCase]
   /// The approximate size, in a journal, of the executions that are alive.
   let live = Atomic(0)
 
@@ -29,10 +29,48 @@ final class JournalWriter: Sendable {
   /// Returns the facts of the whole history, nil while something runs.
   private let whole = Lock<(@Sendable () -> [HistoryFact]?)?>(nil)
 
-  init(_ journal: any HistoryJournal, _ kinds: [String: any JournalKind]) {
+  /// The journals of the histories that exist. Only an object can be told from another.
+  private static let inUse = Lock<Set<ObjectIdentifier>>([])
+  private let hasJournal = Atomic(false)
+  private let first = Atomic<UInt64>(0)
+
+  init(_ journal: any HistoryJournal, _ kinds: [String: any JournaledUseCase]) {
     (self.journal, self.kinds) = (journal, kinds)
     queue = Lock(JournalQueue())
   }
+
+  deinit { giveBack() }
+
+  /// Throws if the journal is that of another history.
+  func take() throws {
+    guard let object else { return }
+    guard Self.inUse.withLock({ $0.insert(object).inserted }) else {
+      throw HistoryJournalError(.inUse)
+    }
+    hasJournal.store(true, ordering: .relaxed)
+  }
+
+  /// Another history can have the journal from now on.
+  func giveBack() {
+    guard let object, hasJournal.exchange(false, ordering: .relaxed) else { return }
+    Self.inUse.withLock { _ = $0.remove(object) }
+  }
+
+  private var object: ObjectIdentifier? {
+    type(of: journal) is AnyClass ? ObjectIdentifier(journal as AnyObject) : nil
+  }
+
+  /// The ids of this launch are above this number. So the ids of a journal do not move those of
+  /// another one.
+  var firstNumber: UInt64 { first.load(ordering: .relaxed) }
+
+  /// The ids of earlier launches go up to this one. Call this before any operation is executed.
+  func begin(behind newest: ID) {
+    // No id that comes after has more than 63 bits.
+    first.store(min(newest.number, HistoryFact.firstNumberBeyond), ordering: .relaxed)
+  }
+
+  func nextID() -> ID { .next(above: firstNumber) }
 
   var error: HistoryJournalError? { queue.withLock { $0.error } }
 
@@ -44,13 +82,14 @@ final class JournalWriter: Sendable {
 // MARK: - Telling
 
 extension JournalWriter {
-  /// The journal that was read has this many facts.
-  func `continue`(after last: UInt64) { queue.withLock { $0.continue(after: last) } }
-
   /// Returns when the intent is written.
   ///
   /// - Throws: A ``HistoryJournalError`` if it is not.
   nonisolated(nonsending) func begin(_ intent: HistoryFact) async throws {
+    if let id = intent.execution, id.number >= HistoryFact.firstNumberBeyond {
+      throw HistoryJournalError(
+        .cannotWrite, cause: HistoryFact.Malformed("The ids of the journal are used up."))
+    }
     if let error = await written(CollectionOfOne(intent)) { throw error }
   }
 
@@ -124,13 +163,17 @@ extension JournalWriter {
     do {
       return try body()
     } catch {
-      _ = queue.withLock { $0.setOmission(HistoryJournalError(.cannotWrite, for: error)) }
+      omit(HistoryJournalError(.cannotWrite, for: error))
       return nil
     }
   }
 
-  private func note(_ error: any Error) {
-    _ = queue.withLock { $0.setFailure(HistoryJournalError(.cannotWrite, for: error)) }
+  private func omit(_ error: HistoryJournalError) {
+    _ = queue.withLock { $0.setOmission(error) }
+  }
+
+  private func note(_ error: HistoryJournalError) {
+    _ = queue.withLock { $0.setFailure(error) }
   }
 }
 
@@ -205,7 +248,9 @@ extension JournalWriter {
     do {
       try await rewrite(facts)
     } catch {
-      note(error)
+      let error = HistoryJournalError(.cannotWrite, for: error)
+      // The next launch will not find the records that are appended from now on.
+      if error.reason == .moved { omit(error) } else { note(error) }
       // The old one is still there. Try again when it is twice as long.
       sizes.withLock { $0.rest += $0.all }
     }

@@ -1,67 +1,111 @@
 /// The executions that have not ended, as far as a journal has been told.
 struct ReplayedExecutions {
   typealias ID = HistoryEntry.ID
+  typealias Malformed = HistoryFact.Malformed
 
   struct Execution {
     let id: ID
     let group: ID?
     var pair: HistoryPair
-    /// Whether an earlier launch has found it interrupted, and could not read it.
-    let isUnread: Bool
+    /// Whether an earlier launch has found it interrupted, and could not read or settle it.
+    let isLeftOver: Bool
     /// Whether it has an effect.
     var isAnswered = false
     /// The newest entry, as it is if this execution has merged into it.
     var combined: HistoryPair?
-    /// The history was cleared meanwhile.
-    var isLost = false
+    /// How often the history had been cleared when it began.
+    fileprivate let clears: Int
   }
 
-  private var executions: [ID: Execution] = [:]
+  private var running: [ID: Execution] = [:]
+  private var leftOver: [ID: Execution] = [:]
+  private var clears = 0
 
-  mutating func begin(
-    _ id: ID, in group: ID?, _ pair: HistoryPair, isUnread: Bool
-  ) throws {
-    guard executions[id] == nil else { throw HistoryFact.Malformed() }
-    executions[id] = Execution(id: id, group: group, pair: pair, isUnread: isUnread)
+  mutating func begin(_ id: ID, in group: ID?, _ pair: HistoryPair, isLeftOver: Bool) {
+    let execution = Execution(
+      id: id, group: group, pair: pair, isLeftOver: isLeftOver, clears: clears)
+    if isLeftOver { leftOver[id] = execution } else { running[id] = execution }
+  }
+
+  /// Returns the execution that runs.
+  func running(_ id: ID) throws -> Execution {
+    guard let execution = running[id] else { throw Malformed("No execution \(id) runs.") }
+    return execution
   }
 
   mutating func answer(_ id: ID, _ response: [UInt8]?, isMarked: Bool) throws {
-    guard let pair = executions[id]?.pair else { throw HistoryFact.Malformed() }
-    executions[id]?.pair = pair.answered(response, isMarked: isMarked)
-    executions[id]?.isAnswered = true
+    let execution = try running(id)
+    guard !execution.isAnswered else { throw Malformed("Execution \(id) has its response.") }
+    running[id]?.pair = execution.pair.answered(response, isMarked: isMarked)
+    running[id]?.isAnswered = true
   }
 
   mutating func combine(_ id: ID, _ pair: HistoryPair) throws {
-    guard executions[id] != nil else { throw HistoryFact.Malformed() }
-    executions[id]?.combined = pair
+    guard try running(id).isAnswered else { throw Malformed("Execution \(id) has no response.") }
+    running[id]?.combined = pair
   }
 
-  func isUnread(_ id: ID) -> Bool { executions[id]?.isUnread ?? false }
-
-  mutating func doubt(_ id: ID) { executions[id]?.pair.isInDoubt = true }
-
-  /// The execution had no effect, or is forgotten.
-  mutating func remove(_ id: ID) { executions[id] = nil }
+  /// The execution had no effect. Returns it, if it runs.
+  mutating func fail(_ id: ID) throws -> Execution? {
+    guard let execution = running[id] else { return nil }
+    guard !execution.isAnswered else { throw Malformed("Execution \(id) has its response.") }
+    running[id] = nil
+    return execution
+  }
 
   /// Returns an execution that has an effect, and ends.
   mutating func end(_ id: ID) throws -> Execution {
-    guard let execution = executions.removeValue(forKey: id), execution.isAnswered
-    else { throw HistoryFact.Malformed() }
+    let execution = try running(id)
+    guard execution.isAnswered else { throw Malformed("Execution \(id) has no response.") }
+    running[id] = nil
     return execution
   }
 
   /// The history is cleared.
   mutating func clear() {
-    executions = executions.filter { !$0.value.pair.isInDoubt && !$0.value.isUnread }
-    for id in executions.keys { executions[id]?.isLost = true }
+    leftOver = [:]
+    clears += 1
   }
 
-  /// At this launch no use case can say whether these had an effect, and the history was cleared
-  /// meanwhile: they leave.
-  mutating func removeLostInDoubt() {
-    executions = executions.filter { !$0.value.isLost || $0.value.isAnswered }
-  }
+  /// An execution that is in doubt is forgotten.
+  mutating func forget(_ id: ID) { leftOver[id] = nil }
+}
+
+// MARK: - The end
+
+extension ReplayedExecutions {
+  /// The executions that have to be settled, in the order asked for.
+  var unsettled: [Execution] { all.filter { !$0.isAnswered && !$0.pair.isInDoubt } }
 
   /// All of them, in the order asked for.
-  var all: [Execution] { executions.values.sorted { $0.id < $1.id } }
+  var all: [Execution] {
+    (Array(running.values) + leftOver.values).sorted { $0.id < $1.id }
+  }
+
+  /// Takes an answer about one of them. Returns whether the saved place is uncertain now.
+  mutating func settle(_ id: ID, _ answer: JournalAnswer) -> Bool {
+    let isLeftOver = leftOver[id] != nil
+    guard var execution = leftOver[id] ?? running[id] else { return false }
+    switch answer {
+    case .noEffect:
+      (leftOver[id], running[id]) = (nil, nil)
+      return false
+    case .effect(let response):
+      execution.pair = execution.pair.answered(response, isMarked: true)
+      execution.isAnswered = true
+    case .unknown: execution.pair.isInDoubt = true
+    case .unreadable: return !isLeftOver
+    }
+    if isLeftOver { leftOver[id] = execution } else { running[id] = execution }
+    return !execution.isAnswered
+  }
+
+  /// Removes and returns those that have an effect, in the order asked for. If no use case could say
+  /// whether one had an effect, and the history was cleared meanwhile, it leaves.
+  mutating func takeAnswered() -> [(execution: Execution, isLost: Bool)] {
+    let answered = all.filter(\.isAnswered).map { ($0, $0.clears < clears) }
+    leftOver = leftOver.filter { !$0.value.isAnswered }
+    running = running.filter { !$0.value.isAnswered && $0.value.clears == clears }
+    return answered
+  }
 }

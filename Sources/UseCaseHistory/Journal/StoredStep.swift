@@ -74,7 +74,11 @@ final class StoredStep: HistoryStep {
 
   var footprint: HistoryFootprint { (try? step.footprint) ?? .everything }
 
-  func wasObsolete(_ place: HistoryEntry.ID) { writer.put(.obsolete(id, place: place)) }
+  func wasObsolete() -> HistoryEntry.ID {
+    let place = writer.nextID()
+    writer.put(.obsolete(id, place: place))
+    return place
+  }
 
   func undo() async throws {
     try await move { try await $0.undo() }

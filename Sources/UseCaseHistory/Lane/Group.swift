@@ -3,22 +3,23 @@ import UseCaseInternals
 
 /// The body of a group, which runs on the lane, or in the body of another group.
 struct Group<Value: Sendable>: UseCase, DescribedUseCase {
-  let core: HistoryCore
+  let ledger: HistoryLedger
+  let lane: UseCaseQueue
   /// The number of a group in another. One on the lane is named by its operation.
   let nested: HistoryEntry.ID?
   /// The parts that are there already, of a group that the end of a process has interrupted.
-  var interrupted: HistoryLedger.Machine.Groups.Closed?
+  var interrupted: HistoryLedger.Machine.Groups.Opened?
   let body: @Sendable () async throws -> Value
 
-  var queue: UseCaseQueue { core.lane }
+  var queue: UseCaseQueue { lane }
 
   func title(for request: Any) -> String? { request as? String }
 
   func main(_ title: String) async throws -> Value {
-    let frame = core.frame { .group(nested ?? $0) }
-    let group = nested ?? frame.entrance.entry
+    let frame = ledger.frame { .group(nested ?? $0) }
+    let group = nested ?? frame.entry
     begin(title, frame)
-    let (result, parts) = await HistoryFrame.local.withValue(.inside(frame)) {
+    let (result, parts) = await HistoryFrame.local.withValue(frame) {
       let result: Result<Value, any Error>
       do { result = .success(try await body()) } catch { result = .failure(error) }
       return (result, await closed(group))
@@ -27,12 +28,12 @@ struct Group<Value: Sendable>: UseCase, DescribedUseCase {
     switch result {
     case .success(let value):
       end(parts, in: frame)
-      await core.ledger.journal?.flush()
+      await ledger.journal?.flush()
       return value
     case .failure(let error):
       let (residue, failure) = await rollBack(parts)
       end(parts, in: frame, rolledBack: residue)
-      await core.ledger.journal?.flush()
+      await ledger.journal?.flush()
       let cause = cause(of: error, in: parts)
       guard let failure else { throw cause }
       throw HistoryGroupError(cause: cause, undoFailure: failure, residue: parts.id)
@@ -40,27 +41,20 @@ struct Group<Value: Sendable>: UseCase, DescribedUseCase {
   }
 
   private func begin(_ title: String, _ frame: HistoryFrame) {
-    let bytes = core.ledger.journal?.bytes(of: title) ?? []
-    core.ledger.change { machine in
-      if let nested {
-        let parent = machine.groups.parent(of: nested)
-        machine.note(.opened(nested, in: parent, title: bytes))
-        return machine.groups.begin(nested)
-      }
-      let holder = frame.entrance.holder
-      guard let entrance = machine.enter(in: holder, leftIn: nil, spare: .next()) else {
-        preconditionFailure("No move holds the lane when a group begins.")
-      }
-      if interrupted != nil { return }
-      machine.note(.opened(entrance.entry, in: nil, title: bytes))
-      machine.groups.open(entrance.entry, title)
+    let bytes = ledger.journal?.bytes(of: title) ?? []
+    let (holder, isInterrupted) = (frame.holder, interrupted != nil)
+    let spare = ledger.nextID()
+    ledger.change { machine in
+      if let nested { return machine.enterNested(nested, writing: bytes) }
+      machine.enterGroup(
+        title, in: holder, spare: spare, isInterrupted: isInterrupted, writing: bytes)
     }
   }
 
   /// Returns the error without the residue of a group in this one. That residue was a part of this
   /// group, which has undone it, or names it in its own error.
   private func cause(
-    of error: any Error, in parts: HistoryLedger.Machine.Groups.Closed
+    of error: any Error, in parts: HistoryLedger.Machine.Groups.Opened
   ) -> any Error {
     guard let nested = error as? HistoryGroupError,
       parts.parts.contains(where: { $0.id == nested.residue })
@@ -68,43 +62,43 @@ struct Group<Value: Sendable>: UseCase, DescribedUseCase {
     return nested.cause
   }
 
-  private func closed(_ group: HistoryEntry.ID) async -> HistoryLedger.Machine.Groups.Closed {
+  private func closed(_ group: HistoryEntry.ID) async -> HistoryLedger.Machine.Groups.Opened {
     if let interrupted { return interrupted }
     while true {
-      if let parts = core.ledger.change({ $0.groups.close(group) }) { return parts }
+      if let parts = ledger.change({ $0.groups.close(group) }) { return parts }
       await withUnsafeContinuation { waiter in
-        core.ledger.change { $0.groups.wait(waiter, for: group) }?.resume()
+        ledger.change { $0.groups.wait(waiter, for: group) }?.resume()
       }
     }
   }
 
   private func end(
-    _ group: HistoryLedger.Machine.Groups.Closed, in frame: HistoryFrame,
+    _ group: HistoryLedger.Machine.Groups.Opened, in frame: HistoryFrame,
     rolledBack residue: HistoryResidue<any HistoryStep>? = nil
   ) {
-    let holder = frame.entrance.holder
-    var end = core.ledger.change {
-      $0.end(group, in: holder, rolledBack: residue, nobody: .next())
+    let (holder, nobody) = (frame.holder, ledger.nextID())
+    let kept = residue.map(\.kept) ?? group.record
+    let drops = ledger.change {
+      $0.end(group, as: kept, rolledBack: residue, in: holder, nobody: nobody)
     }
-    var drops: HistoryLedger.Machine.Drops = []
-    swap(&drops, &end.drops)
-    core.ledger.discard(drops, in: frame)
-    end.waiter?.resume()
+    ledger.discard(drops, in: frame)
+    guard let parent = group.parent else { return }
+    ledger.change { $0.groups.closePart(kept, in: parent) }?.resume()
   }
 
   /// Undoes the parts, and returns the rest of them. The parts are undone even if the body has
   /// thrown because it was cancelled, so this is done in a task of its own.
   private func rollBack(
-    _ group: HistoryLedger.Machine.Groups.Closed
+    _ group: HistoryLedger.Machine.Groups.Opened
   ) async -> (HistoryResidue<any HistoryStep>, (any Error)?) {
     guard let record = group.record else { return (HistoryResidue(), nil) }
     return await Task {
-      let frame = core.frame { _ in .body }
+      let frame = ledger.frame { _ in .answered }
       defer { frame.end() }
-      var plan = HistoryLedger.Machine.Plan(isRedo: false, .one(record))
+      var plan = HistoryLedger.Machine.Plan(isRedo: false, [record])
       var failure: (any Error)?
       do {
-        try await HistoryFrame.local.withValue(.inside(frame)) {
+        try await HistoryFrame.local.withValue(frame) {
           if let first = plan.nextStep() { try await plan.carryOut(from: first, in: frame) }
         }
       } catch {
@@ -113,5 +107,18 @@ struct Group<Value: Sendable>: UseCase, DescribedUseCase {
       }
       return (HistoryResidue(of: &plan), failure)
     }.value
+  }
+}
+
+extension HistoryLedger {
+  /// Returns a frame for the body of the operation that holds the lane, and for the entry that it
+  /// will be.
+  func frame(_ role: (HistoryEntry.ID) -> HistoryFrame.Role) -> HistoryFrame {
+    guard let operation = QueuePlace.operation else {
+      preconditionFailure("A body on the lane runs in an operation.")
+    }
+    let id = id(of: operation)
+    return HistoryFrame(
+      role(id), of: id, by: id, in: history, operation: operation, inside: .innermost)
   }
 }

@@ -1,152 +1,154 @@
-/// The undo stack as it will be when everything asked for has run.
+/// The entries in line, and the cursor among them, as they will be when everything asked for has
+/// run.
 ///
-/// The forecast lies over the pool. Of each stack it keeps the part that no waiting operation will
-/// touch, and above that it has a list of its own. So the forecast stays as it is while the pool
-/// comes to it step by step.
+/// The line is the applied entries of the pool, the undone ones from the next to redo, and then the
+/// new ones, each with a number. The forecast keeps ranges of these numbers, so its size does not
+/// depend on how many entries there are.
 struct HistoryForecast: Sendable {
   typealias ID = HistoryEntry.ID
 
-  /// The positions of the applied records that are kept, and of the undone ones.
-  private var applied: Range<Int>
-  private var undone: Range<Int>
-  /// The positions of kept applied records that are to be taken out of the middle.
-  private var taken: Set<Int> = []
-  private var newApplied = HistoryStack<ID>()
-  private var newUndone = HistoryStack<ID>()
-  /// How many are applied.
+  private var ranges: [Range<Int>]
+  private var new: [ID] = []
+  /// How many entries there are, and how many of them are applied, or evicted.
   private var count: Int
+  private var cursor: Int
+  private var evicted = 0
   private var isPartial: Bool
 
   /// Creates the forecast that holds when nothing waits.
   init<Step>(of pool: HistoryPool<Step>) {
-    (applied, undone) = (pool.stacks.applied.positions, pool.stacks.undone.positions)
-    (count, isPartial) = (pool.stacks.applied.count, pool.stacks.partial != nil)
+    (count, cursor) = (pool.applied.count + pool.undone.count, pool.applied.count)
+    ranges = [0..<count]
+    isPartial = pool.partial != nil
   }
 
-  /// How much it remembers.
-  var size: Int { newApplied.count + newUndone.count }
-
   func undoTarget<Step>(in pool: HistoryPool<Step>) -> ID? {
-    newApplied.last ?? newestKept(in: pool)?.id
+    cursor > evicted ? entry(at: cursor - 1, in: pool) : nil
   }
 
   func redoTarget<Step>(in pool: HistoryPool<Step>) -> ID? {
-    isPartial ? undoTarget(in: pool) : newUndone.last ?? nextKept(in: pool)?.id
+    if isPartial { return undoTarget(in: pool) }
+    return cursor < count ? entry(at: cursor, in: pool) : nil
   }
-
-  private func newestKept<Step>(in pool: HistoryPool<Step>) -> (position: Int, id: ID)? {
-    for position in applied.reversed() where !taken.contains(position) {
-      if let id = pool.stacks.applied[position]?.id { return (position, id) }
-    }
-    return nil
-  }
-
-  private func nextKept<Step>(in pool: HistoryPool<Step>) -> (position: Int, id: ID)? {
-    for position in undone.reversed() {
-      if let id = pool.stacks.undone[at: position]?.id { return (position, id) }
-    }
-    return nil
-  }
-
-  // MARK: Steps
 
   /// An execution will become this entry.
   mutating func record<Step>(_ entry: ID, in pool: HistoryPool<Step>) {
-    (undone, newUndone) = (0..<0, HistoryStack())
-    newApplied.append(entry)
+    while let last = ranges.last, count > cursor {
+      let kept = last.dropLast(count - cursor)
+      count -= last.count - kept.count
+      ranges[ranges.count - 1] = kept
+      if kept.isEmpty { ranges.removeLast() }
+    }
+    let number = pool.applied.count + pool.undone.count + new.count
+    new.append(entry)
+    if let last = ranges.last, last.upperBound == number {
+      ranges[ranges.count - 1] = last.lowerBound..<number + 1
+    } else {
+      ranges.append(number..<number + 1)
+    }
     count += 1
+    cursor += 1
     isPartial = false
-    if let limit = pool.limit {
-      while count > limit { evict(in: pool) }
-    }
-  }
-
-  private mutating func evict<Step>(in pool: HistoryPool<Step>) {
-    count -= 1
-    while let position = applied.first {
-      applied.removeFirst()
-      if taken.remove(position) == nil, pool.stacks.applied[position] != nil { return }
-    }
-    _ = newApplied.popFirst()
+    if let limit = pool.limit { evicted = max(evicted, cursor - limit) }
   }
 
   /// An undo, a redo or a move will run. Out of turn it will change nothing.
-  mutating func move<Step>(
-    by ask: HistoryAsk, isRunning: Bool, in pool: HistoryPool<Step>
+  mutating func run<Step>(
+    _ move: HistoryMove, for target: ID?, isRunning: Bool, in pool: HistoryPool<Step>
   ) {
-    switch ask {
-    case .recording: preconditionFailure("A recording is forecast by its entry.")
-    case .undo(let target):
+    switch move {
+    case .undo:
       guard let target, target == undoTarget(in: pool) else { return }
-      undo(in: pool)
-    case .redo(let target):
+      cursor -= 1
+    case .redo:
       guard let target, target == redoTarget(in: pool) else { return }
-      redo(in: pool)
-    case .move(nil): while count > 0 { undo(in: pool) }
-    case .move(let id?): move(to: id, isRunning: isRunning, in: pool)
-    case .undoEntry(let id): undo(id, in: pool)
+      if !isPartial { cursor += 1 }
+    case .move(nil): cursor = evicted
+    case .move(let id?):
+      // If the entry of a move that runs has left, the move still goes there.
+      guard let goal = index(of: id, in: pool) ?? (isRunning ? cursor - pool.heldCount - 1 : nil)
+      else { return }
+      cursor = goal + 1
+    case .undoEntry(let id):
+      guard let index = index(of: id, in: pool), index < cursor,
+        !isPartial || index == cursor - 1
+      else { return }
+      cursor -= 1
+      let number = take(at: index)
+      insert(number, at: cursor)
     }
-  }
-
-  private mutating func undo<Step>(in pool: HistoryPool<Step>) {
     isPartial = false
-    count -= 1
-    if let id = newApplied.popLast() { return newUndone.append(id) }
-    guard let (position, id) = newestKept(in: pool) else { return }
-    let end = applied.upperBound
-    applied = applied.lowerBound..<position
-    // Holes at the end go, too, and their positions are given out again.
-    applied =
-      applied.lowerBound..<(newestKept(in: pool).map { $0.position + 1 } ?? applied.lowerBound)
-    for above in applied.upperBound..<end { taken.remove(above) }
-    newUndone.append(id)
   }
+}
 
-  private mutating func redo<Step>(in pool: HistoryPool<Step>) {
-    if isPartial { return isPartial = false }
-    count += 1
-    if let id = newUndone.popLast() { return newApplied.append(id) }
-    guard let (position, id) = nextKept(in: pool) else { return }
-    undone = undone.lowerBound..<position
-    undone = undone.lowerBound..<(nextKept(in: pool).map { $0.position + 1 } ?? undone.lowerBound)
-    newApplied.append(id)
-  }
+// MARK: - The line
 
-  private mutating func move<Step>(to id: ID, isRunning: Bool, in pool: HistoryPool<Step>) {
-    if isApplied(id, in: pool) {
-      if id == undoTarget(in: pool) { isPartial = false }
-      while id != undoTarget(in: pool) { undo(in: pool) }
-    } else if isUndone(id, in: pool) {
-      isPartial = false
-      while id != undoTarget(in: pool) { redo(in: pool) }
-    } else if isRunning {
-      // The entry has left, and the move still goes there.
-      for _ in 0..<min(count, pool.heldCount) { undo(in: pool) }
+extension HistoryForecast {
+  private func entry<Step>(at index: Int, in pool: HistoryPool<Step>) -> ID {
+    var start = count
+    for range in ranges.reversed() {
+      start -= range.count
+      if index >= start { return entry(numbered: range.lowerBound + index - start, in: pool) }
     }
+    preconditionFailure("There is no entry at \(index) in \(self).")
   }
 
-  /// Takes an entry out of the middle, on the assumption that it will not be blocked.
-  private mutating func undo<Step>(_ id: ID, in pool: HistoryPool<Step>) {
-    if id == undoTarget(in: pool) { return undo(in: pool) }
-    guard !isPartial, isApplied(id, in: pool) else { return }
-    count -= 1
-    newUndone.append(id)
-    if let position = newApplied.positions.first(where: { newApplied[at: $0] == id }) {
-      _ = newApplied.take(at: position)
-    } else if case .applied(let position) = pool.stacks.spot(of: id) {
-      taken.insert(position)
+  private func entry<Step>(numbered number: Int, in pool: HistoryPool<Step>) -> ID {
+    let (applied, undone) = (pool.applied.count, pool.undone.count)
+    if number < applied { return pool.applied[number].id }
+    if number < applied + undone { return pool.undone[undone - 1 - (number - applied)].id }
+    return new[number - applied - undone]
+  }
+
+  /// Returns the index of an entry that will be there.
+  private func index<Step>(of id: ID, in pool: HistoryPool<Step>) -> Int? {
+    let (applied, undone) = (pool.applied.count, pool.undone.count)
+    let number: Int
+    if let index = new.lastIndex(of: id) {
+      number = applied + undone + index
+    } else {
+      switch pool.spot(of: id) {
+      case .applied(let position): number = position
+      case .undone(let position): number = applied + undone - 1 - position
+      case nil: return nil
+      }
     }
+    var start = 0
+    for range in ranges {
+      if range.contains(number) {
+        let index = start + number - range.lowerBound
+        return index < evicted ? nil : index
+      }
+      start += range.count
+    }
+    return nil
   }
 
-  private func isApplied<Step>(_ id: ID, in pool: HistoryPool<Step>) -> Bool {
-    if newApplied.positions.contains(where: { newApplied[at: $0] == id }) { return true }
-    guard case .applied(let position) = pool.stacks.spot(of: id) else { return false }
-    return applied.contains(position) && !taken.contains(position)
+  /// Takes an entry out, and returns its number.
+  private mutating func take(at index: Int) -> Int {
+    split(at: index + 1)
+    let range = split(at: index)
+    return ranges.remove(at: range).lowerBound
   }
 
-  private func isUndone<Step>(_ id: ID, in pool: HistoryPool<Step>) -> Bool {
-    if newUndone.elements.contains(id) { return true }
-    guard case .undone(let position) = pool.stacks.spot(of: id) else { return false }
-    return undone.contains(position)
+  private mutating func insert(_ number: Int, at index: Int) {
+    ranges.insert(number..<number + 1, at: split(at: index))
+  }
+
+  /// Lets a range begin at the index. Returns which range that is.
+  @discardableResult
+  private mutating func split(at index: Int) -> Int {
+    var start = 0
+    for (position, range) in ranges.enumerated() {
+      if start == index { return position }
+      let middle = range.lowerBound + index - start
+      if middle < range.upperBound {
+        ranges.replaceSubrange(
+          position...position, with: [range.lowerBound..<middle, middle..<range.upperBound])
+        return position + 1
+      }
+      start += range.count
+    }
+    return ranges.count
   }
 }

@@ -7,24 +7,22 @@ final class HistoryFrame: Sendable {
   typealias ID = HistoryEntry.ID
 
   enum Role {
-    /// A recorded body that becomes an entry, an undo or a redo, or a body called in one of them.
+    /// A recorded body that becomes an entry.
     case body
     /// A body that becomes a part of this group.
     case part(of: ID)
+    /// An undo or a redo, or a body called in one of them or in another body, which answers for it.
+    case answered
     case group(ID)
   }
 
-  /// An enum of its own, because an `Optional` is copied by way of its metadata.
-  enum Place: Sendable {
-    case nowhere
-    case inside(HistoryFrame)
-  }
-
-  static let local = TaskLocal(wrappedValue: Place.nowhere)
+  static let local = TaskLocal<HistoryFrame?>(wrappedValue: nil)
 
   let role: Role
-  /// The entry, and the operation that makes it.
-  let entrance: HistoryLane.Entrance
+  /// The entry that the body becomes, or that is undone or redone.
+  let entry: ID
+  /// The operation that has the lane for it.
+  let holder: ID
   /// The innermost operation around the code that made the frame.
   let operation: UseCaseOperationID?
   /// Only named, not kept: a task that was made in here may live longer than the history.
@@ -34,22 +32,15 @@ final class HistoryFrame: Sendable {
   private let isOver = Atomic(false)
 
   init(
-    _ role: Role, _ entrance: HistoryLane.Entrance, of history: ID,
-    in operation: UseCaseOperationID?, inside here: HistoryFrame?
+    _ role: Role, of entry: ID, by holder: ID, in history: ID, operation: UseCaseOperationID?,
+    inside here: HistoryFrame?
   ) {
     self.role = role
-    self.entrance = entrance
+    self.entry = entry
+    self.holder = holder
     self.operation = operation
     self.history = history
     outer = here?.running { _ in true }
-  }
-
-  /// Creates the frame of a move, for an entry that it undoes or redoes. A move is executed outside
-  /// of all frames.
-  convenience init(of move: ID, for entry: ID, of history: ID) {
-    self.init(
-      .body, HistoryLane.Entrance(holder: move, entry: entry), of: history,
-      in: UseCaseOperationID(number: move.number), inside: nil)
   }
 
   /// The group of which the body becomes a part.
@@ -60,18 +51,11 @@ final class HistoryFrame: Sendable {
   /// Returns a frame in this one for the undo or redo of another entry.
   func frame(of entry: ID) -> HistoryFrame {
     HistoryFrame(
-      .body, HistoryLane.Entrance(holder: entrance.holder, entry: entry), of: history,
-      in: operation,
-      inside: self)
+      .answered, of: entry, by: holder, in: history, operation: operation, inside: self)
   }
 
   /// The innermost frame, whether code runs in it or not.
-  static var innermost: HistoryFrame? {
-    switch local.get() {
-    case .nowhere: nil
-    case .inside(let frame): frame
-    }
-  }
+  static var innermost: HistoryFrame? { local.get() }
 
   /// The innermost frame in which code runs.
   static var current: HistoryFrame? { innermost?.running { _ in true } }
@@ -91,8 +75,30 @@ final class HistoryFrame: Sendable {
   /// Runs `body` in no frame. The caller may run in a frame, `here`, although it has lost the lane.
   /// The handlers of the operation that it executes must not inherit that frame.
   static func leave<Value>(_ here: HistoryFrame?, _ body: () -> Value) -> Value {
-    here == nil ? body() : local.withValue(.nowhere, operation: body)
+    here == nil ? body() : local.withValue(nil, operation: body)
   }
 
   func end() { isOver.store(true, ordering: .relaxed) }
+}
+
+extension HistoryEntry.ID {
+  /// The identity of the entry whose `main`, `undo`, `redo` or `settle` runs here, `nil` elsewhere.
+  ///
+  /// The identity doesn't change as long as the entry exists. Derive an idempotency key from it, so
+  /// that a server can tell a repeated attempt from a new request. An entry can be undone and
+  /// redone several times, so append the action and a *round* to the key, such as "undo 1". The
+  /// round is a number that grows with each redo: let `main` return round 1 in its response, and
+  /// let `redo` return a response with the next round. A repeated attempt then has the same round,
+  /// and so the same key. Append a name of the journal, too, a new one for each new journal,
+  /// because entries in another journal can have the same identities.
+  ///
+  /// A part of a group has its own identity. An execution has its own identity until it is merged
+  /// into another entry.
+  public static var current: HistoryEntry.ID? {
+    guard let frame = HistoryFrame.current else { return nil }
+    return switch frame.role {
+    case .body, .part, .answered: frame.entry
+    case .group: nil
+    }
+  }
 }

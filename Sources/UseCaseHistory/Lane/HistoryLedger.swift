@@ -15,9 +15,6 @@ final class HistoryLedger: Sendable {
   private let machine: Lock<Machine>
   private let changes = ChangeSignal()
   private let elapsed: @Sendable () -> Duration
-  // The types of the moves, looked up once: each look-up of a generic type's metadata is costly.
-  private let entryMove: any Any.Type = HistoryEntry?.useCaseType
-  private let entriesMove: any Any.Type = [HistoryEntry].useCaseType
   /// Writes the facts of the machine. Nil in a history that ends with its process.
   let journal: JournalWriter?
 
@@ -63,7 +60,7 @@ final class HistoryLedger: Sendable {
   func discard(_ drops: consuming Machine.Drops, in frame: HistoryFrame) {
     if drops.isEmpty { return }
     if let journal { return journal.discard(drops) }
-    HistoryFrame.local.withValue(.inside(frame)) {
+    HistoryFrame.local.withValue(frame) {
       // Handed over, because a copy of the drops is a copy of every entry.
       let all = drops
       drops = []
@@ -72,11 +69,28 @@ final class HistoryLedger: Sendable {
   }
 }
 
+// MARK: - Ids
+
+extension HistoryLedger {
+  /// The ids that earlier launches have used go up to this number.
+  private var firstNumber: UInt64 { journal?.firstNumber ?? 0 }
+
+  func id(of operation: UseCaseOperationID) -> HistoryEntry.ID {
+    HistoryEntry.ID(operation, above: firstNumber)
+  }
+
+  func operation(of id: HistoryEntry.ID) -> UseCaseOperationID {
+    UseCaseOperationID(number: id.number - firstNumber)
+  }
+
+  func nextID() -> HistoryEntry.ID { .next(above: firstNumber) }
+}
+
 // MARK: - The lane
 
 extension HistoryLedger: QueueKeeper {
   func admitted(_ operation: any AdmittedOperation) {
-    let id = HistoryEntry.ID(operation.id)
+    let id = id(of: operation.id)
     if let move = move(of: operation) {
       machine.withLock { $0.admit(id, move) }
     } else {
@@ -89,13 +103,13 @@ extension HistoryLedger: QueueKeeper {
   private func move(of operation: any AdmittedOperation) -> HistoryMove? {
     // A client may record a use case with the same types of request and response.
     let type = operation.useCaseType
-    if type == entryMove { return request(of: operation, answering: HistoryEntry?.self) }
-    if type == entriesMove { return request(of: operation, answering: [HistoryEntry].self) }
+    if type == Self.entryMove { return request(of: operation, answering: HistoryEntry?.self) }
+    if type == Self.entriesMove { return request(of: operation, answering: [HistoryEntry].self) }
     return nil
   }
 
   @inline(__always)
-  private func request<Answer: MoveAnswer>(
+  private func request<Answer: Sendable>(
     of operation: any AdmittedOperation, answering: Answer.Type
   ) -> HistoryMove {
     // The use case is a `Move<Answer>`, which only the history executes, and an operation has the
@@ -103,9 +117,9 @@ extension HistoryLedger: QueueKeeper {
     unsafeDowncast(operation, to: UseCaseOperation<HistoryMove, Answer>.self).request
   }
 
-  func started(_ id: UseCaseOperationID) { machine.withLock { $0.start(HistoryEntry.ID(id)) } }
+  func started(_ id: UseCaseOperationID) { machine.withLock { $0.start(self.id(of: id)) } }
 
-  func left(_ id: UseCaseOperationID) { machine.withLock { $0.leave(HistoryEntry.ID(id)) } }
+  func left(_ id: UseCaseOperationID) { machine.withLock { $0.leave(self.id(of: id)) } }
 
   func unlocked() { changes.poke() }
 }
@@ -115,13 +129,10 @@ extension HistoryLedger: QueueKeeper {
 extension HistoryLedger {
   var state: HistoryState {
     while true {
-      let snapshot = machine.withLock { machine in
-        machine.lookAhead()
-        return machine.snapshot
-      }
-      var state = snapshot.state
-      state.undoTitle = snapshot.undo?.title
-      state.redoTitle = snapshot.redo?.title
+      let (snapshot, undo, redo) = machine.withLock { $0.snapshot() }
+      var state = snapshot
+      state.undoTitle = undo?.title
+      state.redoTitle = redo?.title
       // An execution lets go of its title when it ends. By then the history is another.
       if state.canUndo == (state.undoTitle != nil) { return state }
       if read({ $0.version }) == state.version { return state }
@@ -129,40 +140,42 @@ extension HistoryLedger {
   }
 
   var entries: [HistoryEntry] {
-    let (stacks, inDoubt) = read { ($0.noted.pool.stacks, $0.noted.inDoubt) }
-    var entries = stacks.applied.records.elements.map { $0.entry(applied: $0.size) }
-    if let partial = stacks.partial, let newest = stacks.applied.last {
+    let (pool, inDoubt) = read { ($0.pool, $0.inDoubt) }
+    var entries = pool.applied.records.map { $0.entry(applied: $0.size) }
+    if let partial = pool.partial, let newest = pool.applied.last {
       entries[entries.count - 1] = newest.entry(applied: partial)
     }
     for record in inDoubt {
-      let place = entries.lastIndex { $0.id < record.id }.map { $0 + 1 } ?? 0
-      entries.insert(record.entry(applied: 1), at: place)
+      let index = entries.lastIndex { $0.id < record.id }.map { $0 + 1 } ?? 0
+      entries.insert(record.entry(applied: 1), at: index)
     }
-    return entries + stacks.undone.elements.reversed().map { $0.entry(applied: 0) }
+    return entries + pool.undone.records.reversed().map { $0.entry(applied: 0) }
   }
 
   func entry(of execution: HistoryEntry.ID) -> HistoryEntry? {
-    read { $0.noted.pool.stacks.entry(of: execution) }.map { $0.record.entry(applied: $0.applied) }
+    read { $0.pool.entry(of: execution) }.map { $0.record.entry(applied: $0.applied) }
   }
 
   func step(of entry: HistoryEntry.ID) -> (any HistoryStep)? {
-    let step = read { $0.noted.pool.stacks.recordOrPart(entry) }?.content.step
+    let step = read { $0.pool.recordOrPart(entry) }?.content.step
     return (step as? StoredStep).map { try? $0.step } ?? step
   }
 
   func blockers(of entry: HistoryEntry.ID) -> [HistoryEntry.ID] {
-    guard let rivals = read({ $0.noted.pool.stacks.rivals(of: entry) }) else { return [] }
-    return rivals.certain + rivals.record.blockers(among: rivals.possible)
+    switch read({ $0.pool.rivals(of: entry) }) {
+    case .halfUndone(let newest): [newest]
+    case .possible(let rivals, let record): record.blockers(among: rivals)
+    case nil: []
+    }
   }
 
   func states() -> AsyncStream<HistoryState> { changes.values { [weak self] in self?.state } }
 }
 
-extension HistorySnapshot<any HistoryStep>.Label {
+extension HistoryLedger.Machine.Label {
   fileprivate var title: String? {
     switch self {
-    case .step(let step): step.title
-    case .group(let title): title
+    case .record(let record): record.title
     case .pending(let operation): (operation as? any AdmittedOperation)?.title
     }
   }
@@ -174,8 +187,8 @@ extension HistoryLedger {
   /// The whole history, nil while something runs or waits to be written.
   var whole: HistoryFact.Whole? {
     machine.withLock { machine in
-      guard let noted = machine.whole, let last = journal?.lastIfQuiet else { return nil }
-      return HistoryFact.Whole(pool: noted.pool, inDoubt: noted.inDoubt, last: last)
+      guard !machine.isRunning, let last = journal?.lastIfQuiet else { return nil }
+      return HistoryFact.Whole(pool: machine.pool, inDoubt: machine.inDoubt, last: last)
     }
   }
 
@@ -185,7 +198,7 @@ extension HistoryLedger {
     // Weakly, both ways: the ledger has the journal.
     journal.rewriteWhenTooLong { [weak self, weak journal] in
       guard let journal else { return nil }
-      return self?.whole?.facts { journal.bytes(of: $0) }
+      return self?.whole?.facts(newest: journal.nextID()) { journal.bytes(of: $0) }
     }
   }
 }
@@ -196,34 +209,30 @@ extension HistoryLedger {
   /// The body of a recorded use case has ended, with a response if there is a step.
   func leave(_ frame: HistoryFrame, with step: (any HistoryStep)?) {
     frame.end()
-    let entrance = frame.entrance
+    let (entry, holder) = (frame.entry, frame.holder)
+    let record = step.map { Machine.Record(id: entry, content: .init($0)) }
     switch frame.role {
     case .body:
-      if let step { return record(step, in: frame) }
-      discard(change { $0.fail(entrance) }, in: frame)
-    case .part(let group):
-      let part = step.map { Machine.Record(id: entrance.entry, content: .init($0)) }
-      change { machine in
-        machine.note(part == nil ? .failed(entrance.entry) : .ended(entrance.entry, .part))
-        return machine.groups.closePart(part, in: group)
-      }?.resume()
-    case .group: preconditionFailure("A group ends by itself.")
+      guard let step, let record else {
+        return discard(change { $0.fail(entry, by: holder) }, in: frame)
+      }
+      discard(self.record(record, step, by: holder), in: frame)
+    case .part(let group): change { $0.endPart(entry, record, in: group) }?.resume()
+    case .answered, .group: preconditionFailure("\(entry) ends as a body, and is \(frame.role).")
     }
   }
 
-  private func record(_ step: any HistoryStep, in frame: HistoryFrame) {
-    let (now, entrance) = (elapsed(), frame.entrance)
-    let marks = step.footprint.marks
+  private func record(
+    _ record: Machine.Record, _ step: any HistoryStep, by holder: HistoryEntry.ID
+  ) -> Machine.Drops {
+    let now = elapsed()
     guard let (earlier, ticket) = machine.withLock({ $0.mergeCandidate(at: now) }) else {
-      return discard(
-        change { $0.record(.init(step, marks: marks), entrance, at: now) }, in: frame)
+      return change { $0.record(record, by: holder, at: now) }
     }
     let merging = earlier.merging(step).map(Machine.Record.Content.init)
-    let drops = change {
-      $0.record(.init(step, marks: marks), entrance, merging, ticket, at: now)
-    }
+    let drops = change { $0.record(record, by: holder, merging, ticket, at: now) }
     // The last reference to a step must not be released under the lock.
     withExtendedLifetime(earlier) {}
-    discard(drops, in: frame)
+    return drops
   }
 }

@@ -1,6 +1,7 @@
 /// Decides which executions are recorded, where the cursor is, and which entry an undo is for.
 ///
-/// The machine consists of smaller ones: the pool, the lane and the groups. The owner acts once the
+/// The machine consists of the line of operations on the lane, the pool of entries, the groups that
+/// are open, and the notes for a journal. Each event is one of its methods. The owner acts once the
 /// lock is released, and discards the drops that a method returns. `Step` is an execution that can
 /// be undone, `Waiter` a group that waits for its parts.
 struct HistoryMachine<Step: Sendable, Waiter: Sendable>: Sendable {
@@ -10,12 +11,20 @@ struct HistoryMachine<Step: Sendable, Waiter: Sendable>: Sendable {
   typealias Drops = [HistoryDrop<Step>]
   typealias Groups = OpenGroups<Step, Waiter>
 
-  private(set) var noted: NotedPool<Step>
-  private var lane = HistoryLane()
+  private var line = HistoryLine()
+  private(set) var pool: HistoryPool<Step>
   var groups = Groups()
+  /// The changes that the journal does not have yet. Nil without a journal.
+  private var facts: [HistoryFact]?
+  /// Executions that may have had an effect.
+  private(set) var inDoubt: [Record] = []
+  private var window: MergeWindow
+  /// Grows with each change that is not the result of an operation on the lane.
+  private var changes: UInt64 = 0
 
   init(limit: Int?, mergeWindow: Duration) {
-    noted = NotedPool(limit: limit, mergeWindow: mergeWindow)
+    pool = HistoryPool(limit: limit)
+    window = MergeWindow(length: mergeWindow)
   }
 }
 
@@ -23,37 +32,53 @@ struct HistoryMachine<Step: Sendable, Waiter: Sendable>: Sendable {
 
 extension HistoryMachine {
   /// Takes over a restored history. From now on the machine notes its changes.
-  mutating func open(_ pool: HistoryPool<Step>, inDoubt: [Record]) {
-    noted.open(pool, inDoubt: inDoubt)
+  mutating func restore(_ pool: HistoryPool<Step>, inDoubt: [Record]) {
+    (self.pool, self.inDoubt) = (pool, inDoubt)
+    facts = []
+    changes += 1
   }
 
-  mutating func note(_ fact: @autoclosure () -> HistoryFact) { noted.note(fact()) }
+  /// Whether something has the lane that may change the history.
+  var isRunning: Bool { line.isRunning }
 
-  mutating func takeFacts() -> [HistoryFact]? { noted.takeFacts() }
+  mutating func note(_ fact: @autoclosure () -> HistoryFact) {
+    if facts != nil { facts?.append(fact()) }
+  }
 
-  /// The whole history, nil while something holds the lane that may change it.
-  var whole: NotedPool<Step>? { lane.isRunning ? nil : noted }
+  /// Returns the facts since the last call, nil if there are none.
+  mutating func takeFacts() -> [HistoryFact]? {
+    guard let noted = facts, !noted.isEmpty else { return nil }
+    facts = []
+    return noted
+  }
 }
 
 // MARK: - The lane
 
 extension HistoryMachine {
-  mutating func admit(_ id: ID, _ operation: HistoryLane.Operation?) {
-    lane.admit(id, operation, in: noted.pool)
+  /// An execution or a group is admitted.
+  mutating func admit(_ id: ID, _ operation: HistoryLine.Operation?) {
+    line.admit(id, nil, operation, in: pool)
   }
 
-  mutating func admit(_ id: ID, _ move: HistoryMove) { lane.admit(id, move, in: noted.pool) }
+  mutating func admit(_ id: ID, _ move: HistoryMove) { line.admit(id, move, in: pool) }
 
-  mutating func start(_ id: ID) { lane.start(id, isSaved: noted.pool.isSaved) }
+  mutating func start(_ id: ID) { line.start(id, isSaved: pool.isSaved) }
 
-  mutating func leave(_ id: ID) { lane.leave(id) }
+  mutating func leave(_ id: ID) { line.leave(id) }
 
-  /// The undo, redo or move that holds the lane.
-  var runningMove: ID? { lane.runsMove ? lane.holder : nil }
+  enum Entry: Sendable {
+    /// The body is recorded when it leaves, as this entry, by the operation that has the lane.
+    case recording(ID, by: ID)
+    /// The body only runs, because this move has the lane.
+    case moving(ID)
+  }
 
-  /// A recorded body begins. Nil while entries move.
-  mutating func enter(in operation: ID, leftIn left: ID?, spare: ID) -> HistoryLane.Entrance? {
-    lane.enter(in: operation, leftIn: left, spare: spare)
+  /// A recorded body begins.
+  mutating func enter(in operation: ID, leftIn left: ID?, spare: ID) -> Entry {
+    if let move = line.runningMove { return .moving(move) }
+    let entry = line.enter(in: operation, leftIn: left, spare: spare)
+    return .recording(entry, by: line.ask.id)
   }
 }
 
@@ -62,227 +87,300 @@ extension HistoryMachine {
 extension HistoryMachine {
   /// The step with which an execution that is recorded at `now` may merge. Ask the step outside of
   /// the lock, and give its answer to `record`, with the ticket.
-  func mergeCandidate(at now: Duration) -> (step: Step, ticket: MergeWindow.Ticket)? {
-    lane.losesResults ? nil : noted.mergeCandidate(at: now)
+  func mergeCandidate(at now: Duration) -> (step: Step, ticket: Int)? {
+    guard !line.losesResults, let ticket = window.ticket(at: now), let step = pool.newestStep
+    else { return nil }
+    return (step, ticket)
   }
 
-  mutating func breakMerging() { noted.breakMerging() }
+  /// Keeps the next execution from merging.
+  mutating func breakMerging() { window.close() }
 
   /// A body has returned a response.
   mutating func record(
-    _ content: consuming Record.Content, _ entrance: HistoryLane.Entrance,
-    _ merging: HistoryMerging<Record.Content> = .separate,
-    _ ticket: MergeWindow.Ticket? = nil, at now: Duration
+    _ record: consuming Record, by holder: ID,
+    _ merging: HistoryMerging<Record.Content> = .separate, _ ticket: Int? = nil, at now: Duration
   ) -> Drops {
-    let record = Record(id: entrance.entry, content: content)
     var drops: Drops = []
-    endBody(in: entrance.holder, into: &drops)
-    if lane.losesResults {
-      noted.lose(record, into: &drops)
-      finish(as: nil)
-    } else {
-      let wasPartial = noted.pool.stacks.partial != nil
-      let entry = noted.record(record, merging, ticket, at: now, into: &drops)
-      finish(as: entry, isForecast: entry == entrance.entry && !wasPartial)
+    exit(holder, into: &drops)
+    let id = record.id
+    if line.losesResults {
+      window.close()
+      note(.ended(id, .lost))
+      pool.lose(record, into: &drops)
+      line.settle()
+      return drops
+    }
+    switch window.isValid(ticket) ? merging : .separate {
+    case .separate:
+      note(.ended(id, .recorded))
+      pool.record(record, into: &drops)
+      window.open(at: now)
+      line.settle(as: id)
+    case .merged(let merged):
+      note(.ended(id, .merged))
+      pool.merge(into: merged, record, into: &drops)
+      window.open(at: now)
+      line.settle(as: pool.undoID)
+    case .annul:
+      note(.ended(id, .annulled))
+      pool.annul(record, into: &drops)
+      window.close()
+      line.settle()
     }
     return drops
   }
 
   /// A body has thrown.
-  mutating func fail(_ entrance: HistoryLane.Entrance) -> Drops {
-    noted.fail(entrance.entry)
+  mutating func fail(_ entry: ID, by holder: ID) -> Drops {
+    window.close()
+    note(.failed(entry))
     var drops: Drops = []
-    endBody(in: entrance.holder, into: &drops)
-    finish(as: nil)
+    exit(holder, into: &drops)
+    line.settle()
     return drops
   }
 
   /// A body is over, and a `clear` from inside takes effect.
-  private mutating func endBody(in holder: ID, into drops: inout Drops) {
-    if lane.endBody(in: holder) { noted.clear(into: &drops) }
-  }
-
-  /// The running operation has become this entry, or none. An entry that is forecast lies where the
-  /// lane expects it: a half undone group that stands above a hole comes to another position.
-  private mutating func finish(as entry: ID?, isForecast: Bool = false) {
-    if let entry { lane.become(entry) }
-    lane.finish(asForecast: isForecast)
+  private mutating func exit(_ holder: ID, into drops: inout Drops) {
+    if line.exit(holder) { dropAll(into: &drops) }
   }
 }
 
 // MARK: - Groups
 
 extension HistoryMachine {
-  struct GroupEnd: Sendable {
-    var drops: Drops = []
-    /// The parent waits no longer.
-    var waiter: Waiter?
+  /// The body of a group on the lane begins. One that the end of a process has interrupted is noted
+  /// already, and has its parts.
+  mutating func enterGroup(
+    _ title: String, in holder: ID, spare: ID, isInterrupted: Bool, writing bytes: [UInt8]
+  ) {
+    let entry = line.enter(in: holder, leftIn: nil, spare: spare)
+    if isInterrupted { return }
+    note(.opened(entry, in: nil, title: bytes))
+    groups.open(entry, title)
   }
 
-  /// The group is over. If it was rolled back, undos that wait for it are for `nobody`, an entry
-  /// that never comes to be.
+  /// The body of a group in another begins.
+  mutating func enterNested(_ group: ID, writing bytes: [UInt8]) {
+    let parent = groups.parent(of: group)
+    note(.opened(group, in: parent, title: bytes))
+    groups.enter(group)
+  }
+
+  /// A body in a group is over. After the last part, this returns the waiter.
+  mutating func endPart(_ id: ID, _ part: Record?, in group: ID) -> Waiter? {
+    note(part == nil ? .failed(id) : .ended(id, .part))
+    return groups.closePart(part, in: group)
+  }
+
+  /// The group is over, and `kept` is left of it. If it was rolled back, undos that wait for it are
+  /// for `nobody`, an entry that never comes to be.
   mutating func end(
-    _ group: Groups.Closed, in holder: ID, rolledBack residue: HistoryResidue<Step>? = nil,
-    nobody: ID
-  ) -> GroupEnd {
-    let kept = residue.map(\.kept) ?? group.record
-    var end = GroupEnd()
-    if let parent = group.parent {
-      note(.closed(group.id, isLost: false))
-      end.waiter = groups.closePart(kept, in: parent)
+    _ group: Groups.Opened, as kept: Record?, rolledBack residue: HistoryResidue<Step>? = nil,
+    in holder: ID, nobody: ID
+  ) -> Drops {
+    var drops: Drops = []
+    if group.parent == nil {
+      exit(holder, into: &drops)
+      let isLost = line.losesResults
+      window.close()
+      note(.closed(group.id, isLost: isLost))
+      switch kept {
+      case let kept? where isLost: pool.lose(kept, into: &drops)
+      case let kept?: pool.record(kept, into: &drops)
+      case nil: break
+      }
+      line.settle(as: kept == nil ? nil : residue != nil ? nobody : isLost ? nil : group.id)
     } else {
-      endBody(in: holder, into: &end.drops)
-      let wasPartial = noted.pool.stacks.partial != nil
-      let entry = noted.close(
-        group.id, as: kept, isLost: lane.losesResults, into: &end.drops)
-      finish(
-        as: residue != nil && kept != nil ? nobody : entry,
-        isForecast: residue == nil && entry != nil && !wasPartial)
+      note(.closed(group.id, isLost: false))
     }
-    if let undone = residue?.undone { end.drops.insert(HistoryDrop(undone, .truncated), at: 0) }
-    for part in residue?.obsolete ?? [] { noted.lose(obsolete: part, into: &end.drops) }
-    return end
+    if let undone = residue?.undone { drops.insert(HistoryDrop(undone, .truncated), at: 0) }
+    for part in residue?.obsolete ?? [] { pool.lose(part, .obsolete, into: &drops) }
+    return drops
   }
 }
 
 // MARK: - Undo and redo
 
 extension HistoryMachine {
-  enum Beginning: ~Copyable, Sendable {
+  enum MoveAction: ~Copyable, Sendable {
     case nothing
     case refuse(HistoryError)
     /// Look outside of the lock whether one of these overlaps the record. If none does, begin
     /// again, and name them.
     case compare(Record, to: [Record])
-    case go(Plan)
+    /// This move begins.
+    case go(ID, Plan)
   }
-
-  /// The move that holds the lane.
-  var holder: ID { lane.holder }
 
   /// The turn of the undo, redo or move has come. The records `apart` have been compared.
-  mutating func begin(apart: Set<ID> = []) -> Beginning {
-    let distance: Int
-    switch lane.ask {
-    case .recording: preconditionFailure("A move does what it was admitted for.")
-    case .undo(nil), .redo(nil): distance = 0
-    case .undo(let target):
-      guard target == noted.pool.stacks.undoID else { return refuse(.outOfTurn) }
-      distance = -1
-    case .redo(let target):
-      guard target == noted.pool.stacks.redoID else { return refuse(.outOfTurn) }
-      distance = 1
-    case .move(nil): distance = -noted.pool.stacks.applied.count
+  mutating func begin(apart: Set<ID> = []) -> MoveAction {
+    let ask = line.ask
+    switch ask.move {
+    case nil: preconditionFailure("\(ask.id) moves, and was admitted as an execution.")
+    case .undo:
+      guard let target = ask.target else { return nothing() }
+      return target == pool.undoID ? go(by: -1) : refuse(.outOfTurn)
+    case .redo:
+      guard let target = ask.target else { return nothing() }
+      return target == pool.redoID ? go(by: 1) : refuse(.outOfTurn)
+    case .move(nil): return go(by: -pool.applied.count)
     case .move(let id?):
-      guard let way = noted.pool.stacks.distance(to: id) else { return refuse(.unknownEntry(id)) }
-      distance = way
-    case .undoEntry(let id): return begin(undoing: id, apart: apart)
+      guard let distance = pool.distance(to: id) else { return refuse(.unknownEntry(id)) }
+      return go(by: distance)
+    case .undoEntry(let id):
+      switch pool.rivals(of: id) {
+      case .halfUndone(let entry): return refuse(.blocked(by: [entry]))
+      case .possible(let rivals, let record):
+        let rivals = rivals.filter { !apart.contains($0.id) }
+        return rivals.isEmpty ? undo(id) : .compare(record, to: rivals)
+      case nil: return pool.spot(of: id) == nil ? refuse(.unknownEntry(id)) : nothing()
+      }
     }
-    return distance == 0 ? nothing() : .go(noted.begin(by: distance))
   }
 
-  private mutating func begin(undoing id: ID, apart: Set<ID>) -> Beginning {
-    let stacks = noted.pool.stacks
-    guard let (position, record, certain, possible) = stacks.rivals(of: id) else {
-      return stacks.spot(of: id) == nil ? refuse(.unknownEntry(id)) : nothing()
-    }
-    if !certain.isEmpty { return refuse(.blocked(by: certain)) }
-    let rivals = possible.filter { !apart.contains($0.id) }
-    return rivals.isEmpty
-      ? .go(noted.begin(undoing: id, at: position)) : .compare(record, to: rivals)
+  /// Undoes or redoes so many entries. They are to be undone if `distance` is below 0.
+  private mutating func go(by distance: Int) -> MoveAction {
+    if distance == 0 { return nothing() }
+    window.close()
+    note(.moves(isRedo: distance > 0, count: abs(distance)))
+    return .go(line.ask.id, pool.take(abs(distance), isRedo: distance > 0))
   }
 
-  private mutating func nothing() -> Beginning {
-    lane.finish(asForecast: true)
+  private mutating func undo(_ id: ID) -> MoveAction {
+    window.close()
+    note(.undoes(id))
+    return .go(line.ask.id, pool.take(id))
+  }
+
+  private mutating func nothing() -> MoveAction {
+    line.settle()
     return .nothing
   }
 
   /// The undo, redo or move does not begin.
-  mutating func refuse(_ error: HistoryError) -> Beginning {
-    noted.breakMerging()
-    lane.finish(asForecast: false)
+  mutating func refuse(_ error: HistoryError) -> MoveAction {
+    window.close()
+    line.settle()
     return .refuse(error)
   }
 
   /// The undo, redo or move has come as far as it could, and the plan is closed.
   mutating func finish(_ plan: inout Plan) -> Drops {
     var drops: Drops = []
-    let wasPartial = noted.pool.stacks.partial != nil
-    noted.finish(&plan, into: &drops)
-    if lane.endMove() { noted.clear(into: &drops) }
-    let isComplete = !plan.isIncomplete && drops.isEmpty && plan.obsolete == nil
-    lane.finish(asForecast: isComplete && !wasPartial)
-    compact()
+    note(.moved)
+    pool.putBack(&plan, into: &drops)
+    if line.endMove() { dropAll(into: &drops) }
+    line.settle()
     return drops
   }
 }
 
-// MARK: - Limit, clear and save
+// MARK: - Limit, clear, forget and save
 
 extension HistoryMachine {
   mutating func setLimit(_ limit: Int?) -> Drops {
     var drops: Drops = []
-    noted.setLimit(limit, into: &drops)
-    lane.forget()
+    changes += 1
+    note(.limited(limit))
+    pool.setLimit(limit, into: &drops)
+    if pool.applied.isEmpty { window.close() }
+    line.forgetForecast()
     return drops
   }
 
   mutating func forget(_ entry: ID) -> Drops {
     var drops: Drops = []
-    if noted.forget(entry, into: &drops) {
-      lane.forget()
-      compact()
+    guard pool.spot(of: entry) != nil || inDoubt.contains(where: { $0.id == entry }) else {
+      return drops
     }
+    window.close()
+    changes += 1
+    note(.forgot(entry))
+    inDoubt.removeAll { $0.id == entry }
+    pool.forget(entry, into: &drops)
+    line.forgetForecast()
     return drops
-  }
-
-  private mutating func compact() {
-    if noted.compact() { lane.forget() }
   }
 
   mutating func clear(isInside: Bool) -> Drops {
     var drops: Drops = []
-    if lane.clear(isInside: isInside, isMoving: noted.pool.isMoving) { noted.clear(into: &drops) }
+    if line.clear(isInside: isInside, isMoving: pool.isMoving) { dropAll(into: &drops) }
     return drops
+  }
+
+  private mutating func dropAll(into drops: inout Drops) {
+    window.close()
+    changes += 1
+    note(.cleared)
+    inDoubt = []
+    pool.clear(into: &drops)
   }
 
   /// Returns where the history is. Nil while something runs: then the document is uncertain.
   mutating func savePoint() -> HistoryPlace? {
-    noted.breakMerging()
-    return lane.isRunning ? nil : noted.pool.place
+    window.close()
+    return line.isRunning ? nil : pool.place
   }
 
-  mutating func markSaved(_ place: HistoryPlace?) { noted.markSaved(place) }
+  mutating func markSaved(_ place: HistoryPlace?) {
+    changes += 1
+    note(.saved(place))
+    pool.saved = place
+  }
 }
 
 // MARK: - State
 
 extension HistoryMachine {
+  /// The source of the title of an entry. The title is made outside of the lock.
+  enum Label: Sendable {
+    case record(Record)
+    /// An execution that waits or runs.
+    case pending(HistoryLine.Operation)
+  }
+
   /// Grows with each change that readers see.
-  var version: UInt64 { noted.version + lane.version }
+  var version: UInt64 { changes + line.version }
 
-  /// Makes the next snapshots cheap.
-  mutating func lookAhead() { lane.lookAhead(in: noted.pool) }
-
-  var snapshot: HistorySnapshot<Step> {
-    let undo = lane.undoTarget(in: noted.pool)
-    let redo = lane.isRecording ? nil : lane.redoTarget(in: noted.pool)
-    let isClean = noted.pool.isSaved && !lane.isRecording && !lane.runsMove
+  /// Returns the state without its titles, and the sources of the titles.
+  mutating func snapshot() -> (state: HistoryState, undo: Label?, redo: Label?) {
+    let undo = line.undoTarget(in: pool)
+    let redo = line.isRecording ? nil : line.redoTarget(in: pool)
+    let isClean = pool.isSaved && !line.isRecording && line.runningMove == nil
     let state = HistoryState(
-      canUndo: undo != nil, canRedo: redo != nil, isBusy: lane.isBusy, isClean: isClean,
-      undoCount: noted.pool.stacks.applied.count, redoCount: noted.pool.stacks.undone.count,
-      version: version)
-    return HistorySnapshot(
-      state: state, undo: undo.flatMap { label(of: $0) }, redo: redo.flatMap { label(of: $0) })
+      canUndo: undo != nil, canRedo: redo != nil, isBusy: line.isBusy, isClean: isClean,
+      undoCount: pool.applied.count, redoCount: pool.undone.count, version: version)
+    return (state, undo.flatMap { label(of: $0) }, redo.flatMap { label(of: $0) })
   }
 
-  private func label(of entry: ID) -> HistorySnapshot<Step>.Label? {
-    if let operation = lane.operation(of: entry) { return .pending(operation) }
-    switch noted.pool.stacks.record(of: entry)?.record.content {
-    case .single(let step): return .step(step)
-    case .marked(let marked): return .step(marked.step)
-    case .group(let group): return .group(group.title)
-    case nil: return nil
-    }
+  private func label(of entry: ID) -> Label? {
+    if let operation = line.operation(of: entry) { return .pending(operation) }
+    return pool.record(of: entry).map { .record($0.record) }
   }
+}
+
+/// Whether the next recording may merge with the last one.
+struct MergeWindow: Sendable {
+  let length: Duration
+  /// The time of the last recording, nil if something came between.
+  private var last: Duration?
+  /// Grows with each change. So a ticket tells whether something has changed meanwhile.
+  private var number = 0
+
+  init(length: Duration) { self.length = length }
+
+  /// Returns a ticket if a recording at `now` may merge.
+  func ticket(at now: Duration) -> Int? {
+    guard let last, now - last <= length else { return nil }
+    return number
+  }
+
+  /// Whether nothing has come between since the ticket was given.
+  func isValid(_ ticket: Int?) -> Bool { ticket == number }
+
+  mutating func open(at now: Duration) { (last, number) = (now, number + 1) }
+
+  mutating func close() { (last, number) = (nil, number + 1) }
 }

@@ -2,37 +2,42 @@ import UseCase
 import UseCaseInternals
 
 /// Undo, redo and move: the request says which.
-struct Move<Answer: MoveAnswer>: UseCase {
-  let core: HistoryCore
+struct Move<Answer: Sendable>: UseCase {
+  typealias Plan = HistoryPlan<any HistoryStep>
 
-  var queue: UseCaseQueue { core.lane }
+  let ledger: HistoryLedger
+  let lane: UseCaseQueue
+  /// Says what has been undone or redone.
+  let answer: @Sendable (borrowing Plan) -> Answer
+
+  var queue: UseCaseQueue { lane }
 
   @inline(__always)
   func main(_: HistoryMove) async throws -> Answer {
-    var plan = HistoryPlan<any HistoryStep>(isRedo: false, .none)
-    guard let (first, frame) = try core.ledger.begin(&plan) else { return Answer(&plan) }
+    var plan = Plan(isRedo: false, [])
+    guard let (first, frame) = try ledger.begin(&plan) else { return answer(plan) }
     var failure: (any Error)?
     do {
-      try await HistoryFrame.local.withValue(.inside(frame)) {
+      try await HistoryFrame.local.withValue(frame) {
         try await plan.carryOut(from: first, in: frame)
       }
     } catch {
       failure = error
     }
-    core.ledger.finish(&plan, in: frame)
-    await core.ledger.journal?.flush()
+    ledger.finish(&plan, in: frame)
+    await ledger.journal?.flush()
     if let failure { throw failure }
-    return Answer(&plan)
+    return answer(plan)
   }
-}
-
-extension MoveAnswer {
-  static var useCaseType: any Any.Type { Move<Self>.self }
 }
 
 // Not inlined, and by reference: the variables of a function take room in the frame of the task,
 // and so does each copy of the plan.
 extension HistoryLedger {
+  // The types of the moves, looked up once: each look-up of a generic type's metadata is costly.
+  static let entryMove: any Any.Type = Move<HistoryEntry?>.self
+  static let entriesMove: any Any.Type = Move<[HistoryEntry]>.self
+
   /// The turn of a move has come. An undo of one entry asks the use cases of the later ones what
   /// they touch, outside of the lock. Returns the first leaf and a frame for it, nil if there is
   /// nothing to do.
@@ -40,20 +45,14 @@ extension HistoryLedger {
   func begin(_ plan: inout Machine.Plan, apart: Set<HistoryEntry.ID> = []) throws(HistoryError)
     -> (first: Machine.Plan.Leaf, frame: HistoryFrame)?
   {
-    var move: HistoryEntry.ID?
-    let beginning = change { machine in
-      move = machine.holder
-      return machine.begin(apart: apart)
-    }
-    switch consume beginning {
+    let action = change { $0.begin(apart: apart) }
+    switch consume action {
     case .nothing: return nil
     case .refuse(let error): throw error
-    case .go(let next):
+    case .go(let move, let next):
       plan = next
-      guard let move, let first = plan.nextStep() else {
-        preconditionFailure("A move that has begun holds the lane, and has a leaf.")
-      }
-      return (first, HistoryFrame(of: move, for: first.id, of: history))
+      guard let first = plan.nextStep() else { preconditionFailure("\(move) moves nothing.") }
+      return (first, frame(of: first.id, in: move))
     case .compare(let record, let rivals):
       let blockers = record.blockers(among: rivals)
       if blockers.isEmpty { return try begin(&plan, apart: apart.union(rivals.map(\.id))) }
@@ -61,6 +60,13 @@ extension HistoryLedger {
       _ = change { $0.refuse(error) }
       throw error
     }
+  }
+
+  /// A move is executed outside of all frames.
+  private func frame(of entry: HistoryEntry.ID, in move: HistoryEntry.ID) -> HistoryFrame {
+    HistoryFrame(
+      .answered, of: entry, by: move, in: history,
+      operation: operation(of: move), inside: nil)
   }
 
   /// The move has come as far as it could.
@@ -88,7 +94,7 @@ extension HistoryPlan<any HistoryStep> {
     var leaf = Optional(first)
     while let (id, step) = leaf {
       do {
-        if id != frame.entrance.entry {
+        if id != frame.entry {
           try await carryOut(step, id, inside: frame)
         } else if isRedo {
           redid(try await step.redo())
@@ -123,9 +129,7 @@ extension HistoryPlan<any HistoryStep> {
   @inline(never)
   private mutating func lose(_ step: any HistoryStep, _ error: any Error) throws {
     guard let obsolete = error as? HistoryObsolete else { throw error }
-    let place = HistoryEntry.ID.next()
-    step.wasObsolete(place)
-    guard lose(obsolete, as: place) else { throw error }
+    guard lose(obsolete, as: step.wasObsolete()) else { throw error }
   }
 
   @inline(never)
@@ -134,7 +138,7 @@ extension HistoryPlan<any HistoryStep> {
   ) async throws {
     let frame = outer.frame(of: id)
     defer { frame.end() }
-    try await HistoryFrame.local.withValue(.inside(frame)) {
+    try await HistoryFrame.local.withValue(frame) {
       if isRedo {
         redid(try await step.redo())
       } else {

@@ -5,46 +5,45 @@ struct OpenGroups<Step: Sendable, Waiter: Sendable>: Sendable {
   typealias ID = HistoryEntry.ID
   typealias Record = HistoryRecord<Step>
 
-  /// A group to which nothing can be added any more.
-  struct Closed: Sendable {
+  struct Opened: Sendable {
     let id: ID
     let title: String
-    let parent: ID?
-    let parts: [Record]
+    var parent: ID?
+    /// In how many groups it is.
+    var depth = 0
+    /// Whether its body has begun. If it is cancelled before, it never does.
+    var hasBegun = true
+    var parts: [Record] = []
+    /// How many parts and groups have begun in it and not ended.
+    var open = 0
+    var waiter: Waiter?
 
     /// The group as a record, nil if it is empty.
     var record: Record? { Record(group: id, title, parts, place: .of(id)) }
   }
 
-  private struct OpenGroup: Sendable {
-    let title: String
-    let parent: ID?
-    /// Whether its body has begun. If it is cancelled before, it never does.
-    var hasBegun: Bool
-    var parts: [Record] = []
-    /// How many parts and groups have begun in it and not ended.
-    var open = 0
-    var waiter: Waiter?
-  }
-
-  private var groups: [ID: OpenGroup] = [:]
+  private var groups: [ID: Opened] = [:]
 
   mutating func open(_ id: ID, _ title: String) {
-    groups[id] = OpenGroup(title: title, parent: nil, hasBegun: true)
+    groups[id] = Opened(id: id, title: title)
   }
 
   /// Returns false if the parent has ended.
   mutating func open(_ id: ID, _ title: String, in parent: ID) -> Bool {
+    let depth = depth(below: parent)
     guard openPart(in: parent) else { return false }
-    groups[id] = OpenGroup(title: title, parent: parent, hasBegun: false)
+    groups[id] = Opened(id: id, title: title, parent: parent, depth: depth, hasBegun: false)
     return true
   }
+
+  /// Returns in how many groups another one would be, in this one.
+  func depth(below group: ID) -> Int { (groups[group]?.depth ?? 0) + 1 }
 
   /// Returns the group in which this one is.
   func parent(of group: ID) -> ID? { groups[group]?.parent }
 
   /// The body of a group in another begins.
-  mutating func begin(_ group: ID) { groups[group]?.hasBegun = true }
+  mutating func enter(_ group: ID) { groups[group]?.hasBegun = true }
 
   /// The group was cancelled. If its body never begins, this returns the waiter of its parent.
   mutating func abandon(_ group: ID) -> Waiter? {
@@ -62,7 +61,7 @@ struct OpenGroups<Step: Sendable, Waiter: Sendable>: Sendable {
   /// waiter.
   mutating func closePart(_ part: Record?, in group: ID) -> Waiter? {
     guard let open = groups[group]?.open, open > 0 else {
-      preconditionFailure("A part ends once, before its group.")
+      preconditionFailure("A part of \(group) ends, which has no open part: \(groups).")
     }
     if let part { groups[group]?.parts.append(part) }
     groups[group]?.open = open - 1
@@ -77,8 +76,7 @@ struct OpenGroups<Step: Sendable, Waiter: Sendable>: Sendable {
   }
 
   /// Returns the group, to which nothing can be added from now on; nil if something is open.
-  mutating func close(_ id: ID) -> Closed? {
-    guard groups[id]?.open == 0, let group = groups.removeValue(forKey: id) else { return nil }
-    return Closed(id: id, title: group.title, parent: group.parent, parts: group.parts)
+  mutating func close(_ id: ID) -> Opened? {
+    groups[id]?.open == 0 ? groups.removeValue(forKey: id) : nil
   }
 }

@@ -1,5 +1,3 @@
-import UseCaseInternals
-
 /// The steps of an undo, a redo, a move or a roll-back, and how far it has come. It is handed on
 /// and never copied.
 ///
@@ -14,7 +12,7 @@ struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
   private(set) var hasMoved = false
   /// In the order in which they are undone or redone. Redone records are here as they are now, and
   /// those that have lost parts as well.
-  private(set) var records: Few<Record>
+  private(set) var records: [Record]
   /// How many of the records are done with.
   private(set) var moved = 0
   /// How many leaves of the next record are applied. Lost leaves count until the plan is closed.
@@ -39,10 +37,15 @@ struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
   }
 
   /// If the first of the records is half undone, `partial` of its leaves are applied.
-  init(isRedo: Bool, _ records: consuming Few<Record>, partial: Int? = nil) {
+  init(isRedo: Bool, _ records: [Record], partial: Int? = nil) {
     applied = partial ?? (isRedo ? 0 : records.first?.size ?? 0)
     self.isRedo = isRedo
     self.records = records
+  }
+
+  /// More records follow.
+  mutating func append(_ more: some Sequence<Record>) {
+    for record in more { records.append(record) }
   }
 
   /// Whether there is something left to do.
@@ -87,7 +90,7 @@ struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
     applied += 1
     if leaves.isEmpty {
       let id = records[moved].id
-      _ = records.exchange(Record(id: id, content: content), at: moved)
+      records[moved] = Record(id: id, content: content)
       advance()
     } else {
       leaves[applied - 1] = leaves[applied - 1].map { Record(id: $0.id, content: content) }
@@ -126,7 +129,7 @@ struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
     let place = lost > 0 ? losses.last?.place : nil
     guard let record = records[moved].replacing(leaves, place: place.map { .of($0) })
     else { return false }
-    _ = records.exchange(record, at: moved)
+    records[moved] = record
     return true
   }
 
@@ -147,6 +150,30 @@ struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
       return records[index]
     }
     if !isRedo { return record }
-    return records.exchange(record, at: index)
+    swap(&records[index], &record)
+    return record
+  }
+}
+
+/// The rest of a group whose parts were undone, because its body has thrown.
+struct HistoryResidue<Step: Sendable>: Sendable {
+  typealias Record = HistoryRecord<Step>
+
+  /// The parts that are still applied, nil if none is.
+  var kept: Record?
+  /// The parts that were undone, nil if none was.
+  var undone: Record?
+  /// The parts that can never be undone.
+  var obsolete: [Record] = []
+}
+
+extension HistoryResidue {
+  /// Creates the rest of the group that the plan has undone as far as it could.
+  init(of plan: inout HistoryPlan<Step>) {
+    plan.close()
+    obsolete = plan.obsoleteParts
+    if plan.isObsolete(0) { return }
+    let group = plan.records[0]
+    (kept, undone) = group.split(at: plan.applied, place: .of(group.id))
   }
 }

@@ -1,45 +1,139 @@
-import UseCaseInternals
-
 /// The undo stack: the entries with the cursor among them, the limit and the clean place.
 ///
-/// Between two calls:
+/// An undo takes from one stack and gives to the other, and dropping a branch of any size is an
+/// exchange of two words. Between two calls:
 ///
 /// - The sum of the places is that of the applied records, and of the effects that have stayed
 ///   without their record. Equal sums mean equal documents: so the history knows that it is clean.
 /// - Only the newest applied record can be applied in part.
-/// - The records in the hand of a move are in their stacks until it hands them back with `finish`.
+/// - The records in the hand of a move are in their stacks until it puts them back.
 struct HistoryPool<Step: Sendable>: Sendable {
   typealias ID = HistoryEntry.ID
   typealias Record = HistoryRecord<Step>
   typealias Plan = HistoryPlan<Step>
   typealias Drop = HistoryDrop<Step>
 
-  private(set) var stacks = HistoryStacks<Step>()
+  private(set) var applied = HistoryStack<Step>()
+  /// The last one is the next to be redone.
+  private(set) var undone = HistoryStack<Step>()
+  /// How many leaves of the newest applied record are applied, if not all of them.
+  private(set) var partial: Int?
   private(set) var limit: Int?
-  private var hand = HistoryHand()
-  private var places = HistoryPlaces()
+  private(set) var places = HistoryPlaces()
+  var saved: HistoryPlace? = .beginning
+  private var hand: Hand?
+  private var merged = MergedIDs()
 
-  init(limit: Int?) {
-    self.limit = limit
+  /// The records that a move has in its hand: the next ones at the cursor, or one below.
+  private struct Hand {
+    /// The orders of the applied ones.
+    var applied: Range<Int>
+    /// The orders of the undone ones.
+    var undone: Range<Int>
+    /// Whether the history was cleared meanwhile.
+    var isCleared = false
+    /// Whether the limit was lowered meanwhile.
+    var evictsWhenOver = false
+    /// The entries among them that leave when the move is over.
+    var forgotten: [ID] = []
   }
+
+  init(limit: Int?) { self.limit = limit }
 }
 
 // MARK: - Reading
 
 extension HistoryPool {
-  /// The position of the next record that is applied.
-  private var top: Int { stacks.applied.positions.upperBound }
+  /// The stack and the position of an entry.
+  enum Spot {
+    case applied(at: Int)
+    case undone(at: Int)
+  }
 
-  /// Whether a move has records in its hands.
-  var isMoving: Bool { !hand.isEmpty }
+  /// The entry that an undo takes.
+  var undoID: ID? { applied.last?.id }
 
-  /// How many applied records a move has in its hands.
-  var heldCount: Int { hand.held.map { stacks.applied.records.count(in: $0.applied) } ?? 0 }
+  /// The entry that a redo takes.
+  var redoID: ID? { partial == nil ? undone.last?.id : undoID }
+
+  /// The newest applied entry, if it is a single step.
+  var newestStep: Step? { applied.last?.content.step }
+
+  /// How many records a redo can take. A half undone group counts among the undone ones.
+  var redoable: Int { undone.count + (partial == nil ? 0 : 1) }
+
+  /// Whether a move has records in its hand.
+  var isMoving: Bool { hand != nil }
+
+  /// How many applied records a move has in its hand.
+  var heldCount: Int {
+    guard let held = hand?.applied else { return 0 }
+    return applied.count(below: held.upperBound) - applied.count(below: held.lowerBound)
+  }
 
   /// The present place. Nil inside of a group that is half undone.
-  var place: HistoryPlace? { stacks.partial == nil ? places.sum : nil }
+  var place: HistoryPlace? { partial == nil ? places.sum : nil }
 
   var isSaved: Bool { saved != nil && saved == place }
+
+  /// Returns where the entry is, nil if there is none.
+  func spot(of id: ID) -> Spot? {
+    applied.position(of: id).map { .applied(at: $0) }
+      ?? undone.position(of: id).map { .undone(at: $0) }
+  }
+
+  /// Returns the entry, and how many of its leaves are applied.
+  func record(of id: ID) -> (record: Record, applied: Int)? {
+    switch spot(of: id) {
+    case .applied(let position):
+      let record = applied[position]
+      return (record, id == undoID ? partial ?? record.size : record.size)
+    case .undone(let position): return (undone[position], 0)
+    case nil: return nil
+    }
+  }
+
+  /// Returns the entry that the execution has become, and how many of its leaves are applied.
+  func entry(of execution: ID) -> (record: Record, applied: Int)? {
+    record(of: execution) ?? merged[execution].flatMap { entry(of: $0) }
+  }
+
+  /// Returns the entry, or the part of one, with this id.
+  func recordOrPart(_ id: ID) -> Record? {
+    if let (record, _) = record(of: id) { return record }
+    for record in applied.records + undone.records {
+      if let part = record.part(id) { return part }
+    }
+    return nil
+  }
+
+  /// Returns how many records lie between the cursor and behind the entry, below 0 if they are to
+  /// be undone. A half undone group counts among the undone ones. Nil if there is no such entry.
+  func distance(to id: ID) -> Int? {
+    switch spot(of: id) {
+    case .applied(let position):
+      let distance = position + 1 - applied.count
+      return distance < 0 || partial == nil ? distance : 1
+    case .undone(let position): return undone.count - position + (partial == nil ? 0 : 1)
+    case nil: return nil
+    }
+  }
+
+  /// The later entries that an undo of one entry has to look at.
+  enum Rivals {
+    /// The newest entry is half undone. It is undone or redone before all below.
+    case halfUndone(ID)
+    /// Each of these blocks the record if their footprints overlap.
+    case possible([Record], of: Record)
+  }
+
+  /// Nil if the entry is not applied.
+  func rivals(of id: ID) -> Rivals? {
+    guard case .applied(let position) = spot(of: id) else { return nil }
+    let record = applied[position]
+    if partial != nil, let undoID, undoID != record.id { return .halfUndone(undoID) }
+    return .possible(applied.rivals(of: position), of: record)
+  }
 }
 
 // MARK: - Recording
@@ -56,22 +150,23 @@ extension HistoryPool {
   /// The newest applied entry becomes `merged`, and `later` goes.
   mutating func merge(into content: Record.Content, _ later: Record, into drops: inout [Drop]) {
     truncate(into: &drops)
-    guard let earlier = stacks.applied.popLast() else {
-      preconditionFailure("A merge has an applied entry to merge with.")
+    guard let earlier = applied.popLast() else {
+      preconditionFailure("\(later.id) has no applied entry to merge with.")
     }
-    stacks.applied.append(Record(id: earlier.id, content: content))
-    stacks.noteMerge(of: later.id, into: earlier.id)
+    applied.push(Record(id: earlier.id, content: content))
+    if merged.add(later.id, to: earlier.id) { merged.keep(Set(applied.records.map(\.id))) }
     drops.append(Drop(later, .merged))
   }
 
   /// The newest applied entry and `later` cancel each other out.
   mutating func annul(_ later: Record, into drops: inout [Drop]) {
     truncate(into: &drops)
-    guard let earlier = stacks.applied.popLast() else {
-      preconditionFailure("An execution annuls an applied entry.")
+    guard let earlier = applied.popLast() else {
+      preconditionFailure("\(later.id) has no applied entry to annul.")
     }
+    places.uncover(at: applied.count)
     places.sum -= earlier.place
-    drops.append(Drop(HistoryStack([earlier, later]), .annulled))
+    drops.append(Drop([earlier, later], .annulled))
   }
 
   /// The record has an effect, and cannot be recorded, for example because the history was cleared.
@@ -79,222 +174,290 @@ extension HistoryPool {
     _ record: Record, _ reason: HistoryDiscardReason = .cleared, into drops: inout [Drop]
   ) {
     places.sum += record.place
-    places.cover(below: top)
+    places.cover(applied.count)
     drops.append(Drop(record, reason))
   }
 
-  /// Puts a record below those that were asked for later. The branch stays.
-  mutating func insert(_ record: Record, into drops: inout [Drop]) {
-    places.sum += record.place
-    stacks.insert(record)
-    places.cover(below: top)
+  /// Puts each record, in order, below those that were asked for later. The branch stays.
+  mutating func insert(_ records: [Record], into drops: inout [Drop]) {
+    if records.isEmpty { return }
+    for record in records { places.sum += record.place }
+    var later: [Record] = []
+    for record in records.reversed() {
+      // Only the newest one can be half undone.
+      while let newest = applied.last, newest.id > record.id || (partial != nil && later.isEmpty) {
+        _ = applied.popLast()
+        later.append(newest)
+      }
+      later.append(record)
+    }
+    for record in later.reversed() { applied.push(record) }
+    places.cover(applied.count)
     evict(into: &drops)
   }
 
   private mutating func apply(_ record: consuming Record) {
     places.sum += record.place
-    stacks.applied.append(record)
+    applied.push(record)
   }
 
   /// Drops the undone records, and the undone leaves of a record that is half undone.
   private mutating func truncate(into drops: inout [Drop]) {
-    if let count = stacks.partial.take(), let newest = stacks.applied.popLast() {
+    if let count = partial.take(), let newest = applied.popLast() {
       places.sum -= newest.place
       let (kept, rest) = newest.split(at: count, place: places.unknown())
       if let kept { apply(kept) }
       if let rest { drops.append(Drop(rest, .truncated)) }
     }
-    if !stacks.undone.isEmpty {
-      drops.append(Drop(stacks.undone, .truncated, isReversed: true))
-      stacks.undone = HistoryStack()
+    if !undone.isEmpty {
+      drops.append(Drop(undone, .truncated, isReversed: true))
+      undone = HistoryStack()
     }
   }
 }
 
-// MARK: - Limit, clear, forget and save
+// MARK: - Limit, clear and forget
 
 extension HistoryPool {
   mutating func setLimit(_ limit: Int?, into drops: inout [Drop]) {
     let isLower = limit.map { $0 < self.limit ?? .max } ?? false
     self.limit = limit
     guard isLower else { return }
-    hand.evictWhenOver()
+    hand?.evictsWhenOver = true
     evict(into: &drops)
   }
 
-  /// Drops the oldest records over the limit, but none that a move has in its hands.
+  /// Drops the oldest records over the limit, but none that a move has in its hand.
   private mutating func evict(into drops: inout [Drop]) {
-    guard let limit, stacks.applied.count > limit else { return }
-    var count = stacks.applied.count - limit
-    if let held = hand.held, !held.applied.isEmpty {
-      count = min(count, stacks.applied.count(below: held.applied.lowerBound))
-    }
+    guard let limit, applied.count > limit else { return }
+    let count = min(
+      applied.count - limit, applied.count(below: hand?.applied.lowerBound ?? .max))
     guard count > 0 else { return }
-    if count == stacks.applied.count { settle() }
-    drops.append(Drop(stacks.applied.removeFirst(count), .evicted))
+    if count == applied.count { settle() }
+    places.uncover(oldest: count)
+    drops.append(Drop(applied.removeFirst(count), .evicted))
   }
 
   /// A group that is half undone leaves as it is, which is an unknown place.
   private mutating func settle() {
-    if stacks.partial.take() != nil { places.sum += places.unknown() }
+    if partial.take() != nil { places.sum += places.unknown() }
   }
 
-  /// Drops all records. The records that a move has in its hands go when it is over.
+  /// Drops all records. The records that a move has in its hand go when it is over.
   mutating func clear(into drops: inout [Drop]) {
     settle()
-    var (heldApplied, heldUndone) = (0, 0)
-    if let held = hand.clear() {
-      (heldApplied, heldUndone) = (held.applied.count, held.undone.count)
-      if held.applied.upperBound < top {
-        for position in held.applied { _ = stacks.applied.take(position) }
-        heldApplied = 0
-      }
+    places.uncover(oldest: applied.count)
+    var (applied, undone) = (HistoryStack<Step>(), HistoryStack<Step>())
+    swap(&applied, &self.applied)
+    swap(&undone, &self.undone)
+    if let hand, !hand.isCleared {
+      applied.spare(hand.applied)
+      undone.spare(hand.undone)
+      self.hand?.isCleared = true
     }
-    let (records, index) = stacks.applied.removeAll()
-    places.trim(to: 0)
-    if records.positions.count > heldApplied {
-      drops.append(Drop(records, .cleared, sparing: heldApplied, with: index))
-    }
-    if stacks.undone.positions.count > heldUndone {
-      drops.append(Drop(stacks.undone, .cleared, isReversed: true, sparing: heldUndone))
-    }
-    stacks.undone = HistoryStack()
+    if !applied.isEmpty { drops.append(Drop(applied, .cleared)) }
+    if !undone.isEmpty { drops.append(Drop(undone, .cleared, isReversed: true)) }
   }
 
-  /// The entry leaves, and its effect stays, so the sum does not change. An entry in the hands of a
+  /// The entry leaves, and its effect stays, so the sum does not change. An entry in the hand of a
   /// move leaves when the move is over.
   mutating func forget(_ id: ID, into drops: inout [Drop]) {
-    guard let spot = stacks.spot(of: id), !hand.forget(id, at: spot) else { return }
-    let record: Record?
-    switch spot {
+    switch spot(of: id) {
     case .applied(let position):
-      if position == top - 1 { settle() }
-      places.cover(below: position)
-      record = stacks.applied.take(position)
-      places.trim(to: top)
-    case .undone(let position): record = stacks.undone.take(at: position)
+      if hand?.applied.contains(applied[position].order) == true {
+        hand?.forgotten.append(id)
+        return
+      }
+      if position == applied.count - 1 { settle() }
+      drops.append(Drop(applied.remove(at: position), .forgotten))
+      places.uncover(at: position)
+      places.cover(position)
+    case .undone(let position):
+      if hand?.undone.contains(undone[position].order) == true {
+        hand?.forgotten.append(id)
+        return
+      }
+      drops.append(Drop(undone.remove(at: position), .forgotten))
+    case nil: break
     }
-    if let record { drops.append(Drop(record, .forgotten)) }
-  }
-
-  /// Closes the holes, unless a move holds positions. Returns whether positions have changed.
-  mutating func compact() -> Bool {
-    guard !isMoving else { return false }
-    let isSecond = stacks.undone.compact()
-    guard stacks.applied.records.isSparse else { return isSecond }
-    let covered = stacks.applied.count(below: places.covered)
-    _ = stacks.applied.compact()
-    places.trim(to: 0)
-    if covered > 0 { places.cover(below: stacks.applied.positions.lowerBound + covered) }
-    return true
-  }
-
-  var saved: HistoryPlace? {
-    get { places.saved }
-    set { places.saved = newValue }
   }
 }
 
 // MARK: - Moving the cursor
 
 extension HistoryPool {
-  /// Gives so many records into the hands of a move, which hands them back with `finish`.
-  mutating func begin(isRedo: Bool, count: Int) -> Plan {
-    let (records, applied, undone) = stacks.next(count, isRedo: isRedo)
-    hand.hold(applied: applied, undone: undone)
-    return Plan(isRedo: isRedo, records, partial: stacks.partial)
+  /// Gives so many records into the hand of a move, which puts them back.
+  mutating func take(_ count: Int, isRedo: Bool) -> Plan {
+    let fromApplied = !isRedo ? count : partial != nil ? 1 : 0
+    let fromUndone = count - fromApplied
+    hold(applied.newestOrders(fromApplied), undone.newestOrders(fromUndone))
+    var records = isRedo ? undone.newest(fromUndone) : applied.newest(fromApplied)
+    if isRedo, partial != nil { records.insert(applied[applied.count - 1], at: 0) }
+    return Plan(isRedo: isRedo, records, partial: partial)
   }
 
-  /// Gives one applied record into the hands of an undo.
-  mutating func begin(undoing position: Int) -> Plan {
-    guard position < top - 1, let record = stacks.applied[position] else {
-      return begin(isRedo: false, count: 1)
+  /// Gives more records into the hand of a move, `count` in all.
+  mutating func extend(_ plan: inout Plan, to count: Int) {
+    let fromApplied = !plan.isRedo ? count : partial != nil ? 1 : 0
+    let fromUndone = count - fromApplied
+    hand?.applied = applied.newestOrders(fromApplied)
+    hand?.undone = undone.newestOrders(fromUndone)
+    let records = applied.newest(fromApplied) + undone.newest(fromUndone)
+    plan.append(records.dropFirst(plan.records.count))
+  }
+
+  /// Gives one applied record into the hand of an undo.
+  mutating func take(_ id: ID) -> Plan {
+    guard id != undoID, case .applied(let position) = spot(of: id) else {
+      return take(1, isRedo: false)
     }
-    hand.hold(applied: position..<position + 1, undone: stacks.undone.newestPositions(0))
-    return Plan(isRedo: false, .one(record))
+    let record = applied[position]
+    hold(record.order..<record.order + 1, .max..<Int.max)
+    return Plan(isRedo: false, [record])
+  }
+
+  private mutating func hold(_ applied: Range<Int>, _ undone: Range<Int>) {
+    guard hand == nil else {
+      preconditionFailure("A move takes \(applied), and another has \(hand.debugDescription).")
+    }
+    hand = Hand(applied: applied, undone: undone)
   }
 
   /// The move has come as far as it could, and the plan is closed. The plan keeps changed records as
   /// they were before, so that no step is released under a lock.
-  mutating func finish(_ plan: inout Plan, into drops: inout [Drop]) {
-    if plan.hasLost { drops.append(Drop(HistoryStack(plan.obsoleteParts), .obsolete)) }
-    guard let held = hand.open() else {
+  mutating func putBack(_ plan: inout Plan, into drops: inout [Drop]) {
+    if plan.hasLost { drops.append(Drop(plan.obsoleteParts, .obsolete)) }
+    guard let hand = hand.take() else {
+      preconditionFailure("A move puts back \(plan.records.map(\.id)), and holds nothing.")
+    }
+    if hand.isCleared {
       // A half-done move has led to an unknown place.
       if plan.hasMoved { places.sum += places.unknown() }
       let left = plan.records.indices.filter { $0 >= plan.moved || !plan.isObsolete($0) }
-      let records = left.map { plan.records[$0] }
-      return drops.append(Drop(HistoryStack(records), .cleared, isReversed: !plan.isRedo))
+      let records = HistoryStack(leaving: left.map { plan.records[$0] })
+      return drops.append(Drop(records, .cleared, isReversed: !plan.isRedo))
     }
-    for index in 0..<plan.moved { shift(&plan, index, from: held) }
-    if plan.isIncomplete { stop(in: &plan, from: held, into: &drops) }
-    for id in held.forgotten { forget(id, into: &drops) }
-    if held.evictsWhenOver { evict(into: &drops) }
+    for index in 0..<plan.moved {
+      if plan.isRedo { redid(&plan, index) } else { undid(&plan, index, from: hand) }
+    }
+    if plan.isIncomplete { stop(&plan, from: hand, into: &drops) }
+    for id in hand.forgotten { forget(id, into: &drops) }
+    if hand.evictsWhenOver { evict(into: &drops) }
   }
 
-  /// The record at the index has been undone or redone, or is gone with all of its parts.
-  private mutating func shift(_ plan: inout Plan, _ index: Int, from held: HistoryHand.Held) {
-    let (record, isApplied, position) = stacks.take(plan.isRedo, from: held.applied)
-    let old = isApplied ? record.place : nil
+  /// The record at the index has been redone, or is gone with all of its parts.
+  private mutating func redid(_ plan: inout Plan, _ index: Int) {
+    let (record, wasApplied) = takeRedone()
+    if wasApplied { places.sum -= record.place }
     let new = plan.exchange(record, at: index)
-    let isGone = plan.isObsolete(index)
-    if plan.isRedo {
-      if let old { places.sum -= old }
-      if !isGone { apply(new) }
-    } else {
-      let isCovered = position < places.covered || new.size < record.size
-      if isGone || isCovered { places.cover(below: position) }
-      places.trim(to: top)
-      if isGone { return }
-      places.sum -= new.place
-      if isCovered { places.sum += places.unknown() }
-      stacks.undone.append(new)
-    }
+    if !plan.isObsolete(index) { apply(new) }
+  }
+
+  /// The record at the index has been undone, or is gone with all of its parts.
+  private mutating func undid(_ plan: inout Plan, _ index: Int, from hand: Hand) {
+    let (record, position) = takeUndone(from: hand)
+    let new = plan.exchange(record, at: index)
+    let isLess = new.size < record.size
+    let isElsewhere = places.uncover(at: position) || isLess
+    if plan.isObsolete(index) { return places.cover(position) }
+    if isLess { places.cover(position) }
+    places.sum -= new.place
+    if isElsewhere { places.sum += places.unknown() }
+    undone.push(new)
   }
 
   /// The move has stopped at a record.
-  ///
-  /// A group in the middle of which it has stopped goes on top of the applied records, where the
-  /// next undo and redo find it. An undo may move it there from below, since no record above
-  /// overlaps it.
-  private mutating func stop(
-    in plan: inout Plan, from held: HistoryHand.Held, into drops: inout [Drop]
-  ) {
+  private mutating func stop(_ plan: inout Plan, from hand: Hand, into drops: inout [Drop]) {
     let (index, count, size) = (plan.moved, plan.applied, plan.records[plan.moved].size)
-    if plan.isObsolete(index) {
-      let (record, isApplied, position) = stacks.take(plan.isRedo, from: held.applied)
-      if isApplied { places.cover(below: position) }
-      places.trim(to: top)
+    let isObsolete = plan.isObsolete(index)
+    guard isObsolete || plan.hasLost || count != (plan.isRedo ? 0 : size) else { return }
+    if plan.isRedo {
+      let (record, wasApplied) = takeRedone()
+      if isObsolete { return drops.append(Drop(record, .obsolete)) }
+      let new = plan.exchange(record, at: index)
+      if count == 0 { return undone.push(new) }
+      places.sum += wasApplied ? new.place - record.place : new.place
+      applied.push(new)
+      partial = count < size ? count : nil
+      return
+    }
+    let wasCovered = places.covered
+    let (record, position) = takeUndone(from: hand)
+    let isNewest = position == applied.count
+    let isCovered = places.uncover(at: position)
+    if isObsolete {
+      places.cover(position)
       return drops.append(Drop(record, .obsolete))
     }
-    guard count != (plan.isRedo ? 0 : size) || plan.hasLost else { return }
-    let (record, isApplied, position) = stacks.take(plan.isRedo, from: held.applied)
+    // A group in the middle of which it has stopped goes on top of the applied records, where the
+    // next undo and redo find it. Since no record above overlaps it, that changes nothing.
     let new = plan.exchange(record, at: index)
-    if count == 0 { return stacks.undone.append(new) }
-    if plan.isRedo { places.sum += isApplied ? new.place - record.place : new.place }
-    stacks.applied.append(new)
-    stacks.partial = count < size ? count : nil
-    if plan.isRedo { return }
-    if count < size, position < places.covered || size < record.size {
-      places.sum += places.unknown()
+    applied.push(new)
+    partial = count < size ? count : nil
+    if count < size, isCovered || size < record.size { places.sum += places.unknown() }
+    if isNewest { places.cover(wasCovered) }
+    if size < record.size { places.cover(applied.count) }
+  }
+
+  /// Takes the next record of a redo out of its stack. A half undone group was applied before.
+  private mutating func takeRedone() -> (record: Record, wasApplied: Bool) {
+    let wasApplied = partial.take() != nil
+    guard let record = wasApplied ? applied.popLast() : undone.popLast() else {
+      preconditionFailure("A redo has put back more than it took.")
     }
-    if size < record.size { places.cover(below: top) }
+    return (record, wasApplied)
+  }
+
+  /// Takes the next record of an undo out of the stack.
+  private mutating func takeUndone(from hand: Hand) -> (record: Record, position: Int) {
+    partial = nil
+    let position = applied.count(below: hand.applied.upperBound) - 1
+    guard position >= 0 else { preconditionFailure("An undo has put back more than it took.") }
+    return (applied.remove(at: position), position)
   }
 }
 
-// MARK: - Writing it down and making it again
+// MARK: - Making it again of a journal
 
 extension HistoryPool {
-  /// The needs of a journal besides the records.
-  var marks: HistoryMarks {
-    places.marks(covered: stacks.applied.count(below: places.covered))
-  }
-
-  mutating func restore(_ marks: HistoryMarks) { places = HistoryPlaces(marks) }
+  mutating func restore(_ places: HistoryPlaces) { self.places = places }
 
   /// Puts the record behind the newest applied one, or in front of the undone ones. The sum has it.
   mutating func restore(_ record: Record, isApplied: Bool) {
-    if isApplied { stacks.applied.append(record) } else { stacks.undone.append(record) }
+    if isApplied { applied.push(record) } else { undone.push(record) }
   }
 
-  mutating func restore(partial count: Int) -> Bool { stacks.restore(partial: count) }
+  /// So many leaves of the newest applied record are applied. Returns false if it has no more.
+  mutating func restore(partial count: Int) -> Bool {
+    guard let newest = applied.last, count > 0, count < newest.size else { return false }
+    partial = count
+    return true
+  }
+}
+
+// MARK: - What is merged
+
+/// Maps each merged execution to its entry.
+///
+/// The ids of an entry that leaves stay, until there are more ids than entries, and twice as many as
+/// after the last removal. So a merge costs O(1), and leaving costs nothing.
+struct MergedIDs: Sendable {
+  typealias ID = HistoryEntry.ID
+
+  private var entries: [ID: ID] = [:]
+  private var limit = 64
+
+  /// The entry that the execution went into. It may have left since.
+  subscript(execution: ID) -> ID? { entries[execution] }
+
+  /// The execution has become a part of the entry. Returns whether to call `keep`.
+  mutating func add(_ execution: ID, to entry: ID) -> Bool {
+    entries[execution] = entry
+    return entries.count > limit
+  }
+
+  mutating func keep(_ present: Set<ID>) {
+    entries = entries.filter { present.contains($0.value) }
+    limit = max(64, 2 * entries.count, present.count)
+  }
 }

@@ -4,21 +4,21 @@
 /// what is applied of a record is always a prefix of its steps: a number says it all.
 struct HistoryRecord<Step: Sendable>: Sendable {
   enum Content: Sendable {
-    /// It touches everything, as most do. It needs no marks.
+    /// It touches everything, as most do.
     case single(Step)
-    case marked(HistoryMarked<Step>)
-    case group(HistoryGroup<Step>)
+    case keyed(HistoryKeyed<Step>)
+    case group(HistoryParts<Step>)
 
-    /// `marks` are those of its footprint.
-    init(_ step: Step, marks: [Int]?) {
-      self = marks.map { .marked(HistoryMarked(step, $0)) } ?? .single(step)
+    /// The hashes are those of the keys of its footprint, nil for everything.
+    init(_ step: Step, hashes: [Int]?) {
+      self = hashes.map { .keyed(HistoryKeyed(step, $0)) } ?? .single(step)
     }
 
     /// Nil for a group.
     var step: Step? {
       switch self {
       case .single(let step): step
-      case .marked(let marked): marked.step
+      case .keyed(let keyed): keyed.step
       case .group: nil
       }
     }
@@ -26,46 +26,87 @@ struct HistoryRecord<Step: Sendable>: Sendable {
 
   let id: HistoryEntry.ID
   let content: Content
+  /// Its number in the stack where it is, which is greater than that of each record below.
+  var order = 0
+
+  init(id: HistoryEntry.ID, content: Content) {
+    (self.id, self.content) = (id, content)
+  }
 
   /// The number that it adds to the place of the history when it is applied. A group that has lost
   /// some of its parts has another one, though it is the same entry.
   var place: HistoryPlace {
     switch content {
-    case .single, .marked: .of(id)
+    case .single, .keyed: .of(id)
     case .group(let group): group.place
     }
   }
 
-  /// The marks of its footprint, nil for everything.
-  var marks: [Int]? {
+  /// The hashes of the keys of its footprint, nil for everything.
+  var hashes: [Int]? {
     switch content {
     case .single: nil
-    case .marked(let marked): marked.marks
-    case .group(let group): group.marks
+    case .keyed(let keyed): keyed.hashes
+    case .group(let group): group.hashes
     }
   }
 
   var size: Int {
     switch content {
-    case .single, .marked: 1
+    case .single, .keyed: 1
     case .group(let group): group.size
     }
   }
 
   /// Returns the part with this id, at any depth.
   func part(_ id: HistoryEntry.ID) -> Self? {
-    guard case .group(let group) = content else { return nil }
-    for part in group.parts {
-      if let found = part.id == id ? part : part.part(id) { return found }
+    var rest = parts
+    while let part = rest.popLast() {
+      if part.id == id { return part }
+      rest += part.parts
     }
     return nil
   }
 
+  private var parts: [Self] {
+    if case .group(let group) = content { group.parts } else { [] }
+  }
+
   /// The executions in it, in order.
   var leaves: [Self] {
-    switch content {
-    case .single, .marked: [self]
-    case .group(let group): group.parts.flatMap(\.leaves)
+    var (leaves, rest) = ([Self](), [self])
+    while let record = rest.popLast() {
+      if case .group(let group) = record.content {
+        rest += group.parts.reversed()
+      } else {
+        leaves.append(record)
+      }
+    }
+    return leaves
+  }
+
+  /// Makes a value of each leaf, in order, and one of each group of those of its parts. Without
+  /// recursion, because groups may be in many others, and threads have small stacks.
+  private func fold<Value>(
+    leaf: (Self) -> Value, group: (Self, HistoryParts<Step>, [Value]) -> Value
+  ) -> Value {
+    var path: [(record: Self, group: HistoryParts<Step>, next: Int)] = []
+    var (values, record) = ([[Value]()], self)
+    while true {
+      if case .group(let group) = record.content {
+        path.append((record, group, 0))
+        values.append([])
+      } else {
+        values[values.count - 1].append(leaf(record))
+      }
+      while let (ended, content, next) = path.last, next == content.parts.count {
+        path.removeLast()
+        let value = group(ended, content, values.removeLast())
+        values[values.count - 1].append(value)
+      }
+      guard let (_, content, next) = path.last else { return values[0][0] }
+      path[path.count - 1].next += 1
+      record = content.parts[next]
     }
   }
 
@@ -73,40 +114,30 @@ struct HistoryRecord<Step: Sendable>: Sendable {
   /// then it is another `place`. Nil if nothing is left.
   func replacing(_ leaves: [Self?], place: HistoryPlace? = nil) -> Self? {
     var leaves = leaves.makeIterator()
-    return replacing(&leaves, place: place)
-  }
-
-  private func replacing(_ leaves: inout some IteratorProtocol<Self?>, place: HistoryPlace?)
-    -> Self?
-  {
-    switch content {
-    case .single, .marked:
+    return fold { _ in
       guard let leaf = leaves.next() else { preconditionFailure("There is one for each leaf.") }
       return leaf
-    case .group(let group):
-      let parts = group.parts.compactMap { $0.replacing(&leaves, place: place) }
-      return Self(group: id, group.title, parts, place: place ?? group.place)
+    } group: { record, group, parts -> Self? in
+      Self(
+        group: record.id, group.title, parts.compactMap { $0 }, place: place ?? group.place)
     }
   }
 
   /// Returns the record as it is with only its first `count` steps, which is then another place,
   /// and the rest.
   func split(at count: Int, place: HistoryPlace) -> (kept: Self?, rest: Self?) {
-    guard case .group(let group) = content, count > 0, count < size else {
-      return count > 0 ? (self, nil) : (nil, self)
-    }
-    var (kept, rest): ([Self], [Self]) = ([], [])
     var left = count
-    for part in group.parts {
-      let parts = part.split(at: left, place: place)
-      if let part = parts.kept { kept.append(part) }
-      if let part = parts.rest { rest.append(part) }
-      left = max(0, left - part.size)
+    return fold { leaf in
+      left -= 1
+      return left >= 0 ? (leaf, nil) : (nil, leaf)
+    } group: { record, group, parts -> (kept: Self?, rest: Self?) in
+      let (kept, rest) = (parts.compactMap(\.kept), parts.compactMap(\.rest))
+      if kept.isEmpty || rest.isEmpty { return rest.isEmpty ? (record, nil) : (nil, record) }
+      return (
+        Self(group: record.id, group.title, kept, place: place),
+        Self(group: record.id, group.title, rest, place: place)
+      )
     }
-    return (
-      Self(group: id, group.title, kept, place: place),
-      Self(group: id, group.title, rest, place: place)
-    )
   }
 
   /// Returns the record as clients see it, with so many steps applied.
@@ -114,27 +145,23 @@ struct HistoryRecord<Step: Sendable>: Sendable {
     applied: Int, title: (Step) -> String,
     standing: (Step) -> HistoryEntry.Standing = { _ in .normal }
   ) -> HistoryEntry {
-    switch content {
-    case .single(let step): return single(title(step), standing(step), applied: applied)
-    case .marked(let marked):
-      return single(title(marked.step), standing(marked.step), applied: applied)
-    case .group(let group):
-      var left = applied
-      let children = group.parts.map { part in
-        defer { left = max(0, left - part.size) }
-        return part.entry(applied: left, title: title, standing: standing)
-      }
-      return HistoryEntry(
-        id: id, title: group.title, isApplied: applied > 0, children: children,
+    var left = applied
+    return fold { leaf in
+      left -= 1
+      guard let step = leaf.content.step else { preconditionFailure("A leaf is a step.") }
+      return leaf.single(title(step), standing(step), isApplied: left >= 0)
+    } group: { record, group, children in
+      HistoryEntry(
+        id: record.id, title: group.title, isApplied: children[0].isApplied, children: children,
         standing: .worst(of: children.map(\.standing)))
     }
   }
 
   private func single(
-    _ title: String, _ standing: HistoryEntry.Standing, applied: Int
+    _ title: String, _ standing: HistoryEntry.Standing, isApplied: Bool
   ) -> HistoryEntry {
     HistoryEntry(
-      id: id, title: title, isApplied: applied > 0, children: [], standing: standing)
+      id: id, title: title, isApplied: isApplied, children: [], standing: standing)
   }
 }
 
@@ -142,35 +169,38 @@ extension HistoryRecord {
   /// A group of these parts, nil if there is none.
   init?(group id: HistoryEntry.ID, _ title: String, _ parts: [Self], place: HistoryPlace) {
     if parts.isEmpty { return nil }
-    self.init(id: id, content: .group(HistoryGroup(title: title, parts: parts, place: place)))
+    self.init(id: id, content: .group(HistoryParts(title: title, parts: parts, place: place)))
   }
 }
 
-/// A step with the marks of its footprint.
-final class HistoryMarked<Step: Sendable>: Sendable {
+/// A step with the hashes of the keys of its footprint.
+final class HistoryKeyed<Step: Sendable>: Sendable {
   let step: Step
-  let marks: [Int]
+  let hashes: [Int]
 
-  init(_ step: Step, _ marks: [Int]) {
-    (self.step, self.marks) = (step, marks)
+  init(_ step: Step, _ hashes: [Int]) {
+    (self.step, self.hashes) = (step, hashes)
   }
 }
 
 /// The parts of a group that has ended.
-final class HistoryGroup<Step: Sendable>: Sendable {
+final class HistoryParts<Step: Sendable>: Sendable {
+  /// How many groups can be in each other. To release an entry takes stack for each of them.
+  static var deepest: Int { 1_000 }
+
   let title: String
   let parts: [HistoryRecord<Step>]
   let place: HistoryPlace
   let size: Int
-  /// The marks of its parts, nil for everything.
-  let marks: [Int]?
+  /// The hashes of the keys of its parts, nil for everything.
+  let hashes: [Int]?
 
   init(title: String, parts: [HistoryRecord<Step>], place: HistoryPlace) {
     self.title = title
     self.parts = parts
     self.place = place
     size = parts.reduce(0) { $0 + $1.size }
-    let marks = parts.compactMap(\.marks)
-    self.marks = marks.count == parts.count ? Array(Set(marks.joined())) : nil
+    let hashes = parts.compactMap(\.hashes)
+    self.hashes = hashes.count == parts.count ? Array(Set(hashes.joined())) : nil
   }
 }

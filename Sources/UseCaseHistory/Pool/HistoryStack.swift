@@ -1,193 +1,185 @@
-import UseCaseInternals
-
-/// An array that also removes elements at its front in constant time, and in its middle, where a
-/// hole remains. The first and the last are never holes.
+/// Records in line, the newest last, of which each can be found by what it touches.
 ///
-/// An element has a position, a number that it keeps as long as it is here and `compact` is not
-/// called.
-struct HistoryStack<Element> {
-  private var items: [Element?]
-  private var head = 0
-  private var holes = 0
-  /// The position of the first of the items.
-  private var base = 0
+/// A record gets a number when it comes, its order, which grows along the stack. So the position of
+/// a record is found by a binary search, whatever has left below it. A position is counted from the
+/// oldest record.
+struct HistoryStack<Step: Sendable>: Sendable {
+  typealias ID = HistoryEntry.ID
+  typealias Record = HistoryRecord<Step>
 
-  init(_ elements: [Element] = []) {
-    items = elements
-  }
+  /// A slot is empty only while its record leaves.
+  private var slots: ArraySlice<Record?> = []
+  /// The orders of the records that touch everything, above the oldest one that touches keys.
+  private var everything: ArraySlice<Int> = []
+  /// For the hash of each key, the orders of the records that touch it.
+  private var touching: [Int: ArraySlice<Int>] = [:]
+  /// The orders of the records that touch keys.
+  private var orders: [ID: Int] = [:]
+}
 
-  /// How many elements there are, without the holes.
-  var count: Int { items.count - head - holes }
+// MARK: - Reading
 
-  var isEmpty: Bool { items.count == head }
+extension HistoryStack {
+  var count: Int { slots.count }
+  var isEmpty: Bool { slots.isEmpty }
+  var last: Record? { slots.last ?? nil }
+  var records: [Record] { slots.compactMap(\.self) }
 
-  var first: Element? { isEmpty ? nil : items[head] }
-
-  // Inlined, so that a part of the element is read without a copy of it.
-  var last: Element? {
-    @inline(__always) get { items.isEmpty ? nil : items[items.count - 1] }
-  }
-
-  mutating func append(_ element: consuming Element) { items.append(element) }
-
-  mutating func popLast() -> Element? {
-    guard !isEmpty else { return nil }
-    defer { tidy() }
-    return items.removeLast()
-  }
-
-  mutating func popFirst() -> Element? {
-    guard !isEmpty else { return nil }
-    defer { tidy() }
-    defer { head += 1 }
-    return items[head].take()
-  }
-
-  /// Lets go of the first element, in place.
-  mutating func removeFirst() {
-    items[head] = nil
-    head += 1
-    tidy()
-  }
-
-  /// Removes and returns the `count` oldest elements. It touches either the elements that go or the
-  /// elements that stay, whichever are fewer.
-  mutating func removeFirst(_ count: Int) -> Self {
-    var gone = Self()
-    if holes > 0 || count < self.count - count {
-      for _ in 0..<count { gone.items.append(popFirst()) }
-    } else {
-      gone.items = Array(items[(head + count)...])
-      gone.base = base + head + count
-      swap(&self, &gone)
-      gone.items.removeLast(items.count)
+  subscript(position: Int) -> Record {
+    guard let record = slots[slots.startIndex + position] else {
+      preconditionFailure("The slot at position \(position) of \(count) is empty.")
     }
-    return gone
+    return record
   }
 
-  /// Calls `body` with each element but the last `spared`, and lets go of it before the next one.
-  mutating func removeAll(sparing spared: Int, isReversed: Bool, _ body: (Element) -> Void) {
-    let end = items.count - spared
-    for index in head..<Swift.max(head, end) {
-      if let element = items[isReversed ? end - 1 - index + head : index].take() {
-        body(element)
-      }
+  /// Returns the last `count` records, the last one first.
+  func newest(_ count: Int) -> [Record] { (0..<count).map { self[self.count - 1 - $0] } }
+
+  /// Returns the orders of the last `count` records.
+  func newestOrders(_ count: Int) -> Range<Int> {
+    (count == 0 ? .max : self[self.count - count].order)..<Int.max
+  }
+
+  /// Returns how many records have a lower order.
+  func count(below order: Int) -> Int {
+    if order == .max { return count }
+    return slots.partitioningIndex { ($0?.order ?? order) >= order } - slots.startIndex
+  }
+
+  /// Returns the position of the record, nil if it is not here.
+  ///
+  /// - Complexity: O(log *n*) for a record that touches keys, otherwise O(*n*).
+  func position(of id: ID) -> Int? {
+    if let order = orders[id] { return count(below: order) }
+    return slots.lastIndex { $0?.id == id }.map { $0 - slots.startIndex }
+  }
+
+  /// Returns the records above this one that may touch the same, the oldest first.
+  func rivals(of position: Int) -> [Record] {
+    let record = self[position]
+    guard let hashes = record.hashes else {
+      return (position + 1..<count).map { self[$0] }.filter { $0.hashes?.isEmpty != true }
+    }
+    if hashes.isEmpty { return [] }
+    var rivals = Set(everything.sorted(above: record.order))
+    for hash in hashes { rivals.formUnion(touching[hash]?.sorted(above: record.order) ?? []) }
+    return rivals.sorted().map { self[count(below: $0)] }
+  }
+}
+
+// MARK: - Changing
+
+extension HistoryStack {
+  mutating func push(_ record: consuming Record) {
+    record.order = (slots.last??.order ?? 0) + 1
+    if let hashes = record.hashes {
+      orders[record.id] = record.order
+      for hash in hashes { touching[hash, default: []].append(record.order) }
+    } else if !orders.isEmpty {
+      everything.append(record.order)
+    }
+    slots.append(record)
+  }
+
+  mutating func popLast() -> Record? {
+    guard let record = slots.popLast() ?? nil else { return nil }
+    forget(record)
+    return record
+  }
+
+  /// Takes a record out, wherever it is. Below the last one, the records above move by one slot.
+  mutating func remove(at position: Int) -> Record {
+    if position == count - 1, let last = popLast() { return last }
+    guard let record = slots.remove(at: slots.startIndex + position) else {
+      preconditionFailure("The slot at position \(position) of \(count) is empty.")
+    }
+    forget(record)
+    return record
+  }
+
+  /// Removes and returns the `count` oldest records.
+  mutating func removeFirst(_ count: Int) -> [Record] {
+    (0..<count).map { _ in
+      let record = self[0]
+      slots[slots.startIndex] = nil
+      slots.removeFirst()
+      forget(record)
+      return record
+    }
+  }
+
+  private mutating func forget(_ record: Record) {
+    guard let hashes = record.hashes else { return everything.remove(sorted: record.order) }
+    orders[record.id] = nil
+    for hash in hashes {
+      touching[hash]?.remove(sorted: record.order)
+      if touching[hash]?.isEmpty == true { touching[hash] = nil }
+    }
+  }
+}
+
+// MARK: - Leaving
+
+extension HistoryStack {
+  /// Creates a stack of records that leave. They are looked up no more.
+  init(leaving records: [Record]) { slots = ArraySlice(records.map(Optional.some)) }
+
+  /// Takes the records with these orders out of a stack that leaves.
+  mutating func spare(_ orders: Range<Int>) {
+    let positions = count(below: orders.lowerBound)..<count(below: orders.upperBound)
+    let start = slots.startIndex
+    slots.removeSubrange(start + positions.lowerBound..<start + positions.upperBound)
+  }
+
+  /// Calls `body` with each record, and lets go of it before the next one.
+  mutating func removeAll(isReversed: Bool, _ body: (Record) -> Void) {
+    for offset in 0..<count {
+      let index = isReversed ? slots.endIndex - 1 - offset : slots.startIndex + offset
+      if let record = slots[index].take() { body(record) }
     }
     self = Self()
   }
+}
 
-  /// Returns the last `count` elements, the last one first.
-  func newest(_ count: Int) -> Few<Element> {
-    switch count {
-    case 0: .none
-    case 1: .one(self[items.count - head - 1])
-    default: .several(Array(items[head...].reversed().lazy.compactMap { $0 }.prefix(count)))
-    }
+/// Records that leave the history for good, for one reason.
+struct HistoryDrop<Step: Sendable>: Sendable {
+  /// With its lists of what is touched, which may be as large as the records.
+  private var records: HistoryStack<Step>
+  private let reason: HistoryDiscardReason
+  /// Whether the newest come first in `records`.
+  private let isReversed: Bool
+
+  init(_ records: HistoryStack<Step>, _ reason: HistoryDiscardReason, isReversed: Bool = false) {
+    (self.records, self.reason, self.isReversed) = (records, reason, isReversed)
   }
 
-  /// The elements without the holes.
-  var elements: [Element] { items[head...].compactMap { $0 } }
+  init(_ records: [HistoryRecord<Step>], _ reason: HistoryDiscardReason) {
+    self.init(HistoryStack(leaving: records), reason)
+  }
 
-  /// Gives the room of the elements gone at the front back, once they are half of all.
-  private mutating func tidy() {
-    if holes > 0 { trim() }
-    if head == 0 { return }
-    if isEmpty {
-      // Few are left here, and to remove them one by one costs less than removing a range.
-      while !items.isEmpty { items.removeLast() }
-      base += head
-      head = 0
-    } else if head > 32, head * 2 > items.count {
-      items.removeFirst(head)
-      base += head
-      head = 0
+  init(_ record: HistoryRecord<Step>, _ reason: HistoryDiscardReason) {
+    self.init([record], reason)
+  }
+
+  var count: Int { records.count }
+
+  /// Calls `body` with each step and the reason, the oldest first, and lets go of each record at
+  /// once, while it is at hand: a million of them are not walked through twice.
+  mutating func removeAll(_ body: (Step, HistoryDiscardReason) -> Void) {
+    let reason = reason
+    records.removeAll(isReversed: isReversed) { record in
+      if let step = record.content.step { return body(step, reason) }
+      for leaf in record.leaves { leaf.content.step.map { body($0, reason) } }
     }
   }
 }
 
-// MARK: - Slots
+// MARK: - Sorted arrays
 
-extension HistoryStack {
-  /// The positions from the first to the last element, holes among them.
-  var positions: Range<Int> { base + head..<base + items.count }
-
-  /// The element at a position, nil for a hole.
-  subscript(at position: Int) -> Element? {
-    positions.contains(position) ? items[position - base] : nil
-  }
-
-  /// Returns how many elements there are at the positions.
-  func count(in positions: Range<Int>) -> Int {
-    holes == 0 ? positions.count : positions.reduce(0) { self[at: $1] == nil ? $0 : $0 + 1 }
-  }
-
-  /// Returns the positions of the last `count` elements.
-  func newestPositions(_ count: Int) -> Range<Int> {
-    let positions = positions
-    var left = count
-    if holes == 0 { return positions.upperBound - count..<positions.upperBound }
-    let first = positions.last { position in
-      if self[at: position] != nil { left -= 1 }
-      return left <= 0
-    }
-    return
-      (count == 0 ? positions.upperBound : first ?? positions.lowerBound)..<positions.upperBound
-  }
-
-  /// Takes an element out, wherever it is.
-  mutating func take(at position: Int) -> Element? {
-    guard positions.contains(position), let element = items[position - base].take() else {
-      return nil
-    }
-    holes += 1
-    tidy()
-    return element
-  }
-
-  /// Whether more than half of it are holes.
-  var isSparse: Bool { holes > 32 && holes > count }
-
-  /// Gives the room of the holes back, if it is sparse. Returns whether it was, and so whether the
-  /// elements have other positions now.
-  mutating func compact() -> Bool {
-    guard isSparse else { return false }
-    items = elements
-    (head, holes) = (0, 0)
-    return true
-  }
-
-  /// Removes the holes at both ends.
-  private mutating func trim() {
-    while let last = items.last, last == nil, items.count > head {
-      items.removeLast()
-      holes -= 1
-    }
-    while head < items.count, items[head] == nil {
-      head += 1
-      holes -= 1
-    }
-  }
-}
-
-// MARK: - Indices
-
-extension HistoryStack {
-  /// The indices of a stack without holes: the first element has index 0.
-  var indices: Range<Int> { 0..<items.count - head }
-
-  subscript(index: Int) -> Element {
-    @inline(__always) get {
-      guard let element = items[head + index] else {
-        preconditionFailure("An index leads to an element, not to a hole.")
-      }
-      return element
-    }
-    set { items[head + index] = newValue }
-  }
-
+extension ArraySlice {
   /// Returns the index of the first element for which `isBehind` is true, which is also true for
   /// all behind it.
-  func firstIndex(behind isBehind: (Element) -> Bool) -> Int {
+  func partitioningIndex(where isBehind: (Element) -> Bool) -> Int {
     var range = indices
     while !range.isEmpty {
       let middle = range.lowerBound + range.count / 2
@@ -197,4 +189,21 @@ extension HistoryStack {
   }
 }
 
-extension HistoryStack: Sendable where Element: Sendable {}
+extension ArraySlice<Int> {
+  fileprivate func sorted(above order: Int) -> Self {
+    self[partitioningIndex { $0 > order }...]
+  }
+
+  /// Removes an order if it is here: most often it is the last, or the first.
+  fileprivate mutating func remove(sorted order: Int) {
+    guard let first, first <= order else { return }
+    if last == order {
+      removeLast()
+    } else if first == order {
+      removeFirst()
+    } else {
+      let index = partitioningIndex { $0 >= order }
+      if index < endIndex, self[index] == order { remove(at: index) }
+    }
+  }
+}

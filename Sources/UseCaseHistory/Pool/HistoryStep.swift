@@ -1,4 +1,4 @@
-import UseCaseInternals
+import UseCase
 
 /// One execution that can be undone, whatever the types of its request and response.
 ///
@@ -14,11 +14,20 @@ protocol HistoryStep: AnyObject, Sendable {
   /// Tells the use case. Returns false if that is left to a version of the app that can read it.
   @discardableResult
   func discard(_ reason: HistoryDiscardReason) -> Bool
-  /// Its undo or redo has thrown `HistoryObsolete`. The rest of its group is another `place`.
-  func wasObsolete(_ place: HistoryEntry.ID)
+  /// Its undo or redo has thrown `HistoryObsolete`. Returns the id of the place that the rest of its
+  /// group is.
+  func wasObsolete() -> HistoryEntry.ID
 }
 
 extension HistoryRecord<any HistoryStep> {
+  var title: String {
+    switch content {
+    case .single(let step): step.title
+    case .keyed(let keyed): keyed.step.title
+    case .group(let group): group.title
+    }
+  }
+
   /// Returns the record as clients see it, with so many steps applied.
   func entry(applied: Int) -> HistoryEntry {
     entry(applied: applied, title: { $0.title }, standing: { $0.standing })
@@ -27,12 +36,12 @@ extension HistoryRecord<any HistoryStep> {
 
 extension HistoryStep {
   var standing: HistoryEntry.Standing { .normal }
-  func wasObsolete(_ place: HistoryEntry.ID) {}
+  func wasObsolete() -> HistoryEntry.ID { .next() }
 }
 
 extension HistoryRecord.Content where Step == any HistoryStep {
   /// Asks the use case for the footprint of the step. Call it outside of locks.
-  init(_ step: any HistoryStep) { self.init(step, marks: step.footprint.marks) }
+  init(_ step: any HistoryStep) { self.init(step, hashes: step.footprint.hashes) }
 }
 
 extension HistoryRecord where Step == any HistoryStep {
@@ -59,4 +68,80 @@ extension HistoryPlan<any HistoryStep> {
     let record = records[index]
     return record.entry(applied: isRedo ? record.size : 0)
   }
+}
+
+/// The fate of a step that is recorded right behind another.
+enum HistoryMerging<Step: Sendable>: Sendable {
+  case separate
+  case merged(Step)
+  case annul
+
+  func map<Other>(_ transform: (Step) -> Other) -> HistoryMerging<Other> {
+    switch self {
+    case .separate: .separate
+    case .merged(let step): .merged(transform(step))
+    case .annul: .annul
+    }
+  }
+}
+
+/// The copies of one recorded use case, which merge with each other.
+final class RecordedIdentity: Sendable {}
+
+/// An execution of a use case of a certain type.
+final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
+  let useCase: Base
+  private let identity: RecordedIdentity?
+  let request: Base.Request
+  let response: Base.Response
+
+  init(
+    _ useCase: Base, _ identity: RecordedIdentity?, _ request: Base.Request,
+    _ response: Base.Response
+  ) {
+    (self.useCase, self.identity, self.request, self.response) = (
+      useCase, identity, request, response
+    )
+  }
+
+  var title: String { useCase.title(for: request) }
+
+  var footprint: HistoryFootprint { useCase.footprint(of: request, response) }
+
+  // Inlined into the witness: each function that waits costs a frame on the stack of the task.
+  @inline(__always)
+  func undo() async throws { try await useCase.undo(request, response) }
+
+  @inline(__always)
+  func redo() async throws -> any HistoryStep {
+    RecordedStep(useCase, identity, request, try await useCase.redo(request, response))
+  }
+
+  func merging(_ later: any HistoryStep) -> HistoryMerging<any HistoryStep> {
+    guard let later = later as? Self else { return .separate }
+    let merge = later.useCase.merge((request, response), (later.request, later.response))
+    if case .separate = merge { return .separate }
+    guard isOfSameUseCase(as: later) else { return .separate }
+    switch merge {
+    case .separate: return .separate
+    case .merged(let request, let response):
+      return .merged(RecordedStep(useCase, identity, request, response))
+    case .annul: return .annul
+    }
+  }
+
+  func discard(_ reason: HistoryDiscardReason) -> Bool {
+    useCase.discard(request, response, reason)
+    return true
+  }
+
+  private func isOfSameUseCase(as other: RecordedStep) -> Bool {
+    if let identity, identity === other.identity { return true }
+    if let useCase = useCase as? any Equatable { return isEqual(useCase, other.useCase) }
+    return Base.self is AnyObject.Type && useCase as AnyObject === other.useCase as AnyObject
+  }
+}
+
+private func isEqual<Value: Equatable>(_ value: Value, _ other: Any) -> Bool {
+  value == other as? Value
 }

@@ -24,6 +24,17 @@ struct HistoryReplayTests {
     return replay
   }
 
+  /// A history that was written anew, and what has happened since.
+  private func replay(whole: [HistoryFact], _ facts: [HistoryFact] = []) throws -> Replay {
+    var replay = try replay([])
+    let marks = HistoryPlaces(sum: .beginning, lastNumber: 0, covered: 0)
+    try replay.tell(.piece(.start(last: 100, newest: id(1), marks)), nil)
+    for fact in whole { try replay.tell(fact, nil) }
+    for (index, fact) in facts.enumerated() { try replay.tell(fact, UInt64(index + 101)) }
+    _ = try replay.open()
+    return replay
+  }
+
   private func id(_ number: UInt64) -> HistoryEntry.ID { .init(number: number) }
   private func pair(_ number: UInt8) -> HistoryPair { .init(name: "n", request: [number]) }
 
@@ -35,9 +46,8 @@ struct HistoryReplayTests {
   }
 
   private func ids(_ replay: borrowing Replay) -> (applied: [UInt64], undone: [UInt64]) {
-    let stacks = replay.pool.stacks
-    return (
-      stacks.applied.records.elements.map(\.id.number), stacks.undone.elements.map(\.id.number)
+    (
+      replay.pool.applied.records.map(\.id.number), replay.pool.undone.records.map(\.id.number)
     )
   }
 
@@ -52,7 +62,7 @@ struct HistoryReplayTests {
     #expect(ids(replay) == ([1], [2]))
     replay = try self.replay(executed(1) + executed(2) + undo + redo)
     #expect(ids(replay) == ([1, 2], []))
-    #expect(replay.pool.stacks.newestStep?.pair.response == [9])
+    #expect(replay.pool.newestStep?.pair.response == [9])
     #expect(try replay.open().count == 0)
   }
 
@@ -87,7 +97,7 @@ struct HistoryReplayTests {
     #expect(doubts.map(\.id) == [id(2)])
     try replay.finish(.compensate)
     #expect(ids(replay) == ([1, 2], [3]))
-    let inDoubt = replay.pool.stacks.applied.records.elements.compactMap(\.content.step)
+    let inDoubt = replay.pool.applied.records.compactMap(\.content.step)
       .filter(\.isInDoubt.value)
     #expect(inDoubt.map(\.id) == [id(2)])
   }
@@ -98,28 +108,97 @@ struct HistoryReplayTests {
     try replay.finish(.compensate)
     #expect(ids(replay) == ([], []))
     #expect(replay.drops.map(\.step.id) == [id(1), id(2)])
-    try replay.tell(.discarded([id(1)]), nil)
+    try replay.tell(.discarded([id(1)]), 100)
     #expect(replay.drops.map(\.step.id) == [id(2)])
   }
 
   @Test(.holds("Damage"))
   func `facts that contradict each other are an error`() {
+    let began = HistoryFact.began(id(5), in: nil, pair(5))
+    let answered = HistoryFact.answered(id(5), [], isMarked: false)
+    let undo = HistoryFact.moves(isRedo: false, count: 1)
+    let inGroup: [HistoryFact] = [
+      .opened(id(4), in: nil, title: []), .began(id(5), in: id(4), pair(5)), answered,
+      .ended(id(5), .part),
+    ]
     let wrong: [[HistoryFact]] = [
       [.ended(id(1), .recorded)], [.undone(id(1))], [.redone(id(1), nil, isMarked: true)], [.moved],
       [.moves(isRedo: false, count: 1)], [.moves(isRedo: true, count: 0)],
-      [.closed(id(1), isLost: false)], [.combined(id(1), pair(1))],
-      [.began(id(1), in: id(2), pair(1))], [.piece(.kept(isApplied: true))], [.piece(.partial(1))],
-      [.piece(.bundle(id(1), title: [], .beginning, count: 1))], [.piece(.interrupted)],
-      [.piece(.dropped(.cleared))],
-      [.undoes(id(1))], [.obsolete(id(1), place: id(2))], executed(1) + [.undone(id(1))],
-      [.began(id(1), in: nil, pair(1)), .ended(id(1), .recorded)],
-      [
-        .began(id(1), in: nil, pair(1)), .answered(id(1), [], isMarked: false),
-        .ended(id(1), .merged),
-      ],
-      executed(1) + [.moves(isRedo: false, count: 1), .redone(id(1), [], isMarked: false)],
+      [.closed(id(1), isLost: false)], [.combined(id(1), pair(1))], [.moving(id(1))],
+      [.began(id(1), in: id(2), pair(1))], [.undoes(id(1))], [.obsolete(id(1), place: id(2))],
+      [.began(id(1), in: nil, HistoryPair(name: "n", request: [], response: []))],
+      [.began(id(1 << 62), in: nil, pair(1))], [.opened(id(2), in: id(1), title: [])],
+      [began, .ended(id(5), .recorded)], [began, answered, answered],
+      [began, answered, .ended(id(5), .merged)], [began, answered, .ended(id(5), .annulled)],
+      [began, answered, .ended(id(5), .part)], [began, answered, .failed(id(5))],
+      [began, began], [began, .combined(id(5), pair(5))],
+      [began, answered, .ended(id(5), .recorded), .ended(id(5), .recorded)],
+      [began, answered, .ended(id(5), .recorded), began],
+      executed(1) + [.opened(id(1), in: nil, title: [])],
+      executed(1) + [.undone(id(1))], executed(1) + [.moving(id(1))],
+      executed(1) + [undo, .undone(id(1))], executed(1) + [undo, .moving(id(1)), .moving(id(1))],
+      executed(1) + [undo, .moving(id(1)), .redone(id(1), [], isMarked: false)],
+      executed(1) + [undo, .moving(id(1)), .moved], executed(1) + [undo, undo],
+      executed(1) + [undo, began, answered, .ended(id(5), .recorded)],
+      executed(1) + [.moves(isRedo: false, count: 2)],
+      inGroup + [.ended(id(5), .part)], inGroup + [.undone(id(5))],
+      inGroup.dropLast() + [.ended(id(5), .recorded)],
+      inGroup.dropLast() + [.closed(id(4), isLost: false)],
+      inGroup + [.moving(id(5)), .began(id(6), in: id(4), pair(6))],
+      inGroup + [.moving(id(5)), .closed(id(4), isLost: false)],
+      inGroup + [.opened(id(6), in: id(4), title: []), .closed(id(4), isLost: false)],
+      inGroup + [.closed(id(4), isLost: false), .closed(id(4), isLost: false)],
+      [.piece(.kept(isApplied: true))],
     ]
-    for facts in wrong { #expect(throws: (any Error).self, "\(facts)") { _ = try replay(facts) } }
+    for facts in wrong {
+      #expect(throws: HistoryFact.Malformed.self, "\(facts)") { _ = try replay(facts) }
+    }
+  }
+
+  @Test(.holds("Damage"))
+  func `pieces of a whole history that contradict each other are an error`() throws {
+    func leaf(_ number: UInt64) -> HistoryFact { .piece(.leaf(id(number), pair(1))) }
+    func bundle(_ number: UInt64, _ count: Int) -> HistoryFact {
+      .piece(.bundle(id(number), title: [], .of(id(number)), count: count))
+    }
+    let (applied, undone) = (
+      HistoryFact.piece(.kept(isApplied: true)), HistoryFact.piece(.kept(isApplied: false))
+    )
+    let group = [leaf(1), leaf(2), bundle(3, 2)]
+    let marks = HistoryPlaces(sum: .beginning, lastNumber: 0, covered: 1)
+    let wrong: [[HistoryFact]] = [
+      [applied], [undone], [.piece(.partial(1))], [.piece(.interrupted)],
+      [.piece(.dropped(.cleared))], [bundle(1, 1)], [leaf(1), bundle(2, 0)],
+      [leaf(1)], group, group + [bundle(3, 1), applied], [leaf(1), applied, leaf(1), applied],
+      [leaf(1), .piece(.interrupted)], group + [.piece(.dropped(.cleared))],
+      group + [applied, .piece(.partial(2))], group + [applied, .piece(.partial(0))],
+      group + [applied, .piece(.partial(1)), .piece(.partial(1))],
+      group + [applied, .piece(.partial(1)), leaf(4), applied],
+      group + [undone, .piece(.partial(1))], [leaf(1), undone, leaf(2), applied],
+      [leaf(1 << 62), applied], [.piece(.start(last: 0, newest: id(1), marks))],
+      [.began(id(1), in: id(2), pair(1))], [.cleared], [.discarded([])],
+    ]
+    for facts in wrong {
+      #expect(throws: HistoryFact.Malformed.self, "\(facts)") { _ = try replay(whole: facts) }
+    }
+    _ = try replay(whole: group + [applied, .piece(.partial(1)), leaf(4), undone])
+    #expect(throws: HistoryFact.Malformed.self) { _ = try replay(whole: [], [applied]) }
+    for (last, covered) in [(UInt64(1) << 62, 0), (1, 1)] {
+      #expect(throws: HistoryFact.Malformed.self) {
+        var replay = try replay([])
+        let marks = HistoryPlaces(sum: .beginning, lastNumber: .max, covered: covered)
+        try replay.tell(.piece(.start(last: last, newest: id(1), marks)), nil)
+        _ = try replay.open()
+      }
+    }
+  }
+
+  @Test func `an effect without an entry covers no entry that was annulled`() throws {
+    func answered(_ number: UInt64, _ end: HistoryFact.End) -> [HistoryFact] {
+      executed(number).dropLast() + [.ended(id(number), end)]
+    }
+    let replay = try replay(executed(1) + answered(2, .lost) + answered(3, .annulled))
+    #expect(replay.pool.applied.isEmpty && replay.pool.places.covered == 0)
   }
 
   // MARK: Bytes
@@ -182,7 +261,7 @@ struct HistoryReplayTests {
 
   private func replayed(_ bytes: [UInt8]) throws -> HistoryEntry.ID? {
     var replay = try replay(executed(1) + executed(2))
-    try FactRecord.read(bytes) { number, fact in try replay.tell(fact, number.map { $0 + 100 }) }
+    try FactRecord.read(bytes) { number, fact in try replay.tell(fact, (number ?? 0) + 100) }
     _ = try replay.open()
     try replay.finish(.keep)
     return replay.newest

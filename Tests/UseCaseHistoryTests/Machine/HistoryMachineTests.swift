@@ -35,9 +35,9 @@ struct HistoryMachineTests {
         let id = HistoryMachineTests.id(1)
         machine.admit(id, nil)
         machine.start(id)
-        let entrance = machine.enter(in: id, leftIn: nil, spare: HistoryMachineTests.id(9))
+        let entry = machine.enter(in: id, leftIn: nil, spare: HistoryMachineTests.id(9))
         machine.leave(id)
-        if let entrance { _ = machine.fail(entrance) }
+        if case .recording(let entry, let holder) = entry { _ = machine.fail(entry, by: holder) }
       }
       let text = String(decoding: message?.standardErrorContent ?? [], as: UTF8.self)
       #expect(text.contains("Execute the use case instead."))
@@ -72,13 +72,13 @@ struct HistoryMachineTests {
     machine.start(Self.id(1))
     let rest = Array(numbers.dropFirst())
     for number in fromFront ? rest : rest.reversed() { machine.leave(Self.id(number)) }
-    #expect(machine.snapshot.state.isBusy)
+    #expect(machine.snapshot().state.isBusy)
     machine.leave(Self.id(1))
-    #expect(!machine.snapshot.state.isBusy)
+    #expect(!machine.snapshot().state.isBusy)
   }
 
-  /// The machine looks up the entry of an undo or a redo in a forecast, which it keeps up with most
-  /// events and forgets with the others. The forecast is the one computed anew.
+  /// The machine looks up the entry of an undo or a redo in a forecast, which it keeps up while
+  /// operations are admitted. The forecast is the one computed anew.
   @Test(arguments: 1...12)
   func `a forecast that was kept up is the one computed anew`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
@@ -120,15 +120,15 @@ struct HistoryMachineTests {
         }
       }
       guard Self.isAsComputedAnew(machine) else { return }
-      machine.lookAhead()
+      _ = machine.snapshot()
     }
   }
 
   private static func isAsComputedAnew(_ machine: Machine) -> Bool {
     // To set the limit again forgets the forecast, and is a change.
-    var anew = machine
-    _ = anew.setLimit(anew.noted.pool.limit)
-    var (present, expected) = (machine.snapshot, anew.snapshot)
+    var (kept, anew) = (machine, machine)
+    _ = anew.setLimit(anew.pool.limit)
+    var (present, expected) = (kept.snapshot(), anew.snapshot())
     (present.state.version, expected.state.version) = (0, 0)
     if "\(present)" == "\(expected)" { return true }
     Issue.record("\(present), but anew: \(expected)")
@@ -141,7 +141,7 @@ struct HistoryMachineTests {
     _ random: inout SeededGenerator
   ) {
     machine.start(id(number))
-    machine.lookAhead()
+    _ = machine.snapshot()
     if move == nil {
       let bodies = [1, 1, 1, 2, 3].randomElement(using: &random) ?? 1
       for body in 1...bodies {
@@ -150,8 +150,8 @@ struct HistoryMachineTests {
       }
       return
     }
-    guard case .go(var plan) = begin(in: &machine, &random) else { return }
-    machine.lookAhead()
+    guard case .go(_, var plan) = begin(in: &machine, &random) else { return }
+    _ = machine.snapshot()
     if Int.random(in: 0..<5, using: &random) == 0, let id = plan.next()?.id {
       _ = machine.forget(id)
       guard isAsComputedAnew(machine) else { return }
@@ -176,11 +176,11 @@ struct HistoryMachineTests {
   /// Rivals that are to be compared are apart, or not.
   private static func begin(
     in machine: inout Machine, _ random: inout SeededGenerator
-  ) -> Machine.Beginning {
+  ) -> Machine.MoveAction {
     switch machine.begin() {
     case .nothing: .nothing
     case .refuse(let error): .refuse(error)
-    case .go(let plan): .go(plan)
+    case .go(let move, let plan): .go(move, plan)
     case .compare(_, let rivals):
       Bool.random(using: &random)
         ? machine.begin(apart: Set(rivals.map(\.id))) : machine.refuse(.outOfTurn)
@@ -191,8 +191,14 @@ struct HistoryMachineTests {
   private static func content(
     _ step: String, _ random: inout SeededGenerator
   ) -> HistoryRecord<String>.Content {
-    let marks: [[Int]?] = [nil, nil, nil, [], [1], [2], [1, 3]]
-    return .init(step, marks: marks.randomElement(using: &random) ?? nil)
+    let hashes: [[Int]?] = [nil, nil, nil, [], [1], [2], [1, 3]]
+    return .init(step, hashes: hashes.randomElement(using: &random) ?? nil)
+  }
+
+  private static func record(
+    _ step: String, _ entry: HistoryEntry.ID, _ random: inout SeededGenerator
+  ) -> HistoryRecord<String> {
+    HistoryRecord(id: entry, content: content(step, &random))
   }
 
   /// A recorded body, or the body of a group, or two bodies at once.
@@ -200,42 +206,51 @@ struct HistoryMachineTests {
     _ body: Int, of number: Int, in machine: inout Machine, _ random: inout SeededGenerator
   ) {
     let spare = number + body * 1_000_000
-    guard let entrance = machine.enter(in: id(number), leftIn: nil, spare: id(spare)) else {
-      return
-    }
-    machine.lookAhead()
+    guard
+      case .recording(let entry, let holder) = machine.enter(
+        in: id(number), leftIn: nil, spare: id(spare))
+    else { return }
+    _ = machine.snapshot()
     switch Int.random(in: 0..<10, using: &random) {
-    case 0: _ = machine.fail(entrance)
+    case 0: _ = machine.fail(entry, by: holder)
     case 1...2 where body == 1:
-      machine.groups.open(entrance.entry, "G")
+      machine.groups.open(entry, "G")
       for part in 0..<Int.random(in: 0...3, using: &random) {
         let record = HistoryRecord(
           id: id(spare + 10_000 * (part + 1)), content: content("P", &random))
-        guard machine.groups.openPart(in: entrance.entry) else { continue }
-        _ = machine.groups.closePart(record, in: entrance.entry)
+        guard machine.groups.openPart(in: entry) else { continue }
+        _ = machine.groups.closePart(record, in: entry)
       }
-      guard let group = machine.groups.close(entrance.entry) else {
+      guard let group = machine.groups.close(entry) else {
         preconditionFailure("Nothing is open in the group.")
       }
       let applied = Int.random(in: 0...group.parts.count, using: &random)
       let isRolledBack = Int.random(in: 0..<3, using: &random) == 0
       let kept = group.record?.split(at: applied, place: .of(group.id)).kept
       _ = machine.end(
-        group, in: entrance.holder, rolledBack: isRolledBack ? .init(kept: kept) : nil,
+        group, as: isRolledBack ? kept : group.record,
+        rolledBack: isRolledBack ? .init(kept: kept) : nil, in: holder,
         nobody: id(number + 500_000))
     case 3:
-      guard let second = machine.enter(in: id(number), leftIn: nil, spare: id(spare + 500_000))
+      guard
+        case .recording(let second, _) = machine.enter(
+          in: id(number), leftIn: nil, spare: id(spare + 500_000))
       else { return }
-      _ = machine.record(content("second", &random), second, at: .zero)
+      _ = machine.record(record("second", second, &random), by: holder, at: .zero)
       #expect(isAsComputedAnew(machine))
-      _ = machine.record(content("\(number)", &random), entrance, at: .zero)
-    case 4: _ = (machine.clear(isInside: true), machine.record(.single(""), entrance, at: .zero))
+      _ = machine.record(record("\(number)", entry, &random), by: holder, at: .zero)
+    case 4:
+      _ = (
+        machine.clear(isInside: true),
+        machine.record(record("", entry, &random), by: holder, at: .zero)
+      )
     default:
       let candidate = machine.mergeCandidate(at: .zero)
       let merges: [HistoryMerging<String>] = [.separate, .separate, .merged("merged"), .annul]
       let merging = merges.randomElement(using: &random)?.map { content($0, &random) }
       _ = machine.record(
-        content("\(number)", &random), entrance, merging ?? .separate, candidate?.ticket, at: .zero)
+        record("\(number)", entry, &random), by: holder, merging ?? .separate, candidate?.ticket,
+        at: .zero)
     }
   }
 

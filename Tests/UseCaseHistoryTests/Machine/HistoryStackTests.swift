@@ -4,109 +4,124 @@ import Testing
 @testable import UseCaseHistory
 
 struct HistoryStackTests {
-  @Test func `it holds what an array holds`() {
+  private typealias Stack = HistoryStack<Int>
+  private typealias Record = HistoryRecord<Int>
+
+  private func record(_ number: Int, _ hashes: [Int]? = nil) -> Record {
+    Record(id: HistoryEntry.ID(number: UInt64(number)), content: .init(number, hashes: hashes))
+  }
+
+  private func steps(_ records: [Record]) -> [Int?] { records.map(\.content.step) }
+
+  /// Records come at the end, and leave at both ends and in the middle. Half of them touch keys.
+  @Test func `it holds what an array holds, and finds each by its id and by what it touches`() {
     var random = SeededGenerator(seed: 1)
-    var stack = HistoryStack<Int>()
-    var array: [Int] = []
+    var stack = Stack()
+    var array: [Record] = []
     for number in 1...20_000 {
       switch Int.random(in: 0..<100, using: &random) {
       case 0..<50:
-        stack.append(number)
-        array.append(number)
-      case 50..<70:
-        let last = (stack.popLast(), array.popLast())
-        #expect(last.0 == last.1)
-      case 70..<98:
-        let first = (stack.popFirst(), array.isEmpty ? nil : array.removeFirst())
-        #expect(first.0 == first.1)
+        let hashes: [[Int]?] = [nil, nil, [], [1], [2, 3], [1, number % 20]]
+        let new = record(number, hashes.randomElement(using: &random) ?? nil)
+        stack.push(new)
+        array.append(new)
+      case 50..<70: #expect(stack.popLast()?.id == array.popLast()?.id)
+      case 70..<80:
+        let count = Int.random(in: 0...min(3, array.count), using: &random)
+        #expect(stack.removeFirst(count).map(\.id) == array.prefix(count).map(\.id))
+        array.removeFirst(count)
+      case 80..<99:
+        guard let index = array.indices.randomElement(using: &random) else { continue }
+        #expect(stack.remove(at: index).id == array.remove(at: index).id)
       default:
         let count = Int.random(in: 0...array.count, using: &random)
-        let gone = stack.removeFirst(count)
-        #expect(gone.elements == Array(array.prefix(count)))
+        #expect(stack.removeFirst(count).map(\.id) == array.prefix(count).map(\.id))
         array.removeFirst(count)
       }
-      #expect(stack.count == array.count && stack.last == array.last)
+      #expect(stack.count == array.count && stack.last?.id == array.last?.id)
+      guard let index = array.indices.randomElement(using: &random) else { continue }
+      let record = array[index]
+      #expect(stack[index].id == record.id && stack.position(of: record.id) == index)
+      #expect(stack.count(below: stack[index].order) == index)
+      let rivals = array[(index + 1)...].filter { overlap(record.hashes, $0.hashes) }
+      #expect(stack.rivals(of: index).map(\.id) == rivals.map(\.id))
+      #expect(stack.position(of: HistoryEntry.ID(number: UInt64(number + 1))) == nil)
     }
-    #expect(stack.elements == array)
+    #expect(stack.records.map(\.id) == array.map(\.id))
+    let few = min(5, array.count)
+    #expect(stack.newest(few).map(\.id) == array.suffix(few).map(\.id).reversed())
+    #expect(stack.newestOrders(few).lowerBound == stack[array.count - few].order)
+    #expect(stack.newestOrders(0).isEmpty)
+  }
+
+  private func overlap(_ one: [Int]?, _ other: [Int]?) -> Bool {
+    switch (one, other) {
+    case (let one?, let other?): !Set(one).isDisjoint(with: other)
+    case (nil, let hashes?), (let hashes?, nil): !hashes.isEmpty
+    case (nil, nil): true
+    }
   }
 
   @Test(arguments: [false, true])
   func `all are taken out in order, each let go before the next`(isReversed: Bool) {
     let lifetime = Lifetime()
-    var stack = HistoryStack<(number: Int, token: Lifetime.Token)>()
-    for number in 1...10 { stack.append((number, lifetime.track())) }
-    _ = (stack.popFirst(), stack.popFirst(), stack.popLast())
-    var numbers: [Int] = []
-    stack.removeAll(sparing: 0, isReversed: isReversed) { number, _ in
-      numbers.append(number)
+    var stack = HistoryStack<Lifetime.Token>()
+    for number in 1...10 {
+      stack.push(
+        .init(id: .init(number: UInt64(number)), content: .single(lifetime.track())))
+    }
+    _ = (stack.removeFirst(2), stack.popLast())
+    var numbers: [UInt64] = []
+    stack.removeAll(isReversed: isReversed) { record in
+      numbers.append(record.id.number)
       #expect(lifetime.alive == 8 - numbers.count)
     }
     #expect(numbers == (isReversed ? [9, 8, 7, 6, 5, 4, 3] : [3, 4, 5, 6, 7, 8, 9]))
     #expect(lifetime.alive == 0 && stack.isEmpty)
   }
 
-  @Test func `the last are spared, and the others are taken out in order`() {
-    for isReversed in [false, true] {
-      var stack = HistoryStack(Array(1...5))
-      var numbers: [Int] = []
-      stack.removeAll(sparing: 2, isReversed: isReversed) { numbers.append($0) }
-      #expect(numbers == (isReversed ? [3, 2, 1] : [1, 2, 3]) && stack.isEmpty)
-    }
-  }
-
-  @Test func `it finds the first that lies behind`() {
-    let stack = HistoryStack([1, 3, 3, 7])
-    let indices = (0...8).map { number in stack.firstIndex(behind: { $0 >= number }) }
-    #expect(indices == [0, 0, 1, 1, 3, 3, 3, 3, 4])
-  }
-
-  @Test func `what is taken out of the middle leaves a hole, and the others keep their positions`()
-  {
-    var random = SeededGenerator(seed: 2)
-    var stack = HistoryStack<Int>()
-    var expected: [(position: Int, number: Int)] = []
-    for number in 1...20_000 {
-      switch Int.random(in: 0..<100, using: &random) {
-      case 0..<50:
-        stack.append(number)
-        expected.append((stack.positions.upperBound - 1, number))
-      case 50..<60: #expect(stack.popLast() == expected.popLast()?.number)
-      case 60..<70:
-        #expect(stack.popFirst() == (expected.isEmpty ? nil : expected.removeFirst().number))
-      case 70..<97:
-        guard let index = expected.indices.randomElement(using: &random) else { continue }
-        let (position, number) = expected.remove(at: index)
-        #expect(stack.take(at: position) == number && stack.take(at: position) == nil)
-      case 97:
-        let count = Int.random(in: 0...min(20, expected.count), using: &random)
-        #expect(stack.removeFirst(count).elements == expected.prefix(count).map(\.number))
-        expected.removeFirst(count)
-      default:
-        guard stack.compact() else { continue }
-        expected = Array(zip(stack.positions, expected.map(\.number)))
+  @Test func `those in the hand of a move are spared, and the others leave in order`() {
+    for (positions, left) in [
+      (3..<5, [1, 2, 3]), (1..<2, [1, 3, 4, 5]), (5..<5, [1, 2, 3, 4, 5]),
+    ] {
+      for isReversed in [false, true] {
+        var stack = Stack()
+        for number in 1...5 { stack.push(record(number)) }
+        let orders =
+          positions.upperBound == 5
+          ? stack.newestOrders(positions.count)
+          : stack[positions.lowerBound].order..<stack[positions.upperBound].order
+        stack.spare(orders)
+        var numbers: [Int?] = []
+        stack.removeAll(isReversed: isReversed) { numbers.append($0.content.step) }
+        #expect(numbers == (isReversed ? left.reversed() : left) && stack.isEmpty)
       }
-      #expect(stack.count == expected.count && stack.last == expected.last?.number)
-      #expect(stack.first == expected.first?.number)
     }
-    #expect(stack.elements == expected.map(\.number))
-    #expect(expected.allSatisfy { stack[at: $0.position] == $0.number })
-    let few = min(5, expected.count)
-    #expect(Array(stack.newest(few)) == expected.suffix(few).map(\.number).reversed())
-    #expect(stack.newestPositions(few).lowerBound == expected.suffix(few).first?.position)
+  }
+
+  @Test func `the first that lies behind is found in any part of an array`() {
+    let numbers = [9, 1, 3, 3, 7][1...]
+    let indices = (0...8).map { number in numbers.partitioningIndex { $0 >= number } }
+    #expect(indices == [1, 1, 2, 2, 4, 4, 4, 4, 5])
   }
 
   @Test func `what is taken from either end is let go`() {
     let lifetime = Lifetime()
     var stack = HistoryStack<Lifetime.Token>()
-    for _ in 1...10 { stack.append(lifetime.track()) }
-    _ = stack.popFirst()
+    var last: UInt64 = 0
+    func push() {
+      last += 1
+      stack.push(.init(id: .init(number: last), content: .init(lifetime.track(), hashes: [1])))
+    }
+    for _ in 1...10 { push() }
+    _ = stack.removeFirst(1)
     _ = stack.popLast()
     #expect(lifetime.alive == 8)
     _ = stack.removeFirst(3)
     #expect(lifetime.alive == 5)
     for _ in 1...1_000 {
-      stack.append(lifetime.track())
-      _ = stack.popFirst()
+      push()
+      _ = stack.removeFirst(1)
     }
     #expect(lifetime.alive == 5)
   }
@@ -118,7 +133,7 @@ struct HistoryRecordTests {
   private func id(_ number: UInt64) -> HistoryEntry.ID { HistoryEntry.ID(number: number) }
 
   private func group(_ title: String, _ parts: [Record], id number: UInt64) -> Record {
-    let group = HistoryGroup(title: title, parts: parts, place: .of(id(number)))
+    let group = HistoryParts(title: title, parts: parts, place: .of(id(number)))
     return Record(id: id(number), content: .group(group))
   }
 
@@ -163,7 +178,7 @@ struct HistoryRecordTests {
 
   @Test func `its leaves can be replaced`() {
     let leaves = record.leaves.map { leaf in
-      Record(id: leaf.id, content: .init(leaf.content.step?.uppercased() ?? "", marks: nil))
+      Record(id: leaf.id, content: .init(leaf.content.step?.uppercased() ?? "", hashes: nil))
     }
     let replaced = record.replacing(leaves)
     #expect(layout(replaced) == "G(A N(B C) D)")
@@ -183,11 +198,11 @@ struct HistoryRecordTests {
   }
 
   @Test func `it touches what its parts touch`() {
-    func part(_ number: UInt64, _ marks: [Int]?) -> Record {
-      Record(id: id(number), content: .init("", marks: marks))
+    func part(_ number: UInt64, _ hashes: [Int]?) -> Record {
+      Record(id: id(number), content: .init("", hashes: hashes))
     }
     let both = group("G", [part(1, [1, 2]), part(2, [2, 3])], id: 9)
-    #expect(Set(both.marks ?? []) == [1, 2, 3] && both.marks?.count == 3)
-    #expect(group("G", [part(1, [1]), part(2, nil)], id: 9).marks == nil)
+    #expect(Set(both.hashes ?? []) == [1, 2, 3] && both.hashes?.count == 3)
+    #expect(group("G", [part(1, [1]), part(2, nil)], id: 9).hashes == nil)
   }
 }

@@ -76,27 +76,27 @@ struct InsideTests {
   @Test(
     .holds("Runs of others"),
     arguments: [
-      ("do D", "[A B C x D |]"), ("undo C3", "[A B | C]"), ("redo C3", "[A B C |]"),
-      ("group", "[A B C x G(c) |]"),
+      ("do D", "[A B C D |]"), ("undo C3", "[A B | C]"), ("redo C3", "[A B C |]"),
+      ("group", "[A B C G(x c) |]"),
     ])
-  func `a shared run that others began may record in the turn of a body that joins it`(
+  func `a shared run that a body has begun records inside of it, whoever joins`(
     action: String, layout: String
   ) async throws {
     await history.run(page, "A", "B", "C")
     if action == "redo C3" { await history.back(1) }
-    let mayRecord = Gate()
+    let (mayRecord, riders) = (Gate(), Log<UseCaseOperation<Int, Int>>())
     let shared = AnyUseCase<Int, Int> { [edit = desk.edit] number in
       try await mayRecord.pass()
       _ = try await edit("x")
       return number
     }.shared()
-    let rider = shared.execute(1)
     let join: @Sendable () async throws -> Void = {
       async let joined = shared(1)
-      while shared.queue(for: 1).activity.running < 2 {
+      while !shared.queue(for: 1).isBusy {
         try Task.checkCancellation()
         await Task.yield()
       }
+      riders.append(shared.execute(1))
       mayRecord.open()
       _ = try await joined
     }
@@ -111,7 +111,7 @@ struct InsideTests {
         _ = try await edit("c")
       }.ended()
     }
-    try await #expect(rider.value == 1)
+    try await #expect(riders.elements[0].value == 1)
     #expect(page.actions.contains("do x"))
     #expect(history.layout == layout)
   }

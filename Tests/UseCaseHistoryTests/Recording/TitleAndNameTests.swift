@@ -135,11 +135,11 @@ struct TitleAndNameTests {
     #expect(page.actions.filter { $0.hasPrefix("undo") }.count == 200)
   }
 
-  @Test func `in a handler of what never began the history is not busy`() async {
+  @Test func `in the finally of what never began the history is not busy`() async {
     for _ in 0..<50 {
       let seen = Log<Bool>()
       let operation = history.execute(Edit(page: page), "A")
-      operation.onCancel { [history] _ in seen.append(history.state.isBusy) }.cancel()
+      operation.finally { [history] in seen.append(history.state.isBusy) }.cancel()
       // It may have run before it could be cancelled.
       guard await operation.ended().isCancelled else { continue }
       #expect(seen.elements == [false])

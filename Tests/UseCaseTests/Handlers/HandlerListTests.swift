@@ -27,7 +27,7 @@ struct HandlerListTests {
       case .attach(let branch):
         lastID += 1
         entries.append((lastID, branch, false))
-        list.append(Handler(branch: branch, callback: lastID))
+        list.append(Handler(branch: branch, isIsolated: true, callback: lastID))
       case .next:
         let index = entries.firstIndex { !$0.isPassed && kind.takes($0.branch) }
         // Those before it are for another verdict, and are passed over.

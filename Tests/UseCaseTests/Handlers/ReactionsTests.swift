@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
-import UseCase
+
+@testable import UseCase
 
 @Suite(.mustEnd)
 struct ReactionsTests {
@@ -36,6 +37,24 @@ struct ReactionsTests {
     #expect(log.elements == ["attach 1"])
     await operation.then { [log] in log.append("own \($0)") }.ended()
     #expect(log.elements == ["attach 1", "reaction 1", "own 1"])
+  }
+
+  @Test func `twenty thousand reactions are cancelled in no time`() async {
+    let all = (0..<20_000).map { number in
+      reactions.to(Held.self) { [log] _ in log.append("\(number)") }
+    }
+    let start = threadTime()
+    for reaction in all[1...].reversed() where reaction.number != 10_000 { reaction.cancel() }
+    #expect(threadTime() - start < .seconds(1))
+    let held = held()
+    held.open(1)
+    await held.execute(1).ended()
+    #expect(log.elements == ["0", "9999"])
+    all[0].cancel()
+    all[9_999].cancel()
+    held.open(2)
+    await held.execute(2).ended()
+    #expect(log.elements == ["0", "9999"])
   }
 
   @Test(.holds("Reactions come first"))

@@ -174,6 +174,20 @@ struct RetryInterceptorTests {
     #expect(none.afterFailure(CancellationError(), 3) == .zero)
   }
 
+  @Test func `the longest delay can be jittered`() {
+    let longest = Duration(attoseconds: .max)
+    for (delay, least) in [(longest, Duration.zero), (Duration(attoseconds: .min), .zero)] {
+      for fraction in [0, 0.5, 1] {
+        let jittered = RetryInterceptor.Delay.constant(delay)
+          .jittered(by: fraction, using: SystemRandomNumberGenerator())
+        for number in 1...50 {
+          let pause = jittered.afterFailure(Offline(), number)
+          #expect(delay > least ? pause >= least && pause <= delay : pause <= least)
+        }
+      }
+    }
+  }
+
   #if os(Linux) || os(macOS)
     @Test(.holds("Wrong values"))
     func `a factor that is no number traps and says so`() async {

@@ -3,62 +3,89 @@ import Testing
 
 @testable import UseCase
 
-/// One shared run, and all who ride it, in every order of events.
+/// One shared run and its riders, in every order of events.
 struct RunMachineTests {
+  private typealias Machine = RunMachine<Character, UInt64, Int, UInt64>
+
   private struct World: ActedWorld {
     enum Act: Hashable {
-      case board(UInt64), make, start, leave(UInt64, again: Bool)
+      case make, start, report(Int)
+      case board(UInt64), await(UInt64), listen(UInt64), leave(UInt64, again: Bool)
     }
 
-    private var machine = RunMachine<Character, UInt64>()
-    private var aboard: Set<UInt64> = []
-    private var hasBoarded = false
-    private var isStarting = false
+    private var machine = Machine(first: UseCaseOperationID(number: 1))
+    private var aboard: Set<UInt64> = [1]
     private var isMade = false
     private var isRunning = false
+    private var isOver = false
     private var cancellations = 0
+    private var waiting: Set<UInt64> = []
+    private var newest: Int?
+    private var listening: Set<UInt64> = []
+    /// What each rider has heard, and what it was to hear.
+    private var heard: [UInt64: [Int]] = [:]
+    private var due: [UInt64: [Int]] = [:]
 
     func isReady(_ act: Act) -> Bool { true }
 
     mutating func take(_ act: Act) throws -> [Act] {
+      defer { due = due.filter { aboard.contains($0.key) } }
       switch act {
       case .board(let rider):
-        switch machine.board(rider, id: UseCaseOperationID(number: rider), isCall: false) {
-        case .start:
-          try demand(!hasBoarded, "one rider starts the run")
-          (hasBoarded, isStarting) = (true, true)
-          aboard.insert(rider)
-          return [.make, .leave(rider, again: true)]
-        case .ride:
-          try demand(isStarting || isRunning, "there is a run to ride")
-          aboard.insert(rider)
-          return [.leave(rider, again: true)]
-        case .tooLate:
-          try demand(hasBoarded && !isStarting && !isRunning, "a run that is over takes nobody")
-          return [.leave(rider, again: false)]
-        }
+        let isAboard = machine.board(id(rider))
+        try demand(isAboard == !isOver, "a run that is over takes nobody")
+        guard isAboard else { return [] }
+        aboard.insert(rider)
+        due[rider] = newest.map { [$0] } ?? []
+        // One that does not ask for the run, and hears nothing, has fewer orders.
+        let isPlain = rider > 9
+        return (isPlain ? [] : [.await(rider), .listen(rider)]) + [.leave(rider, again: isPlain)]
       case .make:
         machine.made("r")
         isMade = true
         try check()
         return [.start]
       case .start:
-        isStarting = false
         isRunning = !aboard.isEmpty
-        isMade = isRunning
-        let isCancelled = machine.started() != nil
-        try demand(isCancelled == aboard.isEmpty, "a run that nobody rides is cancelled")
+        isOver = !isRunning
+        let start = machine.started()
+        try demand(Set(start.waiters) == waiting, "those that wait go on when the run is executed")
+        waiting = []
+        let isCancelled = start.unwanted != nil
+        try demand(isCancelled == isOver, "a run that nobody rides is cancelled")
         if isCancelled { cancellations += 1 }
         try check()
         return []
+      case .await(let rider):
+        let waits = machine.awaitExecution(rider) == nil
+        try demand(waits == !(isRunning || isOver), "only a run that is not executed is waited for")
+        if waits { waiting.insert(rider) }
+        return []
+      case .report(let update):
+        let report = machine.report(update)
+        try demand(report.old == newest, "an update takes the place of the one before")
+        newest = update
+        for rider in aboard { due[rider, default: []].append(update) }
+        try demand(
+          Set(report.listeners) == listening.intersection(aboard), "all that listen hear it")
+        for rider in report.listeners { heard[rider, default: []].append(update) }
+        return []
+      case .listen(let rider):
+        let updates = machine.listen(id(rider), rider)
+        guard aboard.contains(rider) else {
+          try demand(updates.isEmpty, "a rider that has left hears nothing")
+          return []
+        }
+        heard[rider, default: []] += updates
+        try demand(heard[rider] == due[rider] ?? [], "no update is lost on the way")
+        if updates.isEmpty { listening.insert(rider) }
+        return updates.isEmpty ? [] : [.listen(rider)]
       case .leave(let number, let again):
-        let rider = aboard.remove(number)
-        let isLast = rider != nil && aboard.isEmpty && isRunning
-        let left = machine.leave(UseCaseOperationID(number: number))
-        try demand(left.rider == rider, "a rider leaves once")
-        try demand((left.run != nil) == isLast, "the last one to leave has the run")
+        let isLast = aboard.remove(number) != nil && aboard.isEmpty && isRunning
+        let run = machine.leave(id(number)).run
+        try demand((run != nil) == isLast, "the last one to leave has the run")
         if isLast {
-          (isRunning, isMade) = (false, false)
+          (isRunning, isOver) = (false, true)
           cancellations += 1
         }
         try check()
@@ -66,47 +93,65 @@ struct RunMachineTests {
       }
     }
 
+    private func id(_ rider: UInt64) -> UseCaseOperationID { UseCaseOperationID(number: rider) }
+
     private func check() throws {
-      try demand(machine.riders.sorted() == aboard.sorted(), "these are the riders")
-      try demand((machine.run != nil) == isMade, "there is a run from when it is made")
-      for rider in aboard {
-        let run = machine.run(of: UseCaseOperationID(number: rider))
-        try demand((run != nil) == isMade, "each rider finds the run")
-      }
+      try demand((machine.run != nil) == (isMade && !isOver), "there is a run from when it is made")
+      try demand((machine.executed != nil) == isRunning, "it is executed after that")
     }
 
     func checkEnd() throws {
-      try demand(machine.hasLeft && machine.run == nil && aboard.isEmpty, "nothing is left")
+      try demand(isOver && machine.run == nil && aboard.isEmpty, "nothing is left")
       try demand(cancellations == 1, "the run was given up once")
+      try demand(waiting.isEmpty, "nobody waits any more")
     }
 
     private func demand(_ condition: Bool, _ rule: String) throws {
       if !condition { throw Broken(description: rule) }
     }
 
-    static func == (lhs: Self, rhs: Self) -> Bool {
-      lhs.aboard == rhs.aboard && lhs.hasBoarded == rhs.hasBoarded
-        && lhs.isStarting == rhs.isStarting && lhs.isRunning == rhs.isRunning
-        && lhs.isMade == rhs.isMade && lhs.cancellations == rhs.cancellations
-        && lhs.machine.riders.sorted() == rhs.machine.riders.sorted()
-        && lhs.machine.run == rhs.machine.run && lhs.machine.hasLeft == rhs.machine.hasLeft
+    private struct Facts: Hashable {
+      let sets: [Set<UInt64>]
+      let flags: [Bool]
+      let newest: Int?
+      let heard: [UInt64: [Int]]
+      let due: [UInt64: [Int]]
     }
 
-    func hash(into hasher: inout Hasher) {
-      hasher.combine(aboard)
-      hasher.combine(isRunning)
+    private var facts: Facts {
+      Facts(
+        sets: [aboard, waiting, listening], flags: [isMade, isRunning, isOver], newest: newest,
+        heard: heard, due: due)
     }
+
+    static func == (lhs: Self, rhs: Self) -> Bool { lhs.facts == rhs.facts }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(facts) }
   }
 
   private struct Broken: Error, CustomStringConvertible {
     let description: String
   }
 
-  @Test(.holds("One run"), arguments: 1...4)
-  func `in every order one run is started, and given up once when the last rider has left`(
-    riders: Int
+  @Test(.holds("One run"), arguments: [[], [2], [10, 11], [10, 11, 12]])
+  func `in every order a run is made once, heard by all, and given up when the last has left`(
+    others: [UInt64]
   ) throws {
-    let (worlds, orders) = try World().takeInEveryOrder((1...riders).map { .board(UInt64($0)) })
-    #expect(worlds >= 6 && orders >= 2)
+    var acts: [World.Act] = [.make, .leave(1, again: true)]
+    if others.count < 2 { acts += [.report(1), .listen(1), .await(1)] }
+    let (worlds, orders) = try World().takeInEveryOrder(acts + others.map { .board($0) })
+    #expect(worlds >= 20 && orders >= 20)
+  }
+
+  @Test func `a rider without a listener keeps no updates`() {
+    var machine = Machine(first: UseCaseOperationID(number: 1))
+    _ = machine.report(1)
+    let (first, second) = (
+      machine.listen(UseCaseOperationID(number: 1), nil),
+      machine.listen(UseCaseOperationID(number: 1), nil)
+    )
+    _ = machine.report(2)
+    #expect(first == [1] && second.isEmpty)
+    #expect(machine.listen(UseCaseOperationID(number: 1), nil).isEmpty)
   }
 }

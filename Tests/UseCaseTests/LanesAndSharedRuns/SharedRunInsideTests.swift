@@ -76,7 +76,7 @@ struct SharedRunInsideTests {
   func `two runs that come to await each other are a deadlock, whoever began them`() async {
     let shared = Recursive.shared { request, shared in
       // The second body asks when the first one rides its run.
-      while request == 2, shared.queue(for: 2).activity.running < 2 { await Task.yield() }
+      while request == 2, shared.queue(for: 2).activity.running < 3 { await Task.yield() }
       return try await shared(3 - request)
     }
     let operations = [2, 1].map { shared.execute($0) }
@@ -157,7 +157,7 @@ struct SharedRunInsideTests {
       return try await called(number)
     }
     let operation = outer.execute(1)
-    while !slow.isAsked.value || shared.queue(for: 1).activity.waiting < 2 {
+    while !slow.isAsked.value || shared.queue(for: 1).activity.running < 2 {
       try Task.checkCancellation()
       await Task.yield()
     }
@@ -171,7 +171,7 @@ struct SharedRunInsideTests {
     try await #expect(rider.value?.value == 1)
   }
 
-  @Test(.holds("Slots of the callers"), arguments: [false, true])
+  @Test(.holds("Slot of the caller"), arguments: [false, true])
   func `a run works beside a caller that has left it, and no longer in its slot`(awaitsValue: Bool)
     async throws
   {
@@ -206,71 +206,56 @@ struct SharedRunInsideTests {
     await operation.ended()
   }
 
-  @Test(.holds("Slots of the callers"))
-  func `a run works in the slot of each caller that rides it`() async throws {
+  @Test(.holds("Slot of the caller"), arguments: [false, true])
+  func `a run works in the slot of the caller that began it`(isSharedTwice: Bool) async throws {
     let queue = UseCaseQueue(.serial)
-    let mayGoOn = Gate()
+    let (begun, mayGoOn) = (Gate(), Gate())
     let inner = AnyUseCase<Int, Int>(queue: queue) { $0 }
-    let shared = AnyUseCase<Int, Int> { number in
+    let base = AnyUseCase<Int, Int> { number in
+      begun.open()
       try await mayGoOn.pass()
       return try await inner(number)
-    }.shared()
-    let rider = shared.execute(1)
-    let operation = AnyUseCase<Int, Int>(queue: queue) { try await shared($0) }.execute(1)
-    while shared.queue(for: 1).activity.running < 2 {
-      try Task.checkCancellation()
-      await Task.yield()
     }
+    let shared =
+      isSharedTwice ? AnyUseCase(base.shared().shared()) : AnyUseCase(base.shared())
+    let operation = AnyUseCase<Int, Int>(queue: queue) { try await shared($0) }.execute(1)
+    try await begun.pass()
+    let rider = shared.execute(1)
     mayGoOn.open()
     try await #expect(operation.value == 1)
     try await #expect(rider.value == 1)
     #expect(queue.activity.executed == 1)
   }
 
-  @Test(.holds("Itself"), arguments: [false, true], [false, true])
-  func `a run whose call waits for the slot of the body that joins it is a deadlock`(
-    isCall: Bool, isShared: Bool
-  ) async throws {
+  @Test(.holds("Slot of the caller"))
+  func `a run does not work in the slot of a caller that joins it`() async throws {
     let queue = UseCaseQueue(.serial)
+    let (mayGoOn, mayLeave) = (Gate(), Gate())
     let inner = AnyUseCase<Int, Int>(queue: queue) { $0 }
-    let called: any UseCase<Int, Int> = isShared ? inner.shared() : inner
-    let middle = AnyUseCase<Int, Int> { try await called($0) }
-    let shared = AnyUseCase<Int, Int> { try await middle($0) }.shared()
-    let mayJoin = Gate()
-    let operation = AnyUseCase<Int, Int>(queue: queue) { number in
-      try await mayJoin.pass()
-      return isCall ? try await shared(number) : try await shared.execute(number).value
-    }.execute(1)
+    let shared = AnyUseCase<Int, Int> { number in
+      try await mayGoOn.pass()
+      return try await inner(number)
+    }.shared()
     let rider = shared.execute(1)
+    let caller = AnyUseCase<Int, Void>(queue: queue) { number in
+      let call = Task { try await shared(number) }
+      try await mayLeave.pass()
+      call.cancel()
+    }
+    let operation = caller.execute(1)
+    while shared.queue(for: 1).activity.running < 2 {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
+    mayGoOn.open()
     while queue.activity.waiting == 0 {
       try Task.checkCancellation()
       await Task.yield()
     }
-    mayJoin.open()
-    await #expect(throws: UseCaseDeadlock.self) { try await operation.value }
+    mayLeave.open()
     try await #expect(rider.value == 1)
-  }
-
-  @Test func `a run whose call waits for the slot of a body that awaits its first rider is one`()
-    async throws
-  {
-    let queue = UseCaseQueue(.serial)
-    let inner = AnyUseCase<Int, Int>(queue: queue) { $0 }
-    let shared = AnyUseCase<Int, Int> { try await inner($0) }.shared()
-    let (mayAwait, awaited) = (Gate(), Watched<Operation?>(nil))
-    let operation = AnyUseCase<Int, Int?>(queue: queue) { _ in
-      try await mayAwait.pass()
-      return try await awaited.value?.value
-    }.execute(1)
-    let rider = shared.execute(1)
-    awaited.update { $0 = rider }
-    while queue.activity.waiting == 0 {
-      try Task.checkCancellation()
-      await Task.yield()
-    }
-    mayAwait.open()
-    await #expect(throws: UseCaseDeadlock.self) { try await operation.value }
-    try await #expect(rider.value == 1)
+    await operation.ended()
+    #expect(queue.activity.executed == 2)
   }
 
   /// The body is a guest in the slot of a host that has given it up, and has returned.
@@ -310,21 +295,21 @@ struct SharedRunInsideTests {
     joined.update { $0 = nil }
   }
 
-  @Test func `a call that fails while it waits counts as failed`() async throws {
+  @Test func `a call that would wait for ever counts as failed`() async throws {
     let queue = UseCaseQueue(.serial)
     let held = Held(on: queue)
     let shared = held.shared()
     let waiting = Gate()
-    let outer = AnyUseCase<Int, UseCaseActivity>(queue: queue) { number in
+    let outer = AnyUseCase<Int, Void>(queue: queue) { number in
       await waiting.passIgnoringCancellation()
       await #expect(throws: UseCaseDeadlock.self) { try await shared(number) }
-      return shared.queue(for: number).activity
     }
     let operation = outer.execute(1)
     let rider = shared.execute(1)
     waiting.open()
-    let activity = try await operation.value
-    #expect(activity.waiting == 1 && activity.failed == 1 && activity.executed == 2)
+    await operation.ended()
+    while shared.queue(for: 1).activity.failed == 0 { await Task.yield() }
+    #expect(shared.queue(for: 1).activity.running == 1)
     held.open(1)
     try await #expect(rider.value == 1)
     #expect(queue.activity.failed == 0)
@@ -364,7 +349,7 @@ struct SharedRunInsideTests {
     }
   }
 
-  @Test func `a rider inside the slot of another leaves when it is cancelled before its body`()
+  @Test func `a rider in the body of another leaves when it is cancelled before its body`()
     async
   {
     struct Wrapper: UseCase {
@@ -496,6 +481,45 @@ struct SharedRunInsideTests {
 
 @Suite(.mustEnd)
 struct SharedRunCostTests {
+  /// Calls itself, shared, as often as its request says.
+  private final class Nested: UseCase {
+    private let itself = Watched<SharedUseCase<Nested>?>(nil)
+
+    static func shared() -> SharedUseCase<Nested> {
+      let useCase = Nested()
+      let shared = useCase.shared()
+      useCase.itself.update { $0 = shared }
+      return shared
+    }
+
+    func main(_ depth: Int) async throws -> Int {
+      guard depth > 0, let itself = itself.value else { return 0 }
+      return try await itself(depth - 1) + 1
+    }
+  }
+
+  @Test(.holds("Nested runs"), arguments: [true, false])
+  func `shared calls nested four times as deep cost about four times as much`(
+    areOneUseCase: Bool
+  ) async throws {
+    func useCase(depth: Int) -> any UseCase<Int, Int> {
+      if areOneUseCase { return Nested.shared() }
+      return (0..<depth).reduce(AnyUseCase { _ in 0 }) { inner, _ in
+        AnyUseCase(AnyUseCase { try await inner($0) + 1 }.shared())
+      }
+    }
+    func time(depth: Int) async throws -> Duration {
+      let shared = useCase(depth: depth)
+      let begin = ContinuousClock.now
+      try await #expect(shared(depth) == depth)
+      return .now - begin
+    }
+    _ = try await time(depth: 1_000)
+    let (short, long) = (try await time(depth: 1_000), try await time(depth: 4_000))
+    // If each call looked at all of its callers, it would be sixteen times as much.
+    #expect(long < short * 10, "\(long) and \(short)")
+  }
+
   @Test func `what waits on a serial queue costs a body nothing that calls a shared use case`()
     async
   {

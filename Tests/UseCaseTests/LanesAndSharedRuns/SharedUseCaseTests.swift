@@ -34,7 +34,8 @@ struct SharedUseCaseTests {
     let held = Held(.serial)
     let shared = held.shared()
     let operations = [3, 1, 2, 3, 1].map { shared.execute($0) }
-    #expect(fates(operations) == "RWWRW")
+    #expect(fates(operations) == "RRRRR")
+    #expect(held.queue.activity.running == 1 && held.queue.activity.waiting == 2)
     held.open(1...3)
     await allEnded(operations)
     #expect(held.begun.elements == [3, 1, 2])
@@ -161,19 +162,17 @@ struct SharedUseCaseTests {
     #expect(fates(old + [new]) == "SS+")
   }
 
-  @Test(.holds("Waiting"))
-  func `a run that never starts gives everybody its reason, and none of them starts`() async {
+  @Test(.holds("Waiting")) func `a run that never starts gives everybody its reason`() async {
     let held = Held(.keepLatest)
     let shared = held.shared()
     let first = shared.execute(1)
-    let waiting = [2, 2].map { shared.execute($0).onStart { log.append("start") } }
-    #expect(fates(waiting) == "WW")
+    let waiting = [2, 2].map { shared.execute($0) }
+    #expect(fates(waiting) == "RR")
     let last = shared.execute(3)
     await allEnded(waiting)
     #expect(fates(waiting) == "SS")
     held.open(1...3)
     await allEnded([first, last])
-    #expect(log.count == 0)
     #expect(held.begun.elements == [1, 3])
   }
 
@@ -197,7 +196,7 @@ struct SharedUseCaseTests {
     let shared = held.shared()
     if isSuspended { held.queue.suspend() }
     let operations = (1...3).map { _ in shared.execute(1) }
-    #expect(fates(operations) == (isSuspended ? "WWW" : "RRR"))
+    #expect(fates(operations) == "RRR")
     if !isSuspended { await held.begun.elements(atLeast: 1) }
     held.queue.cancelAll()
     held.open(1)
@@ -213,24 +212,24 @@ struct SharedUseCaseTests {
     #expect(fates(operations) == "TT")
   }
 
-  @Test(.holds("Waiting"))
-  func `riders wait as long as their run waits, and start with it`() async {
+  @Test(.holds("Waiting")) func `riders run and start while their run waits`() async {
     let held = Held()
     held.queue.suspend()
     let shared = held.shared()
     let operations = (1...3).map { _ in shared.execute(1).onStart { log.append("start") } }
-    #expect(fates(operations) == "WWW")
-    #expect(held.queue.activity.waiting == 1)
-    held.queue.resume()
-    await held.begun.elements(atLeast: 1)
     #expect(fates(operations) == "RRR")
+    #expect(held.queue.activity.waiting == 1)
+    #expect(shared.queue(for: 1).activity.running == 3)
     await log.elements(atLeast: 3)
+    held.queue.resume()
     held.open(1)
     await allEnded(operations)
+    #expect(fates(operations) == "+++")
   }
 
-  @Test(.holds("The last one"))
-  func `the last waiting rider to leave takes the run off its queue`() async {
+  @Test(.holds("The last one")) func `the last rider of a run that waits takes it off its queue`()
+    async
+  {
     let held = Held()
     held.queue.suspend()
     let shared = held.shared()
@@ -323,8 +322,26 @@ struct SharedUseCaseTests {
     #expect(held.begun.elements == [1])
   }
 
-  @Test(.holds("An operation each"))
-  func `a model shows what becomes of its own rider`() async {
+  @Test(.holds("No request")) func `executions without a request share one run`() async throws {
+    let (gate, begun) = (Gate(), Log<Void>())
+    let refresh = AnyUseCase<Void, Int> {
+      begun.append(())
+      await gate.passIgnoringCancellation()
+      return 7
+    }
+    let (shared, other) = (refresh.shared(), refresh.shared())
+    let operations = [shared.execute(), shared.execute(), AnyUseCase(shared).execute()]
+    let another = other.execute()
+    await begun.elements(atLeast: 2)
+    let call = Task { try await shared() }
+    while shared.queue(for: ()).activity.running < 4 { await Task.yield() }
+    gate.open()
+    for operation in operations + [another] { try await #expect(operation.value == 7) }
+    try await #expect(call.value == 7)
+    #expect(begun.count == 2)
+  }
+
+  @Test(.holds("An operation each")) func `a model shows what becomes of its own rider`() async {
     let held = Held()
     let shared = held.shared()
     let other = shared.execute(1)

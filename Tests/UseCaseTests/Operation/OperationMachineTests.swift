@@ -36,10 +36,11 @@ struct OperationMachineTests {
         ]))
   }
 
-  @Test(arguments: fates)
-  func `an operation is cancelled in every order`(fate: World.Fate) throws {
+  @Test(arguments: fates, [false, true])
+  func `an operation is cancelled in every order`(fate: World.Fate, isFree: Bool) throws {
     try explore(
-      .execute(.start, Body(fate: fate), then: [.attach(Self.each), .listen(1)]), Self.cancel)
+      .execute(.start, Body(fate: fate), then: [.attach(Self.each), .listen(1)]), Self.cancel,
+      in: World(isFree: isFree))
   }
 
   @Test(arguments: admissions)
@@ -346,7 +347,7 @@ struct OperationMachineTests {
     @Test func `to begin a body twice is a trap`() async {
       await #expect(processExitsWith: .failure) {
         var machine = OperationMachine<Int, Int, Int, Int>(isObserved: false)
-        guard machine.start() == .run else { return }
+        guard machine.start() == .nothing else { return }
         _ = machine.start()
       }
     }

@@ -102,27 +102,27 @@ struct OperationPartsTests {
       }
     }
     @Test func `an operation concludes once, and hands its job back`() async {
-      var life = VerdictLife<Int>()
+      var machine = OperationMachine<Int, Int, Int, Int>(isObserved: false)
       var job = Optional(7)
-      let isCancelled = life.keep(&job)
-      #expect(!isCancelled && job == nil && life.isOpen)
-      job = life.conclude(.success)
-      #expect(job == 7 && life.verdict?.kind == .success && !life.isEarly)
+      let isCancelled = machine.keep(&job)
+      #expect(!isCancelled && job == nil)
+      _ = machine.start()
+      let first = machine.conclude(.success)
+      #expect(first.isNew && first.job == 7 && first.freed == .success)
       await #expect(processExitsWith: .failure) {
-        var life = VerdictLife<Int>()
-        _ = life.conclude(.success)
-        _ = life.conclude(.success)
+        var machine = OperationMachine<Int, Int, Int, Int>(isObserved: false)
+        _ = machine.start()
+        _ = machine.conclude(.success)
+        _ = machine.conclude(.success)
       }
     }
   #endif
 
-  @Test func `a job that comes after an early outcome is cancelled if the outcome says so`() {
-    for isCancelled in [false, true] {
-      var life = VerdictLife<Int>()
-      var job = life.concludeEarly(.cancelled(.requested), cancelsJob: isCancelled)
-      #expect(job == nil && life.isEarly && life.isJobCancelled == isCancelled)
-      job = 7
-      #expect(life.keep(&job) == isCancelled && job == 7)
-    }
+  @Test func `a job that comes after an early outcome is not cancelled before its body begins`() {
+    var machine = OperationMachine<Int, Int, Int, Int>(isObserved: false)
+    let outcome = machine.concludeEarly(.cancelled(.requested))
+    #expect(outcome?.job == nil && outcome?.isJobCancelled == false)
+    var job = Optional(7)
+    #expect(machine.keep(&job) == false && job == 7)
   }
 }

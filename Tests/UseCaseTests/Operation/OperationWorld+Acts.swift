@@ -24,8 +24,8 @@ extension OperationWorld {
     case .start(let body):
       return try begin(body, machine.start())
     case .arrive(let body), .await(let body):
-      guard let start = machine.startUnlessWaiting() else { return [.park(body)] }
-      return try begin(body, start)
+      guard machine.stopWaiting() else { return [.park(body)] }
+      return [.start(body)]
     case .park(let body):
       guard machine.park(0) == nil else { return [.arrive(body)] }
       kept.insert(0)
@@ -43,13 +43,14 @@ extension OperationWorld {
       hasReturned = true
       let isListed = deliversOnlyNewest && !isCancelled
       if isListed && !isEarly { listings += 1 }
-      let (waiters, next, unlisted) = machine.wasGivenBack(isListed: isListed)
+      let (tasks, next, unlisted) = machine.wasGivenBack(isListed: isListed)
+      let waiters = tasks.all.map(\.waiter)
       try demand(
         next == .nothing || (next == .deliverInAnotherTask) == isJobCancelled,
         "a cancelled task does not deliver")
-      try demand(waiters.all == holding, "the tasks that await the value are resumed in order")
+      try demand(waiters == holding, "the tasks that await the value are resumed in order")
       holding = []
-      try resume(waiters.all)
+      try resume(waiters)
       if next == .nothing, !isDelivering {
         try demand(!mustTell, "a failure that nobody handles is told")
         (hasEnded, isOver) = (true, true)
@@ -146,7 +147,8 @@ extension OperationWorld {
 
   private mutating func attach(_ branch: HandlerBranch, isListed: Bool) throws -> [Act] {
     let id = attached.total
-    let next = machine.attach(Handler(branch: branch, callback: id), isListed: isListed)
+    let next = machine.attach(
+      Handler(branch: branch, isIsolated: !isFree, callback: id), isListed: isListed)
     guard next != .list else {
       listings += 1
       return [.attachListed(branch)]
@@ -167,14 +169,12 @@ extension OperationWorld {
   }
 
   private mutating func attachStart() throws -> [Act] {
-    let handler = machine.attachStart(reported + 1)
-    try demand((handler == .attachAsCommon) == hasReturned, "it comes in its turn after the body")
-    switch handler {
-    case .attachAsCommon: return try attach([.common])
-    case .nothing, .deliver:
-      reported += fate == nil || hasRun ? 1 : 0
-      return try deliver(handler == .deliver)
-    }
+    // After the body it comes in its turn, as one of `common`.
+    if hasReturned { return try attach([.common]) }
+    let handler = Handler(branch: .common, isIsolated: !isFree, callback: reported + 1)
+    let next = machine.attachStart(handler, isListed: true)
+    reported += fate == nil || hasRun ? 1 : 0
+    return try deliver(next == .deliver)
   }
 
   private mutating func end(_ fate: Fate, then next: [Act]) throws -> [Act] {
@@ -193,8 +193,8 @@ extension OperationWorld {
       hasRun ? end.startHandlers.isEmpty : reported == dropped,
       "the handlers of a start that never comes are let go")
     isJobCancelled = hasRun
-    let waiters = end.waiters.all + [end.parked].compactMap(\.self)
-    try demand(end.waiters.all == holding, "the waiters are resumed in order")
+    let waiters = end.waiters.all.map(\.waiter) + [end.parked].compactMap(\.self)
+    try demand(end.waiters.all.map(\.waiter) == holding, "the waiters are resumed in order")
     try demand(
       end.parked == nil || end.parked == 0 && kept.contains(0) && !resumed.contains(0),
       "the task that waits to start is resumed once")
@@ -215,18 +215,18 @@ extension OperationWorld {
 
   // MARK: - The task of the body
 
-  private mutating func begin(_ body: Body, _ start: BodyStart) throws -> [Act] {
-    guard start != .skip else { return [.exit] }
+  private mutating func begin(_ body: Body, _ start: DeliveryCall?) throws -> [Act] {
+    guard let start else { return [.exit] }
     try demand(
-      (start == .runAndDeliver) == (reported > 0), "the handlers of the start are delivered at once"
-    )
+      (start == .deliverInAnotherTask) == (reported > 0),
+      "the handlers of the start are delivered at once")
     try demand(!hasRun, "the body runs once")
     try demand(fate == nil, "the body does not run after the end")
     try demand(machine.isOccupied, "the body runs in a slot")
     try demand(machine.state == .running, "it is running")
     try demand(!isTelling, "nobody tells of the operation when its body is about to begin")
     hasRun = true
-    let delivery = try deliver(start == .runAndDeliver)
+    let delivery = try deliver(start == .deliverInAnotherTask)
     let next = try tell(
       then: [.run(body)] + delivery + (body.hasTimer ? [.end(.timeout)] : [])
         + (body.hasGuest ? [.enter] : []))
@@ -252,11 +252,11 @@ extension OperationWorld {
     return try tell(then: exit(freed))
   }
 
-  private mutating func exit(_ freed: FreeSlot?) throws -> [Act] {
+  private mutating func exit(_ freed: Verdict.Kind?) throws -> [Act] {
     holders -= 1
     try demand((freed != nil) == (holders == 0), "the last one frees the slot")
     try demand(freed == nil || !machine.isOccupied, "a slot that is given back is not occupied")
-    try demand(freed == nil || freed?.kind == machine.verdict?.kind, "it is counted as what it is")
+    try demand(freed == nil || freed == machine.verdict?.kind, "it is counted as what it is")
     return freed == nil ? [] : [.giveBack]
   }
 
@@ -268,7 +268,8 @@ extension OperationWorld {
       let isReceived = try receive(updates)
       return isReceived && updates.count > 1 ? [.receive(Array(updates.dropFirst()))] : [.deliver]
     case .begin(let id, let branch):
-      let verdict = machine.begin(Handler(branch: branch, callback: id)).map(Fate.init)
+      let handler = Handler(branch: branch, isIsolated: true, callback: id)
+      let verdict = machine.begin(handler)
       try unlist(machine.takeListings())
       guard let verdict else {
         try demand(branch == .always || isSilenced, "only a cancel keeps a handler back")
@@ -280,9 +281,7 @@ extension OperationWorld {
         }
         return [.deliver]
       }
-      let fate = silence.map(Fate.cancelled) ?? fate
-      try demand(verdict == fate, "silenced handlers are treated as cancelled, for its reason")
-      return try begin(id, branch)
+      return try begin(id, branch, with: verdict)
     case .forget:
       return [.deliver]
     default: break
@@ -298,9 +297,11 @@ extension OperationWorld {
     case .updates(let updates):
       isReceiving = true
       return [.receive(updates)]
-    case .handler(let handler):
+    case .handler(let handler, let verdict):
       try demand(reported == received + dropped, "updates come before the handlers")
-      return [.begin(handler.callback, handler.branch)]
+      guard let verdict else { return [.begin(handler.callback, handler.branch)] }
+      try demand(isFree, "a handler on an actor begins there")
+      return try begin(handler.callback, handler.branch, with: verdict)
     case .forget(let passed):
       try demand(
         Set(passed.map(\.callback)) == Set(waiting.keys), "those that are passed over are let go")
@@ -354,7 +355,12 @@ extension OperationWorld {
     }
   }
 
-  private mutating func begin(_ id: Int, _ branch: HandlerBranch) throws -> [Act] {
+  private mutating func begin(
+    _ id: Int, _ branch: HandlerBranch, with verdict: Verdict
+  ) throws -> [Act] {
+    try demand(
+      Fate(verdict) == silence.map(Fate.cancelled) ?? fate,
+      "silenced handlers are treated as cancelled, for its reason")
     try demand(
       hasReturned || isEarly && branch != .always,
       "a handler runs after the body, or at once after an early outcome")

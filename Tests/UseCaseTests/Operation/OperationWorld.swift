@@ -44,6 +44,8 @@ struct OperationWorld: ActedWorld {
 
   private var parts: OperationParts
   let isObserved: Bool
+  /// Whether handlers run on no actor, and begin in the step that takes them.
+  let isFree: Bool
   /// Whether the queue lets only the newest deliver.
   let deliversOnlyNewest: Bool
   /// Whether failures that nobody handles are told.
@@ -94,11 +96,12 @@ struct OperationWorld: ActedWorld {
   var isAdmitted = false
 
   init(
-    isObserved: Bool = false, tellsFailures: Bool = false,
+    isObserved: Bool = false, tellsFailures: Bool = false, isFree: Bool = false,
     reactions: [HandlerBranch: Reaction] = [:], deliversOnlyNewest: Bool = false
   ) {
     parts = OperationParts(isObserved: isObserved)
     self.isObserved = isObserved
+    self.isFree = isFree
     self.deliversOnlyNewest = deliversOnlyNewest
     self.tellsFailures = tellsFailures
     self.reactions = reactions

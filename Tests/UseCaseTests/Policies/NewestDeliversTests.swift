@@ -221,6 +221,46 @@ struct NewestDeliversTests {
     await allEnded([first, second, third])
   }
 
+  @Test(.holds("Only the newest deliver"), arguments: [true, false])
+  func `a superseded run silences its riders, also if it has its outcome`(
+    isDecided: Bool
+  ) async {
+    let gate = Gate(isOpen: isDecided)
+    let base = AnyUseCase(queue: UseCaseQueue(.cancelPrevious)) { (number: Int) in
+      if number == 1 { await gate.passIgnoringCancellation() }
+      return number
+    }
+    let shared = base.shared()
+    let riders = [record(shared.execute(1)), record(shared.execute(1))]
+    if isDecided { holdThread { riders.allSatisfy { $0.state == .finished } } }
+    let new = shared.execute(2)
+    gate.open()
+    await allEnded(riders + [new])
+    #expect(
+      log.elements.sorted() == [
+        "finally superseded", "finally superseded", "onCancel superseded", "onCancel superseded",
+      ])
+    #expect(new.fate == "+")
+    // Nothing is on its way any more, so nothing is left to supersede.
+    let last = record(shared.execute(3))
+    await last.ended()
+    await shared.execute(4).ended()
+    #expect(log.elements.suffix(2) == ["then 3", "common"])
+  }
+
+  @Test(.holds("Only the newest deliver"))
+  func `in races no rider shows an old answer on the main actor after the next execute`() async {
+    let shared = useCase(.cancelPrevious).shared()
+    let view = View()
+    for round in 1...4_000 {
+      view.newest = round
+      for _ in 1...2 { shared.execute(round).then { view.show($0) } }
+      for _ in 0..<round % 7 { await Task.yield() }
+    }
+    await shared.queue.idle()
+    #expect(view.stale == 0 && view.shown > 0)
+  }
+
   @Test func `updates on their way are dropped`() async {
     struct Count: ReportingUseCase {
       let queue = UseCaseQueue(.cancelPrevious)

@@ -174,7 +174,7 @@ struct QueueWorld: ActedWorld {
       let rest = end(Array(ids.dropFirst()), reason, then: next)
       guard let ending = try with(ids[0], { $0.concludeEarly(.cancelled(reason)) })
       else { return rest }
-      let waiters = ending.waiters.all + [ending.parked].compactMap(\.self)
+      let waiters = ending.waiters.all.map(\.waiter) + [ending.parked].compactMap(\.self)
       return [.cancel(ids[0], waiters: waiters, then: rest)]
     case .cancel(let id, let waiters, let next):
       resumed.formUnion(waiters)
@@ -198,8 +198,8 @@ struct QueueWorld: ActedWorld {
   }
 
   private mutating func start(_ id: Int) throws -> [Act] {
-    guard let start = try with(id, { $0.startUnlessWaiting() }) else { return [.park(id)] }
-    guard start != .skip else { return [.exit(id)] }
+    guard try with(id, { $0.stopWaiting() }) else { return [.park(id)] }
+    guard try with(id, { $0.start() }) != nil else { return [.exit(id)] }
     let isNew = bodies.insert(id).inserted && !started.contains(id)
     try demand(isNew, "a body runs once")
     started.append(id)

@@ -1,0 +1,311 @@
+import UseCaseInternals
+
+/// A use case whose executions of equal requests share one *run*. Create it with
+/// ``UseCase/UseCase/shared()``.
+///
+/// ```swift
+/// let avatar = LoadAvatar().shared()
+/// avatar.execute(user).then { image in header.show(image) }
+/// avatar.execute(user).then { image in list.show(image) }  // the same download
+/// ```
+///
+/// A run is one operation of the wrapped use case, the *base*. The executions that share a run are
+/// its *riders*.
+public struct SharedUseCase<Base: UseCase>: UseCase {
+  private let runs: SharedRuns<Base>
+  private let riders: UseCaseQueue
+
+  fileprivate init(_ base: Base, key: @escaping @Sendable (Base.Request) -> RequestKey) {
+    runs = SharedRuns(of: base, useCaseType: Self.self, key)
+    riders = UseCaseQueue(.unlimited, ridersKeeper: runs)
+  }
+
+  /// The queue of the base.
+  public var queue: UseCaseQueue { runs.base.queue }
+
+  /// Returns the queue of the riders, which is unlimited. The run is executed on the queue that
+  /// ``UseCase/queue(for:)`` of the base returns. That method is called once for each run.
+  ///
+  /// - Parameter request: The input of the execution.
+  /// - Returns: The queue of all riders of this use case.
+  public func queue(for request: Base.Request) -> UseCaseQueue { riders }
+
+  /// Waits for the outcome of the run.
+  ///
+  /// - Parameter request: The input of the use case.
+  /// - Returns: The response of the run.
+  /// - Throws: The failure of the run; `CancellationError` if the run or the awaiting task is
+  ///   cancelled; ``UseCaseDeadlock`` if the run awaits the body that awaits it here.
+  /// - Complexity: That of the base.
+  public func main(_ request: Base.Request) async throws -> Base.Response {
+    try await ride(request, nil)
+  }
+
+  /// Rides the run of this request, until it is over.
+  fileprivate func ride(
+    _ request: Base.Request, _ listener: SharedRun.Listener?
+  ) async throws -> Base.Response {
+    let (rider, run) = try board(request)
+    defer { runs.leave(rider) }
+    if runs.isReporting { run.listen(rider, listener) }
+    let bodies = Slot.runs
+    for body in bodies { body.awaits(run.node) }
+    defer { for body in bodies { body.awaitsNoLonger(run.node) } }
+    if !bodies.isEmpty, run.node.isOrAwaits(oneOf: bodies) { throw UseCaseDeadlock() }
+    // There is none if the rider was cancelled just now.
+    guard let operation = await run.executedOperation() as? SharedRuns<Base>.Operation else {
+      throw CancellationError()
+    }
+    do {
+      return try await operation.value
+    } catch {
+      if case .cancelled(let reason)? = operation.verdict {
+        Slot.noteCancellation(ofCall: reason)
+      }
+      throw error
+    }
+  }
+
+  /// Returns the run that the operation around this body rides since it was executed. The body of a
+  /// client's wrapper boards here.
+  private func board(
+    _ request: Base.Request
+  ) throws -> (rider: UseCaseOperationID, run: SharedRun) {
+    if let rider = Slot.innermost {
+      if let run = runs.run(of: rider.id) { return (rider.id, run) }
+      // An operation that was cancelled just now has left, and starts no other run.
+      if rider.verdict != nil { throw CancellationError() }
+    }
+    let rider = UseCaseOperationID.next()
+    return (rider, runs.board(rider, request, isCall: true))
+  }
+}
+
+extension SharedUseCase: ReportingUseCase where Base: ReportingUseCase {
+  /// Waits for the outcome of the run, and reports its updates, from the newest one that it has
+  /// reported before this execution.
+  ///
+  /// - Parameters:
+  ///   - request: The input of the use case.
+  ///   - report: Receives the updates of the run.
+  /// - Returns: The response of the run.
+  /// - Throws: As ``main(_:)`` does.
+  /// - Complexity: That of the base.
+  @_documentation(visibility: internal)
+  public func main(
+    _ request: Base.Request, report: @escaping @Sendable (Base.Update) -> Void
+  ) async throws -> Base.Response {
+    try await ride(request) { update in
+      guard let update = update as? Base.Update else {
+        preconditionFailure("\(Base.self) reports \(Base.Update.self), and no \(type(of: update)).")
+      }
+      report(update)
+    }
+  }
+}
+
+extension SharedUseCase: DescribedUseCase {}
+
+extension UseCase where Request: Hashable {
+  /// Returns a use case whose executions of equal requests share one *run*, an operation of this
+  /// use case.
+  ///
+  /// Ten rows that show the same avatar download it once.
+  ///
+  /// ```swift
+  /// let loadAvatar = LoadAvatar(server: server).shared()
+  /// for row in rows {
+  ///   loadAvatar.execute(row.user)
+  ///     .then { [weak row] avatar in row?.show(avatar) }
+  ///     .store(in: row.scope)
+  /// }
+  /// ```
+  ///
+  /// An execution joins the run of an equal request, as a *rider*, if that run has no outcome yet.
+  /// Otherwise it starts a new run. Each rider has its own operation, handlers and `cancel()`. All
+  /// riders get the outcome of the run: the response, the failure, or the cancellation with its
+  /// reason.
+  ///
+  /// The run takes place on the queue of this use case, with the priority and the task-local values
+  /// of its first rider. Cancelling a rider doesn't affect the other riders. When all riders are
+  /// cancelled, the run is cancelled.
+  ///
+  /// A rider counts as running while its run waits for a slot. The timeout applies to the run, not
+  /// to each rider. A body that awaits its own run gets ``UseCaseDeadlock``.
+  ///
+  /// If this is a ``ReportingUseCase``, so is the returned use case. Each rider receives the updates
+  /// of the run, from the newest one that was reported before the rider came.
+  ///
+  /// The request must be `Hashable`, or `Void`: all executions without a request share one run. The
+  /// library may hold a lock while it calls `==` and `hash(into:)` of a request, so these must not
+  /// use the library.
+  ///
+  /// Copies of the returned use case share their runs. Use cases from two calls of `shared()` don't
+  /// share runs. The idea is that of `singleflight` in Go.
+  ///
+  /// - Returns: The use case. Store it: another call of `shared()` returns a use case with runs of
+  ///   its own.
+  public func shared() -> SharedUseCase<Self> { SharedUseCase(self) { RequestKey($0) } }
+}
+
+extension UseCase where Request == Void {
+  /// Returns a use case whose executions share one *run* while it lasts, an operation of this use
+  /// case.
+  ///
+  /// In all else it is as for a use case with a `Hashable` request.
+  ///
+  /// - Returns: The use case. Store it: another call of `shared()` returns a use case with runs of
+  ///   its own.
+  @_documentation(visibility: internal)
+  public func shared() -> SharedUseCase<Self> { SharedUseCase(self) { RequestKey(true) } }
+}
+
+/// The runs of one shared use case, and their riders.
+///
+/// The use cases of the riders keep this object, and their queue does not: an operation that has
+/// ended keeps its queue, and nothing of the base.
+private final class SharedRuns<Base: UseCase>: RidersKeeper {
+  typealias Operation = UseCaseOperation<Base.Request, Base.Response>
+
+  let base: Base
+  let isReporting: Bool
+
+  private let useCaseType: any Any.Type
+  private let key: @Sendable (Base.Request) -> RequestKey
+  private let table = Lock(RunTable())
+
+  init(
+    of base: Base, useCaseType: any Any.Type,
+    _ key: @escaping @Sendable (Base.Request) -> RequestKey
+  ) {
+    self.base = base
+    isReporting = base is any ReportingUseCase
+    self.useCaseType = useCaseType
+    self.key = key
+  }
+
+  /// Returns the run that the execution rides.
+  func run(of rider: UseCaseOperationID) -> SharedRun? { table.withLock { $0.rides[rider] } }
+
+  func submitted(_ rider: any QueueMember, priority: TaskPriority?, isCall: Bool) {
+    // A client's wrapper has a body of its own, which boards when it comes to it.
+    guard rider.useCaseType == useCaseType || rider.baseType == useCaseType,
+      let rider = rider as? Operation
+    else { return }
+    let run = board(
+      rider.id, rider.request, keeping: rider, priority: priority, isCall: isCall)
+    // The run delivers through its riders, so it counts in its queue until they have ended.
+    rider.dependents?.ride = run.ride
+    rider.core.release(from: run.ride)
+    // The queue of the base has dropped the run.
+    if case .cancelled(let reason)? = run.operation?.verdict { rider.cancel(reason) }
+    // Another thread may have found the queue, and cancelled the operations in it.
+    if rider.verdict != nil { leave(rider.id) }
+  }
+
+  /// Lets the execution ride the run of the request. If there is none, it executes one.
+  ///
+  /// A member is kept from before it boards, so that the run never seems to have no rider left.
+  func board(
+    _ rider: UseCaseOperationID, _ request: Base.Request, keeping member: Operation? = nil,
+    priority: TaskPriority? = nil, isCall: Bool
+  ) -> SharedRun {
+    let key = key(request)
+    while true {
+      if let run = table.withLock({ $0.runs[key] }) {
+        if let member { run.ride.keep(member) }
+        if run.board(rider) {
+          table.withLock { $0.rides[rider] = run }
+          return run
+        }
+        if member != nil { run.ride.release(rider) }
+        close(run)
+      } else {
+        let run = SharedRun(key, first: rider, isCall: isCall)
+        if let member { run.ride.keep(member) }
+        if table.withLock({ $0.enter(run, of: rider) }) {
+          start(run, request, priority: priority, isCall: isCall)
+          return run
+        }
+      }
+    }
+  }
+
+  private func start(
+    _ run: SharedRun, _ request: Base.Request, priority: TaskPriority?, isCall: Bool
+  ) {
+    let operation = Operation(
+      of: RunBody(of: self, reportingTo: run), request, queue: base.queue(for: request),
+      useCaseType: Base.self, isCall: isCall, run: run.node)
+    let unwanted = run.start(operation) { operation.submit(priority: priority, isCall: isCall) }
+    guard let unwanted else { return }
+    close(run)
+    unwanted.cancel(.requested)
+  }
+
+  /// Later executions of the request start another run.
+  private func close(_ run: SharedRun) { _ = table.withLock { $0.close(run) } }
+
+  func leave(_ rider: UseCaseOperationID) {
+    guard let run = table.withLock({ $0.rides.removeValue(forKey: rider) }),
+      let operation = run.leave(rider)
+    else { return }
+    close(run)
+    if operation.verdict == nil { operation.cancel(.requested) }
+  }
+
+  func callIsOver(_ rider: UseCaseOperationID) { run(of: rider)?.callIsOver(rider) }
+
+  func isDeadlock(_ rider: UseCaseOperationID) -> Bool {
+    guard let run = run(of: rider) else { return false }
+    return run.node.isOrAwaits(oneOf: Slot.runs) || run.operation?.isDeadlock ?? false
+  }
+}
+
+/// The runs of a shared use case.
+private struct RunTable {
+  /// The runs that may be boarded.
+  var runs: [RequestKey: SharedRun] = [:]
+  /// The run of each execution that has not left.
+  var rides: [UseCaseOperationID: SharedRun] = [:]
+
+  /// Enters a run with its first rider, unless there is a run of the request.
+  mutating func enter(_ run: SharedRun, of rider: UseCaseOperationID) -> Bool {
+    guard runs[run.key] == nil else { return false }
+    runs[run.key] = run
+    rides[rider] = run
+    return true
+  }
+
+  /// Takes a run out, unless another one has taken its place. Returns the key, which is to be
+  /// released outside of the lock.
+  mutating func close(_ run: SharedRun) -> RequestKey? {
+    guard let index = runs.index(forKey: run.key), runs[index].value === run else { return nil }
+    return runs.remove(at: index).key
+  }
+}
+
+/// The use case of a run, which has its queue already.
+private struct RunBody<Base: UseCase>: UseCase, DescribedUseCase {
+  private let runs: SharedRuns<Base>
+  private let run: SharedRun
+
+  init(of runs: SharedRuns<Base>, reportingTo run: SharedRun) {
+    self.runs = runs
+    self.run = run
+  }
+
+  private var described: (any DescribedUseCase)? { runs.base as? any DescribedUseCase }
+
+  var timeout: Duration { runs.base.timeout }
+  var baseType: any Any.Type { described?.baseType ?? Base.self }
+
+  func title(for request: Any) -> String? { described?.title(for: request) }
+
+  func main(_ request: Base.Request) async throws -> Base.Response {
+    guard runs.isReporting,
+      let base = runs.base as? any ReportingUseCase & UseCase<Base.Request, Base.Response>
+    else { return try await runs.base.main(request) }
+    return try await base.main(request) { [run] in run.report($0) }
+  }
+}

@@ -1,0 +1,169 @@
+public import UseCase
+
+/// An undoable use case whose executions survive the end of the process.
+///
+/// Pass it to ``UseCaseHistory/open(_:for:interrupted:limit:mergeWindow:clock:)``, which opens a
+/// history from its journal.
+///
+/// ```swift
+/// struct Rename: JournaledUseCase {
+///   static let journalName = "rename"
+///   let document: Document
+///
+///   func main(_ name: String) async throws -> String {
+///     await document.rename(to: name)
+///   }
+///
+///   func undo(_ name: String, _ old: String) async throws {
+///     _ = await document.rename(to: old)
+///   }
+/// }
+/// ```
+///
+/// Restored entries run in the use case that was passed to `open`. If you have several values of
+/// the type, put whatever distinguishes them, such as the id of a document, into the request.
+/// `Void` isn't `Codable`: for no request or response, take an empty `Codable` struct.
+///
+/// Requests and responses are written to the journal: put no secrets into them, or give the journal
+/// a coder that encrypts.
+public protocol JournaledUseCase<Request, Response>: UndoableUseCase
+where Request: Codable, Response: Codable {
+  /// The name of the use case in journals. Never change it, even if you rename the type: a use case
+  /// with another name can't read the entries. In a `@MainActor` type or an actor, mark it
+  /// `nonisolated`.
+  static var journalName: String { get }
+
+  /// Returns whether an execution, undo or redo took effect that was interrupted by the end of the
+  /// process. The default returns ``HistorySettlement/unknown``.
+  ///
+  /// `open` calls `settle` once for each interrupted execution, undo or redo, in the isolation of
+  /// the type, and waits for the answer. Look at the document, or ask the server, with an
+  /// idempotency key made of ``HistoryEntry/ID/current``. If `settle` throws, the answer is
+  /// ``HistorySettlement/unknown``.
+  ///
+  /// - Parameter doubt: The execution, undo or redo that was interrupted.
+  /// - Returns: Whether the execution, undo or redo took effect.
+  /// - Throws: The reason why the answer is not known.
+  func settle(
+    _ doubt: HistoryDoubt<Request, Response>
+  ) async throws -> HistorySettlement<Response>
+}
+
+/// An execution, undo or redo that was interrupted by the end of the process. The history doesn't
+/// know whether it took effect.
+public enum HistoryDoubt<Request: Sendable, Response: Sendable>: Sendable {
+  /// The execution of this request.
+  case execution(Request)
+
+  /// The undo of the execution with this request and response.
+  case undo(Request, Response)
+
+  /// The redo of the execution with this request and response.
+  case redo(Request, Response)
+}
+
+/// The answer to whether an interrupted execution, undo or redo took effect.
+public enum HistorySettlement<Response: Sendable>: Sendable {
+  /// The execution, undo or redo changed nothing. The history goes on as if it had never begun.
+  case hadNoEffect
+
+  /// The execution, undo or redo took effect, and had this response.
+  ///
+  /// Pass the response of the execution or the redo. For an undo, pass any response: it is ignored.
+  case hadEffect(Response)
+
+  /// It is unknown whether the execution, undo or redo took effect. The entry is
+  /// ``HistoryEntry/Standing/inDoubt``. An undo or a redo can be tried again.
+  case unknown
+}
+
+extension JournaledUseCase {
+  /// Returns ``HistorySettlement/unknown``.
+  ///
+  /// - Parameter doubt: The execution, undo or redo that was interrupted.
+  /// - Returns: ``HistorySettlement/unknown``.
+  /// - Throws: No error.
+  public func settle(
+    _ doubt: HistoryDoubt<Request, Response>
+  ) async throws -> HistorySettlement<Response> {
+    .unknown
+  }
+}
+
+// MARK: - As its journal sees it, whatever its types
+
+extension JournaledUseCase {
+  func request(_ request: Any, _ coder: any HistoryCoder) throws -> [UInt8] {
+    guard let request = request as? Request else {
+      preconditionFailure("The type of the use case has been compared.")
+    }
+    return try coder.encode(request)
+  }
+
+  func response(of step: any HistoryStep, _ coder: any HistoryCoder) throws -> [UInt8] {
+    try coder.encode(recorded(step).response)
+  }
+
+  func pair(
+    of step: any HistoryStep, named name: String, _ coder: any HistoryCoder
+  ) throws -> HistoryPair {
+    let step = recorded(step)
+    return HistoryPair(
+      name: name, request: try coder.encode(step.request), response: try coder.encode(step.response)
+    )
+  }
+
+  private func recorded(_ step: any HistoryStep) -> RecordedStep<Self> {
+    guard let step = step as? RecordedStep<Self> else {
+      preconditionFailure("The type of the use case has been compared.")
+    }
+    return step
+  }
+
+  func step(_ pair: HistoryPair, _ coder: any HistoryCoder) throws -> any HistoryStep {
+    let (request, response) = try values(pair, coder)
+    return RecordedStep(self, nil, request, response)
+  }
+
+  private func values(
+    _ pair: HistoryPair, _ coder: any HistoryCoder
+  ) throws -> (Request, Response) {
+    guard let response = pair.response else { throw HistoryJournalError(.unreadable(pair.name)) }
+    return (
+      try coder.decode(Request.self, from: pair.request),
+      try coder.decode(Response.self, from: response)
+    )
+  }
+
+  func title(_ pair: HistoryPair, _ coder: any HistoryCoder) throws -> String {
+    title(for: try coder.decode(Request.self, from: pair.request))
+  }
+
+  func settle(_ doubt: JournalDoubt, _ coder: any HistoryCoder) async -> JournalAnswer {
+    let question: HistoryDoubt<Request, Response>
+    do {
+      switch doubt.kind {
+      case .execution:
+        question = .execution(try coder.decode(Request.self, from: doubt.pair.request))
+      case .undo:
+        let (request, response) = try values(doubt.pair, coder)
+        question = .undo(request, response)
+      case .redo:
+        let (request, response) = try values(doubt.pair, coder)
+        question = .redo(request, response)
+      }
+    } catch {
+      return .unreadable
+    }
+    do {
+      switch try await settle(question) {
+      case .hadNoEffect: return .noEffect
+      case .hadEffect(let response):
+        return .effect(doubt.kind == .undo ? nil : try coder.encode(response))
+      case .unknown: return .unknown
+      }
+    } catch {
+      return .unknown
+    }
+  }
+}

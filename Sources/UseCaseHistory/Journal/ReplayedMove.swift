@@ -1,0 +1,84 @@
+import UseCaseInternals
+
+/// A move, as far as a journal has been told.
+///
+/// At first it has one entry in its hands, and twice as many whenever it needs more: a move that
+/// comes no further than its first entry costs no more than that, however many it was for.
+struct ReplayedMove<Step: Sendable>: ~Copyable {
+  typealias Pool = HistoryPool<Step>
+  typealias Record = HistoryRecord<Step>
+
+  private var plan: HistoryPlan<Step>
+  private let count: Int
+
+  init(isRedo: Bool, count: Int, in pool: inout Pool) {
+    self.count = count
+    plan = pool.take(1, isRedo: isRedo)
+  }
+
+  /// Creates the undo of one entry.
+  init(undoing id: HistoryEntry.ID, in pool: inout Pool) {
+    count = 1
+    plan = pool.take(id)
+  }
+
+  var isRedo: Bool { plan.isRedo }
+
+  /// Returns the step to undo or redo next, nil if there is none.
+  mutating func next() -> Record? { plan.next() }
+
+  /// Takes all of its entries into its hands, because the pool is about to change.
+  mutating func takeAll(from pool: inout Pool) { take(count, from: &pool) }
+
+  private mutating func takeMore(from pool: inout Pool) {
+    if plan.moved + 1 == plan.records.count { take(2 * plan.records.count, from: &pool) }
+  }
+
+  private mutating func take(_ number: Int, from pool: inout Pool) {
+    let number = min(number, count)
+    if number > plan.records.count { pool.extend(&plan, to: number) }
+  }
+
+  mutating func undid(in pool: inout Pool) {
+    takeMore(from: &pool)
+    plan.undid()
+  }
+
+  mutating func redid(_ content: Record.Content, in pool: inout Pool) {
+    takeMore(from: &pool)
+    plan.redid(content)
+  }
+
+  /// The step can never be undone or redone. The rest of its group is another `place`.
+  mutating func lose(as place: HistoryEntry.ID, in pool: inout Pool) {
+    takeMore(from: &pool)
+    _ = plan.lose(HistoryObsolete(), as: place)
+  }
+
+  /// Hands its entries back.
+  consuming func end(in pool: inout Pool, into drops: inout [HistoryDrop<Step>]) {
+    plan.close()
+    pool.putBack(&plan, into: &drops)
+  }
+}
+
+/// The steps that have left a history, and for which `discard` has not returned.
+struct ReplayedDrops<Step> {
+  typealias ID = HistoryEntry.ID
+  typealias Drop = (step: Step, reason: HistoryDiscardReason)
+
+  private var drops: [Drop?] = []
+  private var indices: [ID: Int] = [:]
+
+  mutating func add(_ id: ID, _ step: Step, _ reason: HistoryDiscardReason) {
+    indices[id] = drops.count
+    drops.append((step, reason))
+  }
+
+  /// `discard` has returned for it.
+  mutating func remove(_ id: ID) {
+    if let index = indices.removeValue(forKey: id) { drops[index] = nil }
+  }
+
+  var all: [Drop] { drops.compactMap { $0 } }
+}

@@ -1,0 +1,315 @@
+/// The operations on the lane of a history: the one that has it, and behind it those that wait, in
+/// the order of their admission.
+///
+/// The name of an operation on the lane is the entry that it may become. Here `holder`, `operation`
+/// and `left` name operations, and `entry`, `promised` and `spare` name entries.
+struct HistoryLine: Sendable {
+  typealias ID = HistoryEntry.ID
+
+  /// An execution, which knows its title. A machine only hands it on.
+  typealias Operation = any AnyObject & Sendable
+
+  struct Ask: Sendable {
+    let id: ID
+    /// Nil for an execution or a group, which may become an entry.
+    let move: HistoryMove?
+    /// The entry that an undo or a redo is bound to. Nil if it finds nothing.
+    fileprivate(set) var target: ID?
+    /// The operation, if it is an execution or a group.
+    fileprivate(set) var operation: Operation?
+    /// Whether it was cancelled while others around it wait.
+    fileprivate(set) var isGone = false
+
+    /// Whether it may change the history.
+    fileprivate var hasEffect: Bool {
+      switch move {
+      case .undo, .redo: target != nil
+      case nil, .move, .undoEntry: true
+      }
+    }
+  }
+
+  private struct Run: Sendable {
+    let holder: ID
+    /// The target of an undo called now.
+    var promised: ID
+    /// Whether a body has taken the id of the operation for its entry.
+    var isClaimed = false
+    /// How many recorded bodies run.
+    var bodies = 0
+    /// Whether the history was cleared meanwhile.
+    var isCleared = false
+    /// Whether a `clear` from inside takes effect when the operation is over.
+    var clearsWhenOver = false
+  }
+
+  private enum Turn {
+    /// No operation has the lane. Next is `running`.
+    case free
+    /// The first of the line has the lane. Next is `done`, or `free`.
+    case running(Run)
+    /// The operation has done its work and left the line, and code may still run in its slot. Next
+    /// is `free`, or `running` if another recorded body begins there.
+    case done(Run)
+  }
+
+  /// Their ids grow.
+  private var asks: ArraySlice<Ask> = []
+  private var turn = Turn.free
+  /// Kept while operations are only admitted, and computed anew after all else.
+  private var forecast: HistoryForecast?
+  /// Grows with each change that readers see.
+  private(set) var version: UInt64 = 0
+}
+
+// MARK: - Reading
+
+extension HistoryLine {
+  private var run: Run? {
+    if case .running(let run) = turn { run } else { nil }
+  }
+
+  private func running(_ event: String) -> Run {
+    guard let run else { preconditionFailure("\(event) needs an operation that runs: \(turn).") }
+    return run
+  }
+
+  /// The ask of the operation that has the lane, if it may change the history.
+  private var running: Ask? {
+    run == nil ? nil : asks.first.flatMap { $0.hasEffect ? $0 : nil }
+  }
+
+  /// The operation that has the lane.
+  var ask: Ask {
+    guard run != nil, let ask = asks.first else {
+      preconditionFailure("A body or a move begins without the lane: \(turn).")
+    }
+    return ask
+  }
+
+  var isBusy: Bool { asks.contains { $0.hasEffect && !$0.isGone } }
+
+  /// Whether something waits or runs that may become an entry.
+  var isRecording: Bool { asks.contains { $0.move == nil && !$0.isGone } }
+
+  /// Whether something has the lane that may change the history.
+  var isRunning: Bool { running != nil }
+
+  /// The undo, redo or move that has the lane.
+  var runningMove: ID? { running.flatMap { $0.move == nil ? nil : $0.id } }
+
+  /// Whether a result of the running operation is not recorded.
+  var losesResults: Bool { run.map { $0.isCleared || $0.clearsWhenOver } ?? false }
+
+  /// The execution that waits or runs and will be this entry.
+  func operation(of entry: ID) -> Operation? {
+    (run?.promised == entry ? asks.startIndex : index(of: entry)).flatMap { asks[$0].operation }
+  }
+
+  private func index(of id: ID) -> Int? {
+    let index = asks.partitioningIndex { $0.id >= id }
+    guard index < asks.endIndex, asks[index].id == id, !asks[index].isGone else { return nil }
+    return index
+  }
+}
+
+// MARK: - Waiting
+
+extension HistoryLine {
+  /// An execution or a group is admitted, or, without an operation, an undo, a redo or a move, which
+  /// is bound to its target.
+  mutating func admit<Step>(
+    _ id: ID, _ move: HistoryMove?, _ operation: Operation? = nil, in pool: HistoryPool<Step>
+  ) {
+    let target: ID? =
+      switch move {
+      case .undo: undoTarget(in: pool)
+      case .redo: redoTarget(in: pool)
+      case nil, .move, .undoEntry: nil
+      }
+    let ask = Ask(id: id, move: move, target: target, operation: operation)
+    asks.append(ask)
+    if ask.hasEffect { version += 1 }
+    guard forecast != nil else { return }
+    if let move {
+      forecast?.run(move, for: target, isRunning: false, in: pool)
+    } else {
+      forecast?.record(id, in: pool)
+    }
+  }
+
+  /// The first of the line has the lane, in a history that is saved or not.
+  mutating func start(_ id: ID, isSaved: Bool) {
+    guard case .free = turn, asks.first?.id == id else {
+      preconditionFailure("\(id) starts out of turn: \(turn).")
+    }
+    turn = .running(Run(holder: id, promised: id))
+    // A move that runs makes a clean history dirty, and changes nothing else.
+    if isSaved, runningMove != nil { version += 1 }
+  }
+
+  /// The operation has given the lane back, or left while it waited.
+  mutating func leave(_ id: ID) {
+    switch turn {
+    case .done(let run) where run.holder == id:
+      turn = .free
+      return
+    case .running(let run) where run.holder == id: turn = .free
+    case .free, .running, .done: break
+    }
+    guard let index = index(of: id) else {
+      preconditionFailure("\(id) leaves, and is not in line: \(turn).")
+    }
+    if asks[index].hasEffect { version += 1 }
+    forecast = nil
+    remove(at: index)
+  }
+
+  /// An ask in the middle stays until all before or behind it have gone, too.
+  private mutating func remove(at index: Int) {
+    asks[index].isGone = true
+    asks[index].operation = nil
+    while asks.first?.isGone == true { asks.removeFirst() }
+    while asks.last?.isGone == true { asks.removeLast() }
+  }
+}
+
+// MARK: - Running
+
+extension HistoryLine {
+  /// A recorded body begins in `operation`, which has the lane, or is a guest of the one that has
+  /// it, and younger. Returns the entry that the body will be: the first body that with the id of the
+  /// operation on the lane, and each other body `spare`.
+  ///
+  /// `left` is the holder in the time of the body that has left this one behind, in a task. If it
+  /// still has the lane, waiting undos are for this body from now on.
+  mutating func enter(in operation: ID, leftIn left: ID?, spare: ID) -> ID {
+    switch turn {
+    case .running(var run) where run.holder <= operation:
+      let entry = run.isClaimed ? spare : run.holder
+      run.isClaimed = true
+      run.bodies += 1
+      turn = .running(run)
+      return entry
+    case .done(let done) where done.holder <= operation:
+      let promised = left == done.holder ? spare : done.promised
+      turn = .running(Run(holder: done.holder, promised: promised, isClaimed: true, bodies: 1))
+      asks.insert(Ask(id: done.holder, move: nil), at: asks.startIndex)
+      version += 1
+      forecast = nil
+      return spare
+    case .free, .running, .done:
+      preconditionFailure("A body begins in \(operation), which has not the lane: \(turn).")
+    }
+  }
+
+  /// A recorded body, or the body of a group, is over. Returns whether a `clear` from inside takes
+  /// effect now.
+  mutating func exit(_ holder: ID) -> Bool {
+    guard case .running(var run) = turn, run.holder == holder, run.bodies > 0 else {
+      preconditionFailure(
+        """
+        A task called `main` of a recorded use case, and outlived the operation in whose slot it \
+        ran. Execute the use case instead. (\(holder) ends: \(turn).)
+        """)
+    }
+    run.bodies -= 1
+    let clears = run.bodies == 0 && run.clearsWhenOver
+    if clears { (run.isCleared, run.clearsWhenOver) = (true, false) }
+    turn = .running(run)
+    if clears { unbind(fromFirst: false) }
+    return clears
+  }
+
+  /// The running operation has done its work, unless other bodies run in its slot. If it has become
+  /// an entry, undos that wait for it mean this one.
+  mutating func settle(as entry: ID? = nil) {
+    if isRunning { version += 1 }
+    forecast = nil
+    var run = running("The end of a body or a move")
+    if let entry, entry != run.promised {
+      for index in asks.indices where asks[index].target == run.promised {
+        asks[index].target = entry
+      }
+      run.promised = entry
+    }
+    if run.bodies > 0 {
+      turn = .running(run)
+    } else {
+      turn = .done(run)
+      remove(at: asks.startIndex)
+    }
+  }
+
+  /// The history is to be cleared: from inside of the running operation, in whose hands the records
+  /// are, only when it is over. Returns whether it is cleared now.
+  mutating func clear(isInside: Bool, isMoving: Bool) -> Bool {
+    if var run {
+      if isInside { run.clearsWhenOver = true } else { run.isCleared = true }
+      turn = .running(run)
+      if isInside { return false }
+    }
+    unbind(fromFirst: !isMoving)
+    return true
+  }
+
+  /// The running move is over. Returns whether the history is to be cleared now.
+  mutating func endMove() -> Bool {
+    guard running("The end of a move").clearsWhenOver else { return false }
+    unbind(fromFirst: false)
+    return true
+  }
+
+  /// Waiting undos and redos find nothing.
+  private mutating func unbind(fromFirst: Bool) {
+    for index in asks.indices where fromFirst || index > asks.startIndex {
+      asks[index].target = nil
+    }
+    forecast = nil
+  }
+}
+
+// MARK: - Looking ahead
+
+extension HistoryLine {
+  /// Entries have left that the forecast has.
+  mutating func forgetForecast() { forecast = nil }
+
+  /// The entry that an undo called now is for.
+  mutating func undoTarget<Step>(in pool: HistoryPool<Step>) -> ID? {
+    if asks.isEmpty { return pool.undoID }
+    lookAhead(in: pool)
+    return forecast?.undoTarget(in: pool)
+  }
+
+  /// The entry that a redo called now is for.
+  ///
+  /// A redo behind an execution is for the next entry in case that the execution fails: a failed
+  /// execution does not cost the branch.
+  mutating func redoTarget<Step>(in pool: HistoryPool<Step>) -> ID? {
+    if asks.isEmpty { return pool.redoID }
+    lookAhead(in: pool)
+    if let target = forecast?.redoTarget(in: pool) { return target }
+    return isRecording ? simulate(recordingsFail: true, in: pool).redoTarget(in: pool) : nil
+  }
+
+  private mutating func lookAhead<Step>(in pool: HistoryPool<Step>) {
+    if forecast == nil { forecast = simulate(recordingsFail: false, in: pool) }
+  }
+
+  private func simulate<Step>(
+    recordingsFail: Bool, in pool: HistoryPool<Step>
+  ) -> HistoryForecast {
+    var forecast = HistoryForecast(of: pool)
+    for ask in asks where !ask.isGone {
+      let run = ask.id == run?.holder ? run : nil
+      if let move = ask.move {
+        forecast.run(move, for: ask.target, isRunning: run != nil && pool.isMoving, in: pool)
+      } else if !recordingsFail, run?.isCleared != true {
+        // The target of undos that are called right after this execution.
+        forecast.record(run?.promised ?? ask.id, in: pool)
+      }
+    }
+    return forecast
+  }
+}

@@ -1,0 +1,379 @@
+import Foundation
+import TestSupport
+import Testing
+import UseCase
+
+@testable import UseCaseHistory
+
+/// Journals that nobody has written: records with the right checksums, and facts made to cost time,
+/// stack, or numbers.
+@Suite(.mustEnd)
+struct HostileJournalTests {
+  typealias Facts = (whole: [HistoryFact], since: [HistoryFact])
+
+  private static func id(_ number: Int) -> HistoryEntry.ID { .init(number: UInt64(number)) }
+  private static let pair = HistoryPair(name: "write", request: Array("\"A\"".utf8))
+  private static let start = start(last: 0, newest: 1)
+
+  private static func start(
+    last: UInt64, newest: UInt64, lastPlace: UInt64 = 0
+  ) -> HistoryFact {
+    let marks = HistoryPlaces(sum: .beginning, lastNumber: lastPlace, covered: 0)
+    return .piece(.start(last: last, newest: .init(number: newest), marks))
+  }
+
+  private static func leaf(_ number: Int) -> HistoryFact {
+    let answer = Array(#"{"number":\#(number),"lines":[\#(number)]}"#.utf8)
+    return .piece(.leaf(id(number), pair.answered(answer, isMarked: false)))
+  }
+
+  private static func bundle(_ number: Int, _ count: Int) -> HistoryFact {
+    .piece(.bundle(id(number), title: [], .of(id(number)), count: count))
+  }
+
+  private static func kept(_ isApplied: Bool = true) -> HistoryFact {
+    .piece(.kept(isApplied: isApplied))
+  }
+
+  private static func entries(_ count: Int) -> [HistoryFact] {
+    (1...count).flatMap { [leaf($0), kept()] }
+  }
+
+  private static func began(_ number: Int, in group: Int? = nil) -> HistoryFact {
+    .began(id(number), in: group.map { id($0) }, pair)
+  }
+
+  private static func part(_ number: Int, of group: Int) -> [HistoryFact] {
+    [
+      began(number, in: group), .answered(id(number), [], isMarked: false),
+      .ended(id(number), .part),
+    ]
+  }
+
+  private static func undo(_ number: Int) -> [HistoryFact] {
+    [.moving(id(number)), .undone(id(number))]
+  }
+
+  private static func opened(_ number: Int, in parent: Int? = nil) -> HistoryFact {
+    .opened(id(number), in: parent.map { id($0) }, title: [])
+  }
+
+  /// The records of a journal with these facts.
+  private static func records(_ facts: Facts) -> [[UInt8]] {
+    let numbered = facts.since.enumerated().map { (number: UInt64($0 + 1), fact: $1) }
+    return [FactRecord.bytes(of: [start] + facts.whole), FactRecord.bytes(ofNumbered: numbered)]
+  }
+
+  // MARK: Time
+
+  private static let costly: [(name: String, facts: @Sendable (Int) -> Facts)] = [
+    (
+      "clears while executions run",
+      { n in
+        ([], (1...n).map { began($0) } + Array(repeating: .cleared, count: n))
+      }
+    ),
+    (
+      "clears while groups are open",
+      { n in
+        ([], (1...n).map { opened($0) } + Array(repeating: .cleared, count: n))
+      }
+    ),
+    (
+      "nothing discarded",
+      { n in
+        (
+          (1...n).flatMap { [leaf($0), .piece(.dropped(.cleared))] },
+          Array(repeating: .discarded([]), count: n)
+        )
+      }
+    ),
+    (
+      "what is not there is forgotten",
+      { n in
+        (entries(n), (1...n).map { .forgot(id(n + $0)) })
+      }
+    ),
+    (
+      "answers",
+      { n in
+        ([], (1...n).map { began($0) } + (1...n).map { .answered(id($0), [], isMarked: false) })
+      }
+    ),
+    (
+      "a group rolled back",
+      { n in
+        ([], [opened(1)] + (2...n).flatMap { part($0, of: 1) } + (2...n).reversed().flatMap(undo))
+      }
+    ),
+    (
+      "groups rolled back at once",
+      { n in
+        (
+          [],
+          (1...n).map { opened($0) } + (1...n).flatMap { part(n + $0, of: $0) }
+            + (1...n).flatMap { undo(n + $0) }
+        )
+      }
+    ),
+    (
+      "nested groups, of which each undoes one",
+      { n in
+        let depth = min(n / 2, 1_000)
+        return (
+          [],
+          [opened(1)] + (2...depth).map { opened($0, in: $0 - 1) }
+            + (1...n).flatMap { part(n + $0, of: depth) }
+            + (1...depth).reversed().flatMap {
+              undo(n + $0 + n - depth) + [.closed(id($0), isLost: false)]
+            }
+        )
+      }
+    ),
+    (
+      "moves that do nothing",
+      { n in
+        (
+          entries(n),
+          (1...n).flatMap { _ in [.moves(isRedo: false, count: n), .moved] }
+        )
+      }
+    ),
+    (
+      "moves that come one entry far",
+      { n in
+        let redo: [HistoryFact] = [
+          .moves(isRedo: true, count: 1), .moving(id(n)), .redone(id(n), [], isMarked: false),
+          .moved,
+        ]
+        return (
+          entries(n),
+          (1...n).flatMap { _ in
+            [.moves(isRedo: false, count: n)] + undo(n) + [.moved] + redo
+          }
+        )
+      }
+    ),
+    (
+      "old executions that are settled",
+      { n in
+        ((1...n).flatMap { [leaf(n + $0), kept()] } + (1...n).map { began($0) }, [])
+      }
+    ),
+    (
+      "groups of one",
+      { n in
+        (
+          (1...n).flatMap { [leaf($0), bundle(n + $0, 1)] } + [
+            bundle(3 * n, n), kept(),
+          ], []
+        )
+      }
+    ),
+  ]
+
+  private static func time(_ facts: Facts) throws -> Duration {
+    let start = threadTime()
+    _ = try restored(facts)
+    return threadTime() - start
+  }
+
+  private final class Step: Sendable {
+    let id: HistoryEntry.ID
+    let pair: HistoryPair
+    init(_ id: HistoryEntry.ID, _ pair: HistoryPair) { (self.id, self.pair) = (id, pair) }
+  }
+
+  private static func restored(_ facts: Facts) throws -> HistoryPool<Step> {
+    var replay = HistoryReplay<Step>(
+      .init(
+        content: { .single(Step($0, $1)) }, pair: { ($0.id, $0.pair) }, doubt: { _, _ in },
+        title: { _ in "" }))
+    for record in records(facts) {
+      try FactRecord.read(record) { number, fact in try replay.tell(fact, number) }
+    }
+    for doubt in try replay.open() { try replay.answer(doubt, .effect([])) }
+    try replay.finish(.keep)
+    return replay.pool
+  }
+
+  @Test(.holds("Damage"), arguments: costly.indices)
+  func `four times the facts take four times the time`(index: Int) throws {
+    let (name, facts) = Self.costly[index]
+    func shortest(_ count: Int) throws -> Duration {
+      let facts = facts(count)
+      return try (1...3).map { _ in try Self.time(facts) }.min() ?? .zero
+    }
+    _ = try shortest(100)
+    let (few, many) = (try shortest(400), try shortest(1_600))
+    #expect(many / few < 9, "\(name): \(few), \(many)")
+  }
+
+  #if !DEBUG
+    @Test(arguments: costly.indices)
+    func `a megabyte takes less than two seconds`(index: Int) throws {
+      let (name, facts) = Self.costly[index]
+      var count = 1_000
+      while Self.records(facts(count)).reduce(0, { $0 + $1.count }) < 1 << 20 { count += count / 2 }
+      let time = try Self.time(facts(count))
+      #expect(time < .seconds(2), "\(name), \(count): \(time)")
+    }
+  #endif
+
+  // MARK: Stack
+
+  /// Returns what `body` returns, on a thread with the stack of one of Apple's threads.
+  private static func small<Value: Sendable>(
+    _ body: @escaping @Sendable () throws -> Value
+  ) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      let thread = Thread { continuation.resume(with: Result { try body() }) }
+      thread.stackSize = 512 << 10
+      thread.start()
+    }
+  }
+
+  private static func nested(_ depth: Int) -> [HistoryFact] {
+    [leaf(1)] + (0..<depth).map { bundle(2 + $0, 1) } + [kept()]
+  }
+
+  @Test(.holds("Damage"))
+  func `a thousand groups in each other take no great stack, and one more are refused`()
+    async throws
+  {
+    try await Self.small {
+      let pool = try Self.restored((Self.nested(1_000), []))
+      let record = try #require(pool.applied.last)
+      let entry = record.entry(applied: 1, title: { _ in "" })
+      #expect(entry.children.count == 1 && entry == record.entry(applied: 1, title: { _ in "" }))
+      #expect(record.leaves.count == 1 && record.part(Self.id(1)) != nil)
+      #expect(record.replacing(record.leaves)?.size == 1)
+      #expect(record.split(at: 1, place: .beginning).kept?.size == 1)
+      let again = try Self.restored(
+        (
+          Self.nested(1_000),
+          [
+            .moves(isRedo: false, count: 1), .moving(Self.id(1)), .undone(Self.id(1)), .moved,
+          ]
+        ))
+      #expect(again.undone.count == 1)
+      for depth in [1_001, 20_000] {
+        #expect(throws: HistoryFact.Malformed.self) {
+          _ = try Self.restored((Self.nested(depth), []))
+        }
+      }
+      let groups = [Self.opened(1)] + (2...1_000).map { Self.opened($0, in: $0 - 1) }
+      let part = Self.part(2_000, of: 1_000)
+      #expect(try Self.restored(([], groups + part)).applied.last?.size == 1)
+      #expect(throws: HistoryFact.Malformed.self) {
+        _ = try Self.restored(([], groups + [Self.opened(1_001, in: 1_000)]))
+      }
+    }
+  }
+
+  // MARK: Numbers
+
+  @Test(.holds("Damage"))
+  func `every number at its end is read or refused, and opens the same again`() async throws {
+    let ends: [UInt64] = [
+      0, 1, 127, 128, 1 << 31 - 1, 1 << 31, 1 << 32 - 1, 1 << 32, 1 << 61, 1 << 62 - 1, 1 << 62,
+      1 << 63 - 1, 1 << 63, .max,
+    ]
+    func bytes(_ number: UInt64) -> [UInt8] {
+      var writer = FactWriter()
+      writer.number(number)
+      return writer.bytes
+    }
+    let filler: [UInt8] = [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]
+    for tag in HistoryFactNumbers.Tag.allCases {
+      for first in ends {
+        for second in ends {
+          for isNumbered in [UInt8(0), 1] {
+            let number: [UInt8] = isNumbered == 1 ? [1] : []
+            let fact = number + [tag.rawValue] + bytes(first) + bytes(second)
+            let flagged = number + [tag.rawValue] + bytes(first) + [1] + bytes(second)
+            for record in [fact, fact + filler, flagged, flagged + filler] {
+              try? FactRecord.read([1, isNumbered] + record) { _, _ in }
+            }
+          }
+        }
+      }
+    }
+  }
+
+  @Test(.holds("Ids"))
+  func `a journal with the highest ids opens again, and moves no ids of another`()
+    async throws
+  {
+    let paper = Paper()
+    let ends: [UInt64] = [1 << 61, (1 << 62) - 2, (1 << 62) - 1, 1 << 62, (1 << 63) - 1]
+    for newest in ends {
+      let highest: UInt64 = min(newest, (1 << 62) - 1)
+      let facts: [HistoryFact] = [
+        Self.start(last: (1 << 62) - 1, newest: newest, lastPlace: .max),
+        .piece(.leaf(.init(number: highest), Self.pair)), Self.kept(),
+      ]
+      var disk = Disk([FactRecord.bytes(of: facts)])
+      for _ in 1...3 {
+        let history = try await UseCaseHistory.open(disk, paper)
+        #expect(history.entries.first?.id.number == highest)
+        let outcome = await history.write(paper, "A")
+        if newest == 1 << 61 {
+          #expect(outcome?.value != nil)
+        } else {
+          #expect(outcome?.journalReason == .cannotWrite)
+        }
+        await history.group("G") { try await Write(paper: paper).recorded(in: history)("B") }
+          .ended()
+        await history.idle()
+        disk = disk.next()
+      }
+    }
+    let history = try await UseCaseHistory.open(Disk(), paper)
+    await history.write(paper, "A")
+    #expect(try #require(history.entries.first).id.number < 1 << 40)
+  }
+
+  @Test func `a place of its own with the highest number goes on`() async throws {
+    let paper = Paper()
+    let group: [HistoryFact] = [
+      Self.leaf(1), Self.leaf(2), Self.bundle(3, 2), Self.kept(), .piece(.partial(1)),
+    ]
+    let ends: [UInt64] = [1 << 62, (1 << 63) - 1, .max]
+    for last in ends {
+      let facts = [Self.start(last: 0, newest: 3, lastPlace: last)] + group
+      var disk = Disk([FactRecord.bytes(of: facts)])
+      for count in [1, 2, 2] {
+        let history = try await UseCaseHistory.open(disk, paper)
+        #expect(history.entries.count == count)
+        if count == 1 { await history.write(paper, "A") }
+        await history.idle()
+        disk = disk.next()
+      }
+    }
+  }
+
+  @Test(.holds("Damage"))
+  func `a fact that makes no sense says where, and why`() async throws {
+    let facts: Facts = (Self.entries(2), [.moved])
+    let error = await #expect(throws: HistoryJournalError.self) {
+      _ = try await UseCaseHistory.open(Disk(Self.records(facts)), Paper())
+    }
+    #expect(
+      error?.description == """
+        The journal is damaged at offset 1. It was left unchanged: move it away, or restore a copy. \
+        (Byte 2 of the record: No move runs.)
+        """)
+  }
+
+  @Test func `a program that nests too many groups gets a sentence`() async throws {
+    let history = UseCaseHistory()
+    @Sendable func nest(_ depth: Int) async throws {
+      if depth == 0 { return }
+      try await history.group("G") { try await nest(depth - 1) }.value
+    }
+    try await nest(1_000)
+    let error = await #expect(throws: HistoryError.self) { try await nest(1_001) }
+    #expect(error == .tooDeep)
+  }
+}
