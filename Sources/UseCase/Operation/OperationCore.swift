@@ -20,8 +20,7 @@ struct OperationCore: ~Copyable, Sendable {
   @usableFromInline let useCaseType: any Any.Type
   @usableFromInline let source: SlotSource
   private let lastWait = Atomic<Int32>(0)
-  private let priorityValue = Atomic<UInt8>(0)
-  private let isRaised = Atomic(false)
+  private let urgencyValue = Atomic<UInt8>(0)
   private let guarded: Lock<Guarded>
 
   // Small values are last, which saves sixteen bytes an operation.
@@ -56,7 +55,8 @@ struct OperationCore: ~Copyable, Sendable {
   /// Asks for a slot for `member`. The observer hears of the decision before this returns.
   @usableFromInline
   func submit(_ member: any QueueMember, priority: TaskPriority?) -> Admission {
-    priorityValue.store((priority ?? Task.currentPriority).rawValue, ordering: .relaxed)
+    urgencyValue.store(
+      priority?.rawValue ?? Task.currentPriority.rawValue, ordering: .relaxed)
     let admission = source.admit(member)
     // The machine assumes a start, so an unobserved one changes nothing.
     if isObserved || admission != .start {
@@ -71,29 +71,29 @@ struct OperationCore: ~Copyable, Sendable {
   @usableFromInline
   func keep(_ job: consuming Task<Void, any Error>) {
     var job = Optional(job)
-    if withMachine({ $0.keep(&job) }) { job?.cancel() }
-    if isRaised.load(ordering: .sequentiallyConsistent) { escalateJob() }
+    switch withMachine({ $0.keep(&job) }) {
+    case .nothing: break
+    case .cancel: job?.cancel()
+    case .escalate: escalateJob()
+    }
   }
 
-  var priority: TaskPriority {
-    TaskPriority(rawValue: priorityValue.load(ordering: .sequentiallyConsistent))
-  }
+  /// The raw value of the priority.
+  var urgency: UInt8 { urgencyValue.load(ordering: .sequentiallyConsistent) }
 
   /// Raises the priority, if it is lower: that of the task, and that in the line of the queue.
-  func raise(to priority: TaskPriority) {
-    let (old, _) = priorityValue.max(priority.rawValue, ordering: .sequentiallyConsistent)
-    guard old < priority.rawValue else { return }
-    // If the task does not exist yet, it is escalated as soon as it does.
-    isRaised.store(true, ordering: .sequentiallyConsistent)
+  func raise(to urgency: UInt8) {
+    let (old, _) = urgencyValue.max(urgency, ordering: .sequentiallyConsistent)
+    guard old < urgency else { return }
     escalateJob()
-    source.raise(to: priority)
+    source.raise(to: urgency)
   }
 
   private func escalateJob() {
     guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *),
-      let job = withMachine({ $0.job })
+      let job = withMachine({ $0.jobToEscalate() })
     else { return }
-    job.escalatePriority(to: priority)
+    job.escalatePriority(to: TaskPriority(rawValue: urgency))
   }
 
   /// The body begins, unless there is an outcome already.

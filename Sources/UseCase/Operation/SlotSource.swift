@@ -40,8 +40,8 @@ struct SlotSource: ~Copyable, Sendable {
   }
 
   /// The operation moves forward, if its queue has a line by priority. A guest waits in none.
-  func raise(to priority: TaskPriority) {
-    if !isGuest { queue.raise(id, to: priority) }
+  func raise(to urgency: UInt8) {
+    if !isGuest { queue.raise(id, to: urgency) }
   }
 
   /// Whether the running code would wait for ever if it awaited the operation here.

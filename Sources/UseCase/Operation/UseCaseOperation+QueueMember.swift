@@ -4,6 +4,8 @@ extension UseCaseOperation: QueueMember {
   @usableFromInline
   func receive(_ id: UseCaseOperationID) { core.source.id = id }
 
+  @usableFromInline var urgency: UInt8 { core.urgency }
+
   @usableFromInline var queueID: ObjectIdentifier { ObjectIdentifier(core.queue) }
 
   @usableFromInline var dependents: Dependents? { core.source.dependents }

@@ -57,7 +57,7 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
 
   /// The priority that `execute` was given, or that was current there, and that ``raise(to:)`` may
   /// have raised.
-  public var priority: TaskPriority { core.priority }
+  public var priority: TaskPriority { TaskPriority(rawValue: core.urgency) }
 
   /// Raises the priority, if it is lower.
   ///
@@ -66,7 +66,7 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   /// iOS 26 on. Raising an operation that has its outcome has no effect on it.
   ///
   /// - Parameter priority: A lower one than the present one changes nothing.
-  public func raise(to priority: TaskPriority) { core.raise(to: priority) }
+  public func raise(to priority: TaskPriority) { core.raise(to: priority.rawValue) }
 
   /// The outcome of the operation, `nil` until it is finished.
   @inlinable public var outcome: UseCaseOutcome<Response>? {

@@ -24,8 +24,6 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
     let admission: Admission
     /// These give way, the oldest first. Some may have an outcome already.
     let superseded: Few<Member>
-    /// These go on before, because a pause has ended.
-    let release: Release?
   }
 
   /// The members and idlers that may go on after an event.
@@ -51,9 +49,11 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
   }
 
   let policy: UseCaseQueue.Policy
+  /// Whether the clock matters. To compare durations costs more.
+  private let hasPauses: Bool
   private(set) var isSuspended = false
   /// The highest priority first. One line, unless the policy is `byPriority`.
-  private var lines = [WaitingLine(priority: 0)]
+  private var lines: [WaitingLine] = []
   private var waitingCount = 0
   private var live = MemberLine<Member>()
   private var unwinding = MemberLine<Member>()
@@ -65,6 +65,7 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
 
   init(policy: UseCaseQueue.Policy) {
     self.policy = policy
+    hasPauses = policy.pauses
   }
 
   private var holding: Int { live.count + unwinding.count }
@@ -83,25 +84,24 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
     live.contains(id) || unwinding.contains(id) || lines.contains { $0.members.contains(id) }
   }
 
-  /// Admits `member`. `id` is higher than that of any member admitted before, and `now` is needed
-  /// if the policy pauses.
-  mutating func admit(
-    _ member: Member, id: UseCaseOperationID, priority: UInt8 = 0, at now: Duration? = nil
+  /// Admits `member`. `id` is higher than that of any member admitted before. If the policy pauses,
+  /// the event before is `wake`, at the time of the admission.
+  @inline(__always) mutating func admit(
+    _ member: Member, id: UseCaseOperationID, priority: UInt8 = 0
   ) -> Arrival {
-    let released = now.flatMap { now in change(at: now) { $0.release() } }
     let decision = policy.decision(
       holding: holding, live: live.count, waiting: waitingCount, undelivered: undelivered.count,
-      isSuspended: isSuspended, isPausing: pauses.holdNewcomer(by: policy))
+      isSuspended: isSuspended, isPausing: hasPauses && pauses.holdNewcomer(by: policy))
     var superseded = Few<Member>.none
     for _ in 0..<decision.superseded { superseded.append(supersedeOldest()) }
     switch decision.admission {
     case .start: start(member, id)
     case .wait:
       wait(member, id, priority)
-      pauses.noteArrival(policy)
+      if hasPauses { pauses.noteArrival(policy) }
     case .drop: cancelled += 1
     }
-    return Arrival(admission: decision.admission, superseded: superseded, release: released)
+    return Arrival(admission: decision.admission, superseded: superseded)
   }
 
   private mutating func wait(_ member: Member, _ id: UseCaseOperationID, _ priority: UInt8) {
@@ -116,7 +116,7 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
 
   private mutating func start(_ member: Member, _ id: UseCaseOperationID) {
     live.insert(member, id)
-    pauses.noteStart(policy)
+    if hasPauses { pauses.noteStart(policy) }
   }
 
   /// The oldest member gives way. Where one does, members start in the order of their admission, so
@@ -131,7 +131,7 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
         return member
       }
     }
-    guard let (_, member) = lines[0].members.removeFirst() else {
+    guard !lines.isEmpty, let (_, member) = lines[0].members.removeFirst() else {
       preconditionFailure("\(policy) supersedes no more members than there are.")
     }
     waitingCount -= 1
@@ -199,7 +199,7 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
   ///
   /// A member that still waits may have an early outcome, and its task may be over, before
   /// `concludedEarly` is heard.
-  mutating func giveBack(_ id: UseCaseOperationID, as kind: Verdict.Kind) -> Release? {
+  @inline(__always) mutating func giveBack(_ id: UseCaseOperationID, as kind: Verdict.Kind) -> Release? {
     if let member = live.remove(id) {
       // One that unwinds is listed since its early outcome, if it is to be.
       if policy.deliversOnlyNewest, kind != .cancelled { list(member, id) }
@@ -238,7 +238,7 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
     members += waiting
     cancelled += waitingCount
     waitingCount = 0
-    lines = [WaitingLine(priority: 0)]
+    lines = []
     pauses.nobodyWaits()
     return (members, release())
   }
@@ -258,7 +258,7 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
   }
 
   /// Returns what may go on now, nil if nobody waits for a slot or for an idle queue.
-  private mutating func release() -> Release? {
+  @inline(__always) private mutating func release() -> Release? {
     if waitingCount == 0, case .none = idlers { return nil }
     var release = Release()
     while !isSuspended, policy.mayStart(holding: holding), let (id, member) = removeNext() {
@@ -271,7 +271,7 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
 
   /// The member that starts next leaves its line, unless all that wait pause.
   private mutating func removeNext() -> (id: UseCaseOperationID, member: Member)? {
-    let isPausing = pauses.isPausing(policy)
+    let isPausing = hasPauses && pauses.isPausing(policy)
     for index in lines.indices {
       guard let id = lines[index].members.firstID, !isPausing || pauses.maySkip(id) else {
         continue
@@ -282,6 +282,7 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
     return nil
   }
 
+  @inline(__always)
   private mutating func count(_ kind: Verdict.Kind) {
     switch kind {
     case .success: succeeded += 1

@@ -6,8 +6,8 @@ protocol QueueMember: AdmittedOperation {
   /// The identity of the member, which it receives once, at admission, under the lock of its queue.
   func receive(_ id: UseCaseOperationID)
 
-  /// The priority of the member, which may grow.
-  var priority: TaskPriority { get }
+  /// The raw value of the priority of the member, which may grow.
+  var urgency: UInt8 { get }
 
   /// The queue that gives out the slot.
   var queueID: ObjectIdentifier { get }

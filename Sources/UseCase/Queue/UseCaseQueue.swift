@@ -202,10 +202,13 @@ extension UseCaseQueue {
   func admit(_ member: any QueueMember) -> Admission {
     // The pause is counted from before the operations that give way have to hear of it.
     let now = timer?.now
+    var released: Machine.Release?
     let arrival = machine.withLock { machine in
+      if let now { released = machine.change(at: now) { $0.wake() } }
       let id = UseCaseOperationID.next()
       member.receive(id)
-      let arrival = machine.admit(member, id: id, priority: member.priority.rawValue, at: now)
+      let priority = policy.isByPriority ? member.urgency : 0
+      let arrival = machine.admit(member, id: id, priority: priority)
       if let keeper {
         keeper.admitted(member)
         if arrival.admission == .start { keeper.started(id) }
@@ -214,15 +217,17 @@ extension UseCaseQueue {
     }
     keeper?.unlocked()
     changes.poke()
-    setTimer()
-    act(on: arrival.release)
+    if timer != nil {
+      setTimer()
+      act(on: released)
+    }
     arrival.superseded.forEach { $0.cancelFromQueue(.superseded) }
     return arrival.admission
   }
 
   /// The member moves forward in a line by priority.
-  func raise(_ id: UseCaseOperationID, to priority: TaskPriority) {
-    if policy.isByPriority { machine.withLock { $0.raise(id, to: priority.rawValue) } }
+  func raise(_ id: UseCaseOperationID, to urgency: UInt8) {
+    if policy.isByPriority { machine.withLock { $0.raise(id, to: urgency) } }
   }
 
   /// Makes the timer follow the pauses.

@@ -123,6 +123,6 @@ struct OperationPartsTests {
     let outcome = machine.concludeEarly(.cancelled(.requested))
     #expect(outcome?.job == nil && outcome?.isJobCancelled == false)
     var job = Optional(7)
-    #expect(machine.keep(&job) == false && job == 7)
+    #expect(machine.keep(&job) == .nothing && job == 7)
   }
 }

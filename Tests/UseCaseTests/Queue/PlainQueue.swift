@@ -320,10 +320,11 @@ struct QueuePair {
     switch event {
     case .submit(let priority):
       let id = plain.lastID
-      let arrival = machine.admit(id, id: name(id), priority: priority, at: now)
+      let release = now.flatMap { machine.change(at: $0) { $0.wake() } }
+      let arrival = machine.admit(id, id: name(id), priority: priority)
       return Effect(
         admission: arrival.admission, superseded: arrival.superseded.all,
-        started: arrival.release?.started.all ?? [])
+        started: release?.started.all ?? [])
     case .cancel(let id): return change { $0.concludedEarly(name(id), as: .cancelled) }
     case .finish(let id):
       return change { $0.giveBack(name(id), as: verdict?.kind ?? .cancelled) }

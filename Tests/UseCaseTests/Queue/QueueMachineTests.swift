@@ -89,7 +89,7 @@ struct QueueMachineTests {
     var machine = QueueMachine<Int, Never>(policy: policy)
     var result: [Character] = []
     for call in 0..<5 {
-      let arrival = machine.admit(call, id: .init(number: UInt64(call + 1)), at: .zero)
+      let arrival = machine.admit(call, id: .init(number: UInt64(call + 1)))
       for old in arrival.superseded.all { result[old] = result[old] == "W" ? "s" : "S" }
       switch arrival.admission {
       case .start: result.append("R")
@@ -127,7 +127,8 @@ struct QueueMachineTests {
       for name in names {
         count += 1
         let id = UseCaseOperationID(number: UInt64(count))
-        let arrival = machine.admit(name, id: id, at: now)
+        _ = machine.change(at: now) { $0.wake() }
+        let arrival = machine.admit(name, id: id)
         ids[name] = id
         if arrival.admission == .start { started.append(name) }
       }

@@ -101,13 +101,14 @@ struct QueueWorld: ActedWorld {
     switch act {
     case .submit(let ids):
       let id = UseCaseOperationID(number: UInt64(self.ids.count + 1))
-      let arrival = change { [now] queue in
-        queue.admit(ids[0], id: id, at: queue.policy.pauses ? now : nil)
+      let (released, arrival) = change { [now] queue in
+        let released = queue.policy.pauses ? queue.change(at: now) { $0.wake() } : nil
+        return (released, queue.admit(ids[0], id: id))
       }
       self.ids[ids[0]] = id
       let rest = ids.count > 1 ? [Act.submit(Array(ids.dropFirst()))] : []
       let next = try release(
-        arrival.release,
+        released,
         then: end(
           arrival.superseded.all, .superseded,
           then: [.decide(ids[0], arrival.admission, then: rest)]))
