@@ -20,6 +20,8 @@ private struct RawClient {
       }
     }
     try #require(result == 0)
+    var patience = timeval(tv_sec: 20, tv_usec: 0)
+    setsockopt(file, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
   }
 
   func write(_ text: String) {
@@ -61,8 +63,8 @@ private final class Feed: EventFeed {
 
   func take(until deadline: Date) -> String? {
     if let event = events.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { return event }
-    // Silence, or the end.
-    return isOver.wait(timeout: .now()) == .success ? nil : ""
+    let rest = DispatchTime.now() + max(0, deadline.timeIntervalSinceNow)
+    return isOver.wait(timeout: rest) == .success ? nil : ""
   }
 
   func close() { isClosed.finish() }
