@@ -113,8 +113,21 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   /// - Complexity: Expected to be O(1). Start a task for work that takes long.
   func discard(_ request: Request, _ response: Response, _ reason: HistoryDiscardReason)
 
-  /// Returns the things that an execution has read or written. The default is
-  /// ``HistoryFootprint/everything``.
+  /// Returns the things that an execution of this request will read or write, `nil` if only the
+  /// response tells. The default is `nil`.
+  ///
+  /// The history asks before there is a response, and an execution that waits counts by the answer.
+  /// Return a footprint that contains the later one of ``footprint(of:_:)``, whose default it is.
+  ///
+  /// `footprint` is called with no lock held, on the thread that executes or reads the history.
+  ///
+  /// - Parameter request: The request of the execution.
+  /// - Returns: The things that `main`, `undo` and `redo` read or write, or `nil`.
+  /// - Complexity: Expected to be O(1).
+  func footprint(of request: Request) -> HistoryFootprint?
+
+  /// Returns the things that an execution has read or written. The default is the footprint of the
+  /// request, or ``HistoryFootprint/everything`` if that is `nil`.
   ///
   /// ``UseCaseHistory/undo(_:)`` undoes an entry out of order only if no later entry overlaps its
   /// footprint. Return the same footprint each time for the same request and response.
@@ -182,14 +195,20 @@ extension UndoableUseCase {
   ///   - reason: Why the pair leaves.
   public func discard(_ request: Request, _ response: Response, _ reason: HistoryDiscardReason) {}
 
-  /// Returns ``HistoryFootprint/everything``.
+  /// Returns `nil`.
+  ///
+  /// - Parameter request: The request of the execution.
+  /// - Returns: `nil`.
+  public func footprint(of request: Request) -> HistoryFootprint? { nil }
+
+  /// Returns the footprint of the request, or ``HistoryFootprint/everything`` if that is `nil`.
   ///
   /// - Parameters:
   ///   - request: The request of the execution.
   ///   - response: The last response.
-  /// - Returns: ``HistoryFootprint/everything``.
+  /// - Returns: The footprint.
   public func footprint(of request: Request, _ response: Response) -> HistoryFootprint {
-    .everything
+    footprint(of: request) ?? .everything
   }
 }
 

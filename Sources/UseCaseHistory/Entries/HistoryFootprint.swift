@@ -33,14 +33,43 @@ public struct HistoryFootprint: Hashable, Sendable {
   ///
   /// - Parameter keys: The things. Different calls can use keys of different types.
   /// - Returns: The footprint.
-  public static func keys<Key: Hashable & Sendable>(_ keys: Key...) -> Self {
-    Self(keys: Set(keys.map { HistoryFootprint.Key(value: $0) }))
+  public static func keys<Key: Hashable & Sendable>(_ keys: Key...) -> Self { Self(keys) }
+
+  /// Returns the footprint of an execution that touches each of these things, such as the ids of
+  /// the rows that it imports.
+  ///
+  /// An array is never one key. To use an array as a key, wrap it in a type of your own.
+  ///
+  /// - Parameter keys: The things. Each element is a key.
+  /// - Returns: The footprint.
+  public static func keys<Key: Hashable & Sendable>(_ keys: [Key]) -> Self { Self(keys) }
+
+  /// Returns the footprint of an execution that touches each element of these arrays.
+  ///
+  /// - Parameter keys: The things. Each element of each array is a key.
+  /// - Returns: The footprint.
+  public static func keys<Key: Hashable & Sendable>(_ keys: [Key]...) -> Self {
+    Self(keys.joined())
   }
+
+  /// Returns the footprint of an execution that touches each of these things.
+  ///
+  /// - Parameter keys: The things. Each element is a key.
+  /// - Returns: The footprint.
+  public static func keys<Key: Hashable & Sendable>(_ keys: Set<Key>) -> Self { Self(keys) }
 
   /// Returns the footprint of an execution that touches nothing. It overlaps no other footprint.
   ///
   /// - Returns: The footprint.
   public static func keys() -> Self { Self(keys: []) }
+
+  private init(keys: Set<Key>?) {
+    self.keys = keys
+  }
+
+  private init<Element: Hashable & Sendable>(_ elements: some Sequence<Element>) {
+    keys = Set(elements.map { Key(value: $0) })
+  }
 
   /// Returns the union of two footprints.
   ///

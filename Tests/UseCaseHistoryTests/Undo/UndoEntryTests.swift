@@ -67,6 +67,35 @@ struct UndoEntryTests {
     #expect(Footprint.everything != .keys())
   }
 
+  @Test(.holds("Footprints"))
+  func `an array or a set is many keys`() {
+    typealias Footprint = HistoryFootprint
+    #expect(Footprint.keys([1, 2, 1]) == .keys(1, 2))
+    #expect(Footprint.keys([1, 2, 3].map { $0 - 1 }) == .keys(0, 1, 2))
+    #expect(Footprint.keys(Set([1, 2])) == .keys(1, 2))
+    #expect(Footprint.keys([1], [2]) == .keys(1, 2))
+    #expect(Footprint.keys([Int]()) == .keys())
+    #expect([[1, 2], []].map(HistoryFootprint.keys) == [.keys(2, 1), .keys()])
+  }
+
+  private struct Import: UndoableUseCase {
+    let page: Page
+    func main(_ rows: [String]) async throws { try await page.act("do import") }
+    func undo(_ rows: [String], _: Void) async throws { try await page.act("undo import") }
+    func title(for rows: [String]) -> String { "import" }
+    func footprint(of rows: [String]) -> HistoryFootprint? { .keys(rows) }
+  }
+
+  @Test(.holds("Footprints"))
+  func `an import touches each of its rows, by the footprint of its request`() async {
+    await history.execute(Import(page: page), ["x", "y", "z"]).ended()
+    await history.run(page, "A@y", "B@other")
+    #expect(await history.take("import") == ["A"])
+    #expect(await history.take("A") == nil)
+    #expect(await history.take("import") == nil)
+    #expect(history.layout == "[B | import A]")
+  }
+
   /// All values have one hash, and each equality asks the history something.
   private struct Key: Hashable {
     let name: String
