@@ -8,7 +8,7 @@ extension OperationWorld {
     case .spawn(let next):
       hasJob = fate == nil
       var job = Optional(1)
-      let isCancelled = machine.keep(&job)
+      let isCancelled = machine.keep(&job) == .cancel
       try demand(isCancelled == isJobCancelled, "a job that comes too late is cancelled")
       try demand((job == nil) == (fate == nil), "a job is kept as long as there is no verdict")
       return next

@@ -243,8 +243,9 @@ struct PolicyTests {
       .keepLatest.debounced(by: longest, atMost: longest).spaced(by: longest),
     ] {
       var machine = QueueMachine<Int, Never>(policy: policy)
-      _ = machine.admit(1, id: .init(number: 1), at: .seconds(1))
-      _ = machine.admit(2, id: .init(number: 2), at: .seconds(1))
+      _ = machine.change(at: .seconds(1)) { $0.wake() }
+      _ = machine.admit(1, id: .init(number: 1))
+      _ = machine.admit(2, id: .init(number: 2))
       #expect(machine.nextAlarm()?.time == .seconds(1 + 100 * 365 * 86_400))
     }
   }

@@ -226,7 +226,7 @@ struct QueueMachineTests {
     #expect(queue.wake(at: .seconds(1)) == "b")
     #expect(queue.wake(at: .seconds(1)) == "")
     #expect(
-      queue.machine.admit("c", id: .init(number: 9), at: .seconds(1)).superseded.all == ["b"])
+      queue.machine.admit("c", id: .init(number: 9)).superseded.all == ["b"])
     #expect(queue.machine.activity == UseCaseActivity(running: 1, waiting: 1, cancelled: 1))
   }
 
@@ -276,7 +276,7 @@ struct QueueMachineTests {
   func `a line by priority passes over what still pauses`() {
     var queue = Named(.serial.byPriority.spaced(by: .seconds(5)), "ab")
     #expect(queue.flush() == "")
-    _ = queue.machine.admit("u", id: .init(number: 9), priority: 9, at: .zero)
+    _ = queue.machine.admit("u", id: .init(number: 9), priority: 9)
     // The urgent one came after the flush, and waits for the window.
     #expect(queue.finish("a") == "b")
     queue.now = .seconds(7)
