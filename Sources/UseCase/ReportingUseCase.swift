@@ -68,9 +68,31 @@ extension ReportingUseCase {
   ) -> UseCaseOperation<Request, Response> {
     let operation = UseCaseOperation<Request, Response>(
       of: nil, request, queue: checkedQueue(for: request), useCaseType: Self.self, isCall: false)
-    operation.useCase = Reporting(base: self, onUpdate: onUpdate, operation: operation)
+    operation.useCase = Reporting(base: self) { [operation] update in
+      @Sendable nonisolated(nonsending) func call(_ verdict: Verdict?) async -> Bool {
+        await onUpdate(update)
+        return false
+      }
+      operation.report(Callback(isolation: onUpdate.isolation, call: call))
+    }
     operation.submit(priority: priority, isCall: false)
     return operation
+  }
+
+  /// Executes the request and waits for the response, as the call form does. The operation passes its
+  /// updates to `report` as they come, until it has an outcome.
+  package func callAsFunction(
+    _ request: Request, report: @escaping @Sendable (Update) -> Void
+  ) async throws -> Response {
+    try Task.checkCancellation()
+    let operation = UseCaseOperation<Request, Response>(
+      of: nil, request, queue: checkedQueue(for: request), useCaseType: Self.self, isCall: true)
+    operation.useCase = Reporting(base: self) { [operation] update in
+      if operation.core.verdict == nil { report(update) }
+    }
+    operation.core.callIsAwaited()
+    operation.submit(isCall: true)
+    return try await operation.value(isCall: true)
   }
 }
 
@@ -91,8 +113,7 @@ extension ReportingUseCase where Request == Void {
 /// The use case that an operation with updates runs, which has its queue already.
 private struct Reporting<Base: ReportingUseCase>: UseCase, DescribedUseCase {
   let base: Base
-  let onUpdate: @isolated(any) @Sendable (Base.Update) -> Void
-  let operation: UseCaseOperation<Base.Request, Base.Response>
+  let report: @Sendable (Base.Update) -> Void
 
   private var described: (any DescribedUseCase)? { base as? any DescribedUseCase }
 
@@ -102,12 +123,6 @@ private struct Reporting<Base: ReportingUseCase>: UseCase, DescribedUseCase {
   func title(for request: Any) -> String? { described?.title(for: request) }
 
   func main(_ request: Base.Request) async throws -> Base.Response {
-    try await base.main(request) { [operation, onUpdate] update in
-      @Sendable nonisolated(nonsending) func call(_ verdict: Verdict?) async -> Bool {
-        await onUpdate(update)
-        return false
-      }
-      operation.report(Callback(isolation: onUpdate.isolation, call: call))
-    }
+    try await base.main(request, report: report)
   }
 }

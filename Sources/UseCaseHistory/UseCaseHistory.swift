@@ -71,6 +71,24 @@ extension UseCaseHistory {
     useCase.recordedOnce(in: self).execute(request)
   }
 
+  /// Executes the request as ``execute(_:_:)`` does, and passes the updates to `onUpdate`.
+  ///
+  /// - Parameters:
+  ///   - useCase: The use case to execute.
+  ///   - request: The input of the use case.
+  ///   - onUpdate: Receives the updates in the order in which they were reported, in the isolation
+  ///     of the code that passes the closure, before any `then`, `catch`, `common` or `finally`.
+  ///     Updates that are reported after the outcome are discarded.
+  /// - Returns: The operation. It fails as that of ``execute(_:_:)`` does.
+  /// - Complexity: O(*n*) in the number of entries that it discards, otherwise O(1).
+  @discardableResult
+  public func execute<Base: UndoableUseCase & ReportingUseCase>(
+    _ useCase: Base, _ request: Base.Request,
+    @_inheritActorContext onUpdate: @escaping @isolated(any) @Sendable (Base.Update) -> Void
+  ) -> UseCaseOperation<Base.Request, Base.Response> {
+    useCase.recordedOnce(in: self).execute(request, onUpdate: onUpdate)
+  }
+
   /// Undoes the newest applied entry. If operations wait or run, `undo()` targets the entry that
   /// will be the newest once they have succeeded.
   ///

@@ -80,18 +80,19 @@ final class StoredStep: HistoryStep {
     return place
   }
 
-  func undo() async throws {
-    try await move { try await $0.undo() }
+  func undo() async throws -> (any Error)? {
+    let failure = try await move { try await $0.undo() }
     writer.put(.undone(id))
     isInDoubt = false
+    return failure
   }
 
-  func redo() async throws -> any HistoryStep {
-    let redone = try await move { try await $0.redo() }
+  func redo() async throws -> (any HistoryStep, failure: (any Error)?) {
+    let (redone, failure) = try await move { try await $0.redo() }
     let response = writer.response(of: redone, named: bytes.name)
     let pair = bytes.answered(response, touching: redone.footprint)
     writer.put(.redone(id, response, isMarked: pair.isMarked))
-    return StoredStep(id, pair, writer, made: redone)
+    return (StoredStep(id, pair, writer, made: redone), failure)
   }
 
   private func move<Value: Sendable>(

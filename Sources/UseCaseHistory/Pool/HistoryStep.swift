@@ -8,8 +8,10 @@ protocol HistoryStep: AnyObject, Sendable {
   /// Whether it can be undone and redone as it is.
   var standing: HistoryEntry.Standing { get }
   var footprint: HistoryFootprint { get }
-  func undo() async throws
-  func redo() async throws -> any HistoryStep
+  /// Throws if it is not undone. Returns the error of an interceptor that came after that.
+  func undo() async throws -> (any Error)?
+  /// Throws if it is not redone. Returns the new step, and the error that came after that.
+  func redo() async throws -> (any HistoryStep, failure: (any Error)?)
   func merging(_ later: any HistoryStep) -> HistoryMerging<any HistoryStep>
   /// Tells the use case. Returns false if that is left to a version of the app that can read it.
   @discardableResult
@@ -110,11 +112,31 @@ final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
 
   // Inlined into the witness: each function that waits costs a frame on the stack of the task.
   @inline(__always)
-  func undo() async throws { try await useCase.undo(request, response) }
+  func undo() async throws -> (any Error)? {
+    guard useCase.isPlain(request) else { return try await undoAround() }
+    try await useCase.undo(request, response)
+    return nil
+  }
 
   @inline(__always)
-  func redo() async throws -> any HistoryStep {
-    RecordedStep(useCase, identity, request, try await useCase.redo(request, response))
+  func redo() async throws -> (any HistoryStep, failure: (any Error)?) {
+    guard useCase.isPlain(request) else { return try await redoAround() }
+    let response = try await useCase.redo(request, response)
+    return (RecordedStep(useCase, identity, request, response), nil)
+  }
+
+  private func undoAround() async throws -> (any Error)? {
+    try await useCase.run(request, timeout: useCase.timeout) { [useCase, response] request in
+      try await useCase.undo(request, response)
+    }.effect().failure
+  }
+
+  private func redoAround() async throws -> (any HistoryStep, failure: (any Error)?) {
+    let run = await useCase.run(request, timeout: useCase.timeout) { [useCase, response] request in
+      try await useCase.redo(request, response)
+    }
+    let (response, failure) = try run.effect()
+    return (RecordedStep(useCase, identity, request, response), failure)
   }
 
   func merging(_ later: any HistoryStep) -> HistoryMerging<any HistoryStep> {
