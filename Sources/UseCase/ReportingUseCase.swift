@@ -52,6 +52,9 @@ extension ReportingUseCase {
 
   /// Executes the request in an operation of its own, and passes the updates to `onUpdate`.
   ///
+  /// A wrapper reports what its base reports: ``AnyReportingUseCase``, `shared()`, and `recorded(in:)`
+  /// of a history.
+  ///
   /// - Parameters:
   ///   - request: The input of the use case.
   ///   - priority: The priority of the task that runs `main`, `nil` for that of the current task.

@@ -149,30 +149,54 @@ extension RecordedUseCase {
     await HistoryFrame.local.withValue(frame) { await base.run(request, body) }
   }
 
-  /// Writes ahead: the intent before the body, and the end before any handler.
+  /// Runs the body in a transaction of the journal. If it has none, writes ahead: the intent before the
+  /// body, and the end before any handler.
   private func answer(
     _ request: Base.Request, in frame: HistoryFrame, writingTo journal: JournalWriter,
     body: @escaping @Sendable (Base.Request) async throws -> Base.Response
   ) async throws -> Base.Response {
-    let id = frame.entry
+    let (id, group) = (frame.entry, frame.group)
     var run: HistoryRun<Base.Response>
-    var stored: StoredStep?
+    var stored: (any HistoryStep)?
     do {
       let pair = try pair(request, in: journal)
-      try await journal.begin(.began(id, in: frame.group, pair))
-      run = await self.run(request, in: frame, body)
-      if let value = run.returned {
-        let step = RecordedStep(base, identity, request, value)
+      let answer: @Sendable (any HistoryStep) -> (HistoryFact, any HistoryStep) = { step in
         let response = journal.response(of: step, named: pair.name)
         let answered = pair.answered(response, touching: step.footprint)
-        journal.put(.answered(id, response, isMarked: answered.isMarked))
-        stored = StoredStep(id, answered, journal, made: step)
+        let fact = HistoryFact.answered(id, response, isMarked: answered.isMarked)
+        return (fact, StoredStep(id, answered, journal, made: step))
+      }
+      if let database = journal.database {
+        let transaction = JournalTransaction(id, journal, in: database) { step in
+          step.map(answer).map { fact, stored in
+            journal.put([.began(id, in: group, pair), fact])
+            return stored
+          }
+        }
+        run = await self.run(request, in: frame) { [base, identity] changed in
+          let step = try await transaction.run {
+            RecordedStep(base, identity, request, try await body(changed))
+          }
+          guard let step = step as? RecordedStep<Base> else {
+            preconditionFailure("A recorded body that returns has a response.")
+          }
+          return step.response
+        }
+        stored = transaction.stored
+      } else {
+        try await journal.begin(.began(id, in: group, pair))
+        run = await self.run(request, in: frame, body)
+        stored = run.returned.map { response in
+          let (fact, stored) = answer(RecordedStep(base, identity, request, response))
+          journal.put(fact)
+          return stored
+        }
       }
     } catch {
       run = HistoryRun(returned: nil, answer: .failure(error))
     }
     history.ledger.leave(frame, with: stored)
-    await journal.flush()
+    await journal.finish()
     return try run.answer.get()
   }
 

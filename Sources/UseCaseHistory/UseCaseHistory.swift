@@ -95,6 +95,7 @@ extension UseCaseHistory {
   /// - Returns: An operation whose response is the undone entry, `nil` if there was nothing to
   ///   undo. It fails with:
   ///   - the error of the use case's `undo`; you can then try again
+  ///   - `UseCaseTimeout`; an undo that returns late still counts
   ///   - ``HistoryError/outOfTurn`` if the entry is not the newest applied one after all
   ///   - ``HistoryError/reentrant`` inside a recorded body, an undo, a redo or a group
   ///   - ``HistoryJournalError``, in a history with a journal: the journal can't be written, or the
@@ -116,6 +117,7 @@ extension UseCaseHistory {
   /// - Returns: An operation whose response is the redone entry, `nil` if there was nothing to
   ///   redo. It fails with:
   ///   - the error of the use case's `redo`; you can then try again
+  ///   - `UseCaseTimeout`; a redo that returns late still counts
   ///   - ``HistoryError/outOfTurn`` if the entry is not the next undone one after all, for example
   ///     because an execution has succeeded
   ///   - ``HistoryError/reentrant`` inside a recorded body, an undo, a redo or a group

@@ -25,7 +25,7 @@ struct Move<Answer: Sendable>: UseCase {
       failure = error
     }
     ledger.finish(&plan, in: frame)
-    await ledger.journal?.flush()
+    await ledger.journal?.finish()
     if let failure { throw failure }
     return answer(plan)
   }
@@ -98,9 +98,9 @@ extension HistoryPlan<any HistoryStep> {
         if id != frame.entry {
           failure = try await carryOut(step, id, inside: frame)
         } else if isRedo {
-          failure = redid(try await step.redo())
+          failure = redid(try await step.redo(in: nil))
         } else {
-          failure = try await step.undo()
+          failure = try await step.undo(in: nil)
           undid()
         }
       } catch {
@@ -147,8 +147,8 @@ extension HistoryPlan<any HistoryStep> {
     let frame = outer.frame(of: id)
     defer { frame.end() }
     return try await HistoryFrame.local.withValue(frame) {
-      if isRedo { return redid(try await step.redo()) }
-      let failure = try await step.undo()
+      if isRedo { return redid(try await step.redo(in: nil)) }
+      let failure = try await step.undo(in: nil)
       undid()
       return failure
     }
