@@ -71,12 +71,13 @@ extension ReportingUseCase {
   ) -> UseCaseOperation<Request, Response> {
     let operation = UseCaseOperation<Request, Response>(
       of: nil, request, queue: checkedQueue(for: request), useCaseType: Self.self, isCall: false)
+    let receive = onIsolation(onUpdate)
     operation.useCase = Reporting(base: self) { [operation] update in
-      @Sendable nonisolated(nonsending) func call(_ verdict: Verdict?) async -> Bool {
-        await onUpdate(update)
-        return false
-      }
-      operation.report(Callback(isolation: onUpdate.isolation, call: call))
+      operation.report(
+        Callback(isolation: onUpdate.isolation) { _ in
+          receive(update)
+          return false
+        })
     }
     operation.submit(priority: priority, isCall: false)
     return operation
