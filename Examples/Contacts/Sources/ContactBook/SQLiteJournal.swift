@@ -25,7 +25,7 @@ struct SQLiteJournal: TransactionalJournal {
     try await all { try await append(body()) }
   }
 
-  /// All that `body` changes, or nothing.
+  // All that `body` changes, or nothing.
   private func all(_ body: () async throws -> Void) async throws {
     try await database.run("BEGIN IMMEDIATE")
     do {

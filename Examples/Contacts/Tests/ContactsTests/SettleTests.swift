@@ -121,8 +121,8 @@ private struct SettledRename: JournaledUseCase {
 }
 
 extension Database {
-  /// Changes the name, and keeps a row of that, in one transaction.
-  fileprivate func rename(
+  // Changes the name, and keeps a row of that, in one transaction.
+  func rename(
     _ id: Int, to name: String, key: String
   ) throws -> String {
     try run("BEGIN IMMEDIATE")
@@ -140,8 +140,8 @@ extension Database {
     }
   }
 
-  /// Returns what the change has returned, nil if it was not made.
-  fileprivate func done(_ key: String) throws -> String? {
+  // Returns what the change has returned, nil if it was not made.
+  func done(_ key: String) throws -> String? {
     try run("SELECT value FROM done WHERE key = ?", .text(key)).first?.text(0)
   }
 }
