@@ -11,10 +11,10 @@ public import UseCase
 /// A view that reads one of the properties is drawn again after each change.
 @MainActor @Observable
 public final class HistoryModel {
-  /// The state of the history, or of the document of the model.
+  /// The state of the history.
   public var state: HistoryState {
     _ = version
-    return history.state(in: document)
+    return history.state
   }
 
   /// All entries: the applied ones, then the undone ones.
@@ -55,22 +55,14 @@ public final class HistoryModel {
   public var isClean: Bool { state.isClean }
 
   private let history: UseCaseHistory
-  private let document: HistoryFootprint
   private var version: UInt64
   @ObservationIgnored private var following: Task<Void, Never>?
 
   /// Creates a model of `history`. The model holds a strong reference to the history.
   ///
-  /// ```swift
-  /// let model = HistoryModel(history, in: .keys(note.id))
-  /// ```
-  ///
-  /// - Parameters:
-  ///   - history: The history that the views show and change.
-  ///   - document: The document whose state, ``undo()`` and ``redo()`` the model has. The default is
-  ///     the whole history.
-  public init(_ history: UseCaseHistory, in document: HistoryFootprint = .everything) {
-    (self.history, self.document) = (history, document)
+  /// - Parameter history: The history that the views show and change.
+  public init(_ history: UseCaseHistory) {
+    self.history = history
     version = history.state.version
     let states = history.states()
     following = Task { [weak self] in
@@ -80,23 +72,17 @@ public final class HistoryModel {
 
   deinit { following?.cancel() }
 
-  /// Undoes the newest applied entry of the document, as ``UseCaseHistory/undo(in:)`` of the history
-  /// does.
+  /// Undoes the newest applied entry, as ``UseCaseHistory/undo()`` of the history does.
   ///
   /// - Returns: The operation, to show a failure with `catch`.
   @discardableResult
-  public func undo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
-    history.undo(in: document)
-  }
+  public func undo() -> UseCaseOperation<HistoryMove, HistoryEntry?> { history.undo() }
 
-  /// Redoes the next undone entry of the document, as ``UseCaseHistory/redo(in:)`` of the history
-  /// does.
+  /// Redoes the next undone entry, as ``UseCaseHistory/redo()`` of the history does.
   ///
   /// - Returns: The operation, to show a failure with `catch`.
   @discardableResult
-  public func redo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
-    history.redo(in: document)
-  }
+  public func redo() -> UseCaseOperation<HistoryMove, HistoryEntry?> { history.redo() }
 
   /// Undoes this entry, wherever it is, as ``UseCaseHistory/undo(_:)`` of the history does.
   ///

@@ -30,8 +30,8 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   /// Reverses the effect of an execution.
   ///
   /// `undo` runs on the lane, the serial queue of the history, where nothing else runs until `undo`
-  /// has returned. Its isolation is that of the type, and it has no timeout. If it throws, the
-  /// entry stays applied, and the undo can be tried again. If `undo` has already changed something
+  /// has returned. Its isolation is that of the type, and its timeout and interceptors are those of
+  /// the use case. If it throws, the entry stays applied, and the undo can be tried again. If `undo` has already changed something
   /// when it fails, change it back before you throw. If `undo` throws ``HistoryObsolete``, the
   /// entry leaves the history.
   ///
@@ -132,14 +132,15 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   /// ``UseCaseHistory/undo(_:)`` undoes an entry out of order only if no later entry overlaps its
   /// footprint. Return the same footprint each time for the same request and response.
   ///
-  /// `footprint` is called with no lock held, on no actor.
+  /// `footprint` is called with no lock held: by ``UseCaseHistory/blockers(of:)`` on the caller's
+  /// thread, otherwise on no actor.
   ///
   /// - Parameters:
   ///   - request: The request of the execution.
   ///   - response: The response of `main`, or of the last `redo`.
   /// - Returns: The things that `main`, `undo` and `redo` read or write.
   /// - Complexity: Expected to be O(1). `footprint` is called whenever an entry is recorded,
-  ///   redone, merged, or restored from a journal.
+  ///   redone, restored from a journal, or compared with another entry.
   func footprint(of request: Request, _ response: Response) -> HistoryFootprint
 }
 

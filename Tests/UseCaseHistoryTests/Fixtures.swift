@@ -81,10 +81,11 @@ struct Answer: Sendable {
 }
 
 /// An edit with all the bells: a redo of its own, a title, and a footprint: `A` touches everything,
-/// `A@x,y` touches x and y, and `A@` nothing. What `A?@x` touches is known only afterwards.
+/// `A@x,y` touches x and y, and `A@` nothing.
 struct Edit: UndoableUseCase {
   let page: Page
   var timeout = UseCaseTimeout.never
+  var queue = UseCaseQueue.default
 
   func main(_ text: String) async throws -> Answer {
     try await page.act("do \(name(text))")
@@ -106,13 +107,7 @@ struct Edit: UndoableUseCase {
     page.log.append("discard \(name(text))\(answer.number) \(reason)")
   }
 
-  func footprint(of text: String) -> HistoryFootprint? {
-    text.contains("?") ? nil : footprint(text)
-  }
-
-  func footprint(of text: String, _ answer: Answer) -> HistoryFootprint { footprint(text) }
-
-  private func footprint(_ text: String) -> HistoryFootprint {
+  func footprint(of text: String, _ answer: Answer) -> HistoryFootprint {
     guard let at = text.firstIndex(of: "@") else { return .everything }
     let keys = text[text.index(after: at)...].split(separator: ",")
     return keys.reduce(.keys()) { $0.union(.keys(String($1))) }

@@ -14,6 +14,8 @@ extension UseCaseOperation: QueueMember {
 
   @usableFromInline var verdict: Verdict? { core.verdict }
 
+  @usableFromInline var parent: UseCaseOperationID? { core.parent }
+
   @usableFromInline var isOccupied: Bool { core.isOccupied }
 
   @usableFromInline
@@ -73,6 +75,4 @@ extension UseCaseOperation: AdmittedOperation {
   }
 
   @usableFromInline package var title: String? { described?.title(for: request) }
-
-  @usableFromInline package var footprint: (any Sendable)? { described?.footprint(of: request) }
 }

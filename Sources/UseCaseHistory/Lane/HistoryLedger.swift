@@ -127,12 +127,9 @@ extension HistoryLedger: QueueKeeper {
 // MARK: - Reading
 
 extension HistoryLedger {
-  var state: HistoryState { state(in: .everything) }
-
-  func state(in document: HistoryFootprint) -> HistoryState {
-    if document != .everything { describeWaiting() }
+  var state: HistoryState {
     while true {
-      let (snapshot, undo, redo) = machine.withLock { $0.snapshot(of: document) }
+      let (snapshot, undo, redo) = machine.withLock { $0.snapshot() }
       var state = snapshot
       state.undoTitle = undo?.title
       state.redoTitle = redo?.title
@@ -165,20 +162,11 @@ extension HistoryLedger {
   }
 
   func blockers(of entry: HistoryEntry.ID) -> [HistoryEntry.ID] {
-    read { $0.pool.blockers(ofUndoing: entry) }
-  }
-
-  /// Asks the executions that wait what they are going to touch.
-  func describeWaiting() {
-    let waiting = read { $0.undescribed }
-    if waiting.isEmpty { return }
-    let footprints = waiting.map { id, operation in
-      let footprint = (operation as? any AdmittedOperation)?.footprint as? HistoryFootprint
-      return (id, footprint ?? .everything)
+    switch read({ $0.pool.rivals(of: entry) }) {
+    case .halfUndone(let newest): [newest]
+    case .possible(let rivals, let record): record.blockers(among: rivals)
+    case nil: []
     }
-    // Not released under the lock.
-    let (left, all) = (machine.withLock { $0.describe(footprints) }, footprints)
-    withExtendedLifetime((left, all)) {}
   }
 
   func states() -> AsyncStream<HistoryState> { changes.values { [weak self] in self?.state } }
