@@ -33,7 +33,9 @@ struct OperationCore: ~Copyable, Sendable {
   init(queue: UseCaseQueue, useCaseType: any Any.Type, isCall: Bool, run: RunNode?) {
     self.useCaseType = useCaseType
     isObserved = queue.observer != nil
-    parent = isObserved || !queue.isPlain ? Slot.holder()?.ticket.id : nil
+    // On the lane of a history, it may be asked for by interceptors of other queues.
+    let hasParent = isObserved || !queue.isPlain || queue.hasKeeper
+    parent = hasParent && Slot.hasHolder ? Slot.holder()?.ticket.id : nil
     guarded = Lock(Guarded(machine: Machine(isObserved: isObserved)))
     source = SlotSource(queue: queue, isCall: isCall, run: run)
   }
@@ -257,9 +259,8 @@ struct OperationCore: ~Copyable, Sendable {
 
   @usableFromInline
   func next() -> DeliveryStep<Callback, @Sendable () -> Void> {
-    let step = change { $0.next() }
-    unlistIfDelivered()
-    return step
+    defer { unlistIfDelivered() }
+    return change { $0.next() }
   }
 
   /// A handler is about to begin on its isolation. Returns the verdict that it is given, nil if it

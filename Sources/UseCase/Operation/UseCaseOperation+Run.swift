@@ -87,7 +87,7 @@ extension UseCaseOperation {
     }
     switch next {
     case .deliver where core.source.dependents == nil:
-      if await core.deliver() { reportFailure() }
+      await deliverHere()
     // The task of a call has inherited the slot of its caller.
     case .deliver: await deliver()
     case .deliverInAnotherTask: deliverInAnotherTask()
@@ -128,8 +128,8 @@ extension UseCaseOperation {
     return freed
   }
 
-  /// Returns a task that gives the operation an early outcome when its time has passed.
-  private func timer(_ duration: Duration) -> Task<Void, Never>? {
+  @usableFromInline
+  func timer(_ duration: Duration) -> Task<Void, Never>? {
     guard UseCaseTimeout.limits(duration) else { return nil }
     let sleep = core.queue.clock.sleeper(for: duration)
     // A task made inside the slot would hold the operation, as a task-local value.
