@@ -8,6 +8,8 @@ extension UseCaseOperation: QueueMember {
 
   @usableFromInline var queueID: ObjectIdentifier { ObjectIdentifier(core.queue) }
 
+  @usableFromInline var keeper: (any QueueKeeper)? { core.queue.keeper }
+
   @usableFromInline var dependents: Dependents? { core.source.dependents }
 
   @usableFromInline var isDeadlock: Bool { core.isDeadlock }
@@ -75,4 +77,6 @@ extension UseCaseOperation: AdmittedOperation {
   }
 
   @usableFromInline package var title: String? { described?.title(for: request) }
+
+  @usableFromInline package var footprint: (any Sendable)? { described?.footprint(of: request) }
 }
