@@ -16,8 +16,10 @@ let package = Package(
     .testTarget(name: "PickerTests", dependencies: ["picker"]),
     .target(name: "newcomer", dependencies: library),
     .testTarget(name: "NewcomerTests", dependencies: ["newcomer"]),
+    .target(name: "LocalServer"),
+    .testTarget(name: "LocalServerTests", dependencies: ["LocalServer"]),
     .target(name: "NotesWire"),
-    .executableTarget(name: "notes-server", dependencies: ["NotesWire"]),
+    .executableTarget(name: "notes-server", dependencies: ["LocalServer", "NotesWire"]),
     // It starts the server, which is therefore built with it.
     .executableTarget(name: "notes", dependencies: ["NotesWire", "notes-server"] + library),
     .testTarget(name: "NotesTests", dependencies: ["notes", "notes-server", "NotesWire"]),

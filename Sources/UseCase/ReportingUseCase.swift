@@ -103,11 +103,12 @@ private struct Reporting<Base: ReportingUseCase>: UseCase, DescribedUseCase {
 
   func main(_ request: Base.Request) async throws -> Base.Response {
     try await base.main(request) { [operation, onUpdate] update in
-      @Sendable nonisolated(nonsending) func call(_ verdict: Verdict?) async -> Bool {
-        await onUpdate(update)
-        return false
-      }
-      operation.report(Callback(isolation: onUpdate.isolation, call: call))
+      let receive = onIsolation(onUpdate)
+      operation.report(
+        Callback(isolation: onUpdate.isolation) { _ in
+          receive(update)
+          return false
+        })
     }
   }
 }

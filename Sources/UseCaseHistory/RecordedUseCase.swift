@@ -103,11 +103,54 @@ extension RecordedUseCase {
     try await self(request)
   }
 
+  /// Runs the body in a transaction of the journal.
+  @inline(never)
+  private func answer(
+    _ request: Base.Request, in frame: HistoryFrame, _ journal: JournalWriter,
+    _ database: any TransactionalJournal
+  ) async throws -> Base.Response {
+    let id = frame.entry
+    let made: (any HistoryStep)?
+    let transaction: JournalTransaction
+    do {
+      let pair = try self.pair(request, in: journal)
+      let group = frame.group
+      transaction = JournalTransaction(id, journal, in: database) { step in
+        step.map { step in
+          let response = journal.response(of: step, named: pair.name)
+          let answered = pair.answered(response, touching: step.footprint)
+          journal.put([
+            .began(id, in: group, pair), .answered(id, response, isMarked: answered.isMarked),
+          ])
+          return StoredStep(id, answered, journal, made: step)
+        }
+      }
+      made = try await HistoryFrame.local.withValue(frame) {
+        try await transaction.run {
+          RecordedStep(base, identity, request, try await base.main(request))
+        }
+      }
+    } catch {
+      history.ledger.leave(frame, with: nil)
+      await journal.finish()
+      throw error
+    }
+    guard let step = made as? RecordedStep<Base>, let stored = transaction.stored else {
+      preconditionFailure("A recorded body that returns has a response.")
+    }
+    history.ledger.leave(frame, with: stored)
+    await journal.finish()
+    return step.response
+  }
+
   /// Writes ahead: the intent before the body, and the end before any handler.
   @inline(never)
   private func answer(
     _ request: Base.Request, in frame: HistoryFrame, writingTo journal: JournalWriter
   ) async throws -> Base.Response {
+    if let database = journal.database {
+      return try await answer(request, in: frame, journal, database)
+    }
     let id = frame.entry
     let step: RecordedStep<Base>
     let pair: HistoryPair

@@ -16,7 +16,8 @@ extension UseCaseHistory {
   /// It writes the intent before the body begins, and the end before any handler other than
   /// `onStart` runs. If the intent can't be written, the execution, undo or redo doesn't begin, and
   /// the operation fails with a ``HistoryJournalError``. An execution of a use case that is not in
-  /// `useCases` fails with this error, too.
+  /// `useCases` fails with this error, too. In a ``TransactionalJournal`` there is one record
+  /// instead, in the transaction of the body.
   ///
   /// Opening a history calls neither `main` nor `redo` of your use cases. It calls these methods:
   ///

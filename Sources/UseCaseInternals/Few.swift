@@ -9,7 +9,7 @@ package enum Few<Element> {
 extension Few {
   /// Adds an element at the end.
   @inlinable
-  package mutating func append(_ element: Element) {
+  package mutating func append(_ element: consuming Element) {
     // Consumed, so that the array has one owner and is not copied.
     switch consume self {
     case .none: self = .one(element)

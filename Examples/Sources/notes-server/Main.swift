@@ -1,4 +1,5 @@
 import Foundation
+import LocalServer
 
 @main
 struct Main {
@@ -28,8 +29,6 @@ struct Main {
   }
 
   private static func serve(_ arguments: Arguments) throws(Failure) -> Never {
-    // A client that goes away in the middle of an answer is nothing to die of.
-    signal(SIGPIPE, SIG_IGN)
     if arguments.isAttached { stopAtEndOfInput() }
     let lock = try FileLock(path: arguments.file + ".lock")
     guard lock.isMine else {
@@ -38,13 +37,20 @@ struct Main {
       exit(0)
     }
     let store = try Store(path: arguments.file)
-    let listener = try Listener(port: arguments.port)
-    let address = "http://127.0.0.1:\(listener.port)"
-    lock.note = address
-    say(address)
+    let listener = try listen(on: arguments.port)
+    lock.note = listener.address
+    say(listener.address)
     let token = ProcessInfo.processInfo.environment["NOTES_SERVER_TOKEN"]
     let service = NotesService(store: store, token: token)
-    listener.run { request throws(HTTPAnswer) in try service.answer(request) }
+    listener.run { request throws(HTTPAnswer) in .whole(try service.answer(request)) }
+  }
+
+  private static func listen(on port: UInt16) throws(Failure) -> Listener {
+    do throws(Listener.PortIsTaken) {
+      return try Listener(port: port)
+    } catch {
+      throw Failure("\(error)")
+    }
   }
 
   private static func say(_ line: String) {

@@ -89,34 +89,34 @@ struct Delivery<Callback: Sendable, Listener: Sendable>: Sendable {
   /// Decides what the task that delivers does next.
   ///
   /// - Parameters:
-  ///   - kind: The verdict of the operation; nil as long as its handlers may not run.
+  ///   - verdict: The verdict of the operation; nil as long as its handlers may not run.
   ///   - isOver: Whether the slot is free, so that each `finally` may run.
   ///   - events: Takes the event of the end.
   /// - Returns: The next step.
   @inline(__always)
   mutating func next(
-    for kind: Verdict.Kind?, isOver: Bool, events: inout EventLine
+    for verdict: Verdict?, isOver: Bool, events: inout EventLine
   ) -> DeliveryStep<Callback, Listener> {
     isReceiving = false
     if !extras.isEmpty, case let updates = takeUpdates(), !updates.isEmpty {
       isReceiving = true
       return .updates(updates)
     }
-    guard let kind else {
+    guard let verdict else {
       pause()
       return .done
     }
     if handlers.count > 0 {
-      if let handler = handlers.takeNext(for: silenced(kind)) { return .handler(handler, nil) }
-      if isOver, let handler = handlers.takeLast() { return .handler(handler, nil) }
+      let told = silence.map(Verdict.cancelled) ?? verdict
+      if let handler = handlers.takeNext(for: told.kind) { return step(handler, told) }
+      if isOver, let handler = handlers.takeLast() { return step(handler, told) }
     }
     guard isOver else {
       pause()
       return .done
     }
     markEnded()
-    let passed = handlers.removeAll()
-    if !passed.isEmpty { return .forget(passed) }
+    if handlers.count > 0 { return .forget(handlers.removeAll()) }
     // The observer hears of the end when the handlers that were passed over are forgotten.
     events.announce(.ended)
     if !extras.isEmpty { return .listeners(takeListeners()) }
@@ -124,6 +124,18 @@ struct Delivery<Callback: Sendable, Listener: Sendable>: Sendable {
     guard notice == .due else { return .done }
     notice = .sending
     return .unhandledFailure
+  }
+
+  /// A handler is taken. One on no actor begins at once: nothing can come in between that keeps it
+  /// back.
+  @inline(__always)
+  private mutating func step(
+    _ handler: consuming Handler<Callback>, _ verdict: Verdict
+  ) -> DeliveryStep<Callback, Listener> {
+    if handler.isIsolated { return .ask(handler) }
+    hasBegun = true
+    count(handler.branch, -1)
+    return .call(handler, verdict)
   }
 
   /// Ends the delivery if it has begun and nothing is left to deliver. Returns whether it did: else
@@ -145,6 +157,7 @@ struct Delivery<Callback: Sendable, Listener: Sendable>: Sendable {
   }
 
   private mutating func pause() {
+    isReceiving = false
     switch phase {
     case .delivering: phase = .idle
     case .telling: phase = .ended
@@ -154,10 +167,10 @@ struct Delivery<Callback: Sendable, Listener: Sendable>: Sendable {
 
   // MARK: - Handlers
 
-  mutating func attach(_ handler: Handler<Callback>) {
+  mutating func attach(_ handler: consuming Handler<Callback>) {
     if case .telling = phase { phase = .delivering }
-    handlers.append(handler)
     count(handler.branch, 1)
+    handlers.append(handler)
   }
 
   private mutating func count(_ branch: HandlerBranch, _ number: Int32) {
@@ -315,9 +328,10 @@ enum DeliveryCall: Sendable {
 enum DeliveryStep<Callback: Sendable, Listener: Sendable>: Sendable {
   /// Receive these, each if `mayReceive` says so.
   case updates([Callback])
-  /// Run this one with its verdict. Without a verdict, ask for it on the isolation of the handler,
-  /// by `begin`, which says whether it may begin.
-  case handler(Handler<Callback>, Verdict?)
+  /// Call this one, which has begun, with the verdict.
+  case call(Handler<Callback>, Verdict)
+  /// Ask on the isolation of this one, by `begin`, whether it may begin.
+  case ask(Handler<Callback>)
   /// Everything has run. Let go of these, which were passed over.
   case forget([Handler<Callback>])
   /// Nothing is left at present, as for `done`. Tell of the failure, unless somebody still handles

@@ -21,15 +21,13 @@ extension Verdict.Kind {
   }
 }
 
-/// A closure that a client attached, or that receives an update, on its isolation.
+/// A closure that a client attached, or that receives an update, with its isolation.
 @usableFromInline
 struct Callback: Sendable {
-  /// Runs on the isolation of its caller, that of the closure, so no other code comes in between. The
-  /// verdict is nil for an update. Returns whether the closure takes notice of a failure.
-  ///
-  /// Give it a function and not a closure: a closure would run on no actor, and hop back.
+  /// Must be called on the isolation. The verdict is nil for an update. Returns whether the closure
+  /// takes notice of a failure.
   @usableFromInline
-  typealias Call = nonisolated(nonsending) @Sendable (Verdict?) async -> Bool
+  typealias Call = @Sendable (Verdict?) -> Bool
 
   let isolation: (any Actor)?
   let call: Call
@@ -39,6 +37,43 @@ struct Callback: Sendable {
     self.isolation = isolation
     self.call = call
   }
+}
+
+/// Returns the closure of a client as code on its isolation calls it: without an `await`.
+///
+/// With an `await`, other code of the isolation might come between the question whether the closure
+/// may run and its call: nobody promises that a hop to the same actor does not suspend.
+///
+/// The cast is the one of `assumeIsolated` in the standard library. The isolation is a value beside
+/// the code of the closure. It tells the caller where to go, and changes nothing of the call.
+@inlinable
+func onIsolation<Argument>(
+  _ closure: @escaping @isolated(any) @Sendable (Argument) -> Void
+) -> @Sendable (Argument) -> Void {
+  unsafeBitCast(Isolated(closure: closure), to: Plain.self).closure
+}
+
+@inlinable
+func onIsolation(
+  _ closure: @escaping @isolated(any) @Sendable () -> Void
+) -> @Sendable () -> Void {
+  unsafeBitCast(closure, to: (@Sendable () -> Void).self)
+}
+
+/// A closure in a struct is cast as it is. Alone it would be wrapped in others, one for each type.
+@usableFromInline
+struct Isolated<Argument> {
+  @usableFromInline let closure: @isolated(any) @Sendable (Argument) -> Void
+
+  @inlinable
+  init(closure: @escaping @isolated(any) @Sendable (Argument) -> Void) {
+    self.closure = closure
+  }
+}
+
+@usableFromInline
+struct Plain<Argument> {
+  @usableFromInline let closure: @Sendable (Argument) -> Void
 }
 
 /// A callback for the outcomes of one branch.
@@ -72,7 +107,7 @@ struct Handlers<Callback: Sendable>: Sendable {
   /// How many have not been taken.
   private(set) var count: Int32 = 0
 
-  mutating func append(_ handler: Handler<Callback>) {
+  mutating func append(_ handler: consuming Handler<Callback>) {
     list.append(handler)
     count += 1
   }

@@ -257,9 +257,8 @@ struct OperationCore: ~Copyable, Sendable {
 
   @usableFromInline
   func next() -> DeliveryStep<Callback, @Sendable () -> Void> {
-    let step = change { $0.next() }
-    unlistIfDelivered()
-    return step
+    defer { unlistIfDelivered() }
+    return change { $0.next() }
   }
 
   /// A handler is about to begin on its isolation. Returns the verdict that it is given, nil if it

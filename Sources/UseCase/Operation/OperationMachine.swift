@@ -257,11 +257,9 @@ extension OperationMachine {
 // MARK: - Delivery
 
 extension OperationMachine {
-  /// The verdict, when the handlers for it may run.
+  /// Whether the handlers for the verdict may run.
   @inline(__always)
-  private var deliverable: Verdict.Kind? {
-    slot.isGivenBack || isEarly ? verdict?.kind : nil
-  }
+  private var isDeliverable: Bool { slot.isGivenBack || isEarly }
 
   /// The queue lists the operation until its handlers have begun.
   mutating func noteListing() { delivery.noteListing() }
@@ -284,8 +282,8 @@ extension OperationMachine {
   ///   - handler: The handler.
   ///   - isListed: Whether the queue has listed the operation for it, or lists none.
   /// - Returns: The next step of the caller.
-  mutating func attach(_ handler: Handler<Callback>, isListed: Bool) -> DeliveryCall {
-    guard let kind = deliverable else {
+  mutating func attach(_ handler: consuming Handler<Callback>, isListed: Bool) -> DeliveryCall {
+    guard isDeliverable, let kind = verdict?.kind else {
       delivery.attach(handler)
       return .nothing
     }
@@ -320,10 +318,9 @@ extension OperationMachine {
 
   /// Decides what the task that delivers does next.
   mutating func next() -> DeliveryStep<Callback, Listener> {
-    let step = delivery.next(for: deliverable, isOver: slot.isGivenBack, events: &events)
-    guard case .handler(let handler, nil) = step, !handler.isIsolated else { return step }
-    // One on no actor begins at once. Nothing can have come in between that keeps it back.
-    return .handler(handler, begin(handler))
+    if slot.isGivenBack, endIfDone() { return .done }
+    return delivery.next(
+      for: isDeliverable ? verdict : nil, isOver: slot.isGivenBack, events: &events)
   }
 
   @inline(__always)

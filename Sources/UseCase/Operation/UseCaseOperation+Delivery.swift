@@ -14,9 +14,12 @@ extension UseCaseOperation {
     await Slot.local.withValue(Slot.Holder.nobody) { await deliverHere() }
   }
 
-  @usableFromInline
+  /// Delivers where the caller runs, and suspends only for what runs on an actor.
+  @inlinable @inline(__always)
   nonisolated(nonsending) func deliverHere() async {
-    if await core.deliver() { reportFailure() }
+    let step = core.deliverAtOnce()
+    if case .done = step { return }
+    if await core.deliver(from: step) { reportFailure() }
   }
 
   /// Tells of a failure that nobody has handled, after a while. A body that fails at once may
@@ -44,26 +47,39 @@ extension UseCaseOperation {
 }
 
 extension OperationCore {
-  /// Delivers, one step after the other, until nothing is left. Returns whether a failure is left
-  /// that nobody has handled yet.
+  /// Delivers what needs no actor. Returns the first step that needs one, or the last of all.
   @usableFromInline
-  nonisolated(nonsending) func deliver() async -> Bool {
+  func deliverAtOnce() -> DeliveryStep<Callback, @Sendable () -> Void> {
     while true {
-      switch next() {
+      let step = next()
+      switch step {
       // The handler is released with this step, before the end can be seen.
-      case .handler(let handler, let verdict):
-        if case .some = verdict {
-          if await handler.callback.call(verdict) { failureIsHandled() }
-        } else if let isolation = handler.callback.isolation {
-          await run(handler, on: isolation)
-        }
-      case .updates(let updates): await receive(updates)
+      case .call(let handler, let verdict):
+        if handler.callback.call(verdict) { failureIsHandled() }
       case .forget(let handlers): withExtendedLifetime(handlers) {}
-      case .unhandledFailure: return true
       case .listeners(let listeners):
         for listener in listeners { listener() }
-      case .done: return false
+      case .ask, .updates, .unhandledFailure, .done: return step
       }
+    }
+  }
+
+  /// Delivers from this step on, until nothing is left. Returns whether a failure is left that
+  /// nobody has handled yet.
+  @usableFromInline
+  nonisolated(nonsending) func deliver(
+    from first: DeliveryStep<Callback, @Sendable () -> Void>
+  ) async -> Bool {
+    var step = first
+    while true {
+      switch step {
+      case .ask(let handler):
+        if let isolation = handler.callback.isolation { await run(handler, on: isolation) }
+      case .updates(let updates): await receive(updates)
+      case .unhandledFailure: return true
+      case .call, .forget, .listeners, .done: return false
+      }
+      step = deliverAtOnce()
     }
   }
 
@@ -72,7 +88,7 @@ extension OperationCore {
   @inline(never)
   private func run(_ handler: Handler<Callback>, on isolation: isolated any Actor) async {
     guard let verdict = begin(handler) else { return }
-    if await handler.callback.call(verdict) { failureIsHandled() }
+    if handler.callback.call(verdict) { failureIsHandled() }
   }
 
   /// Receives the updates, each on its isolation, until a cancellation keeps one back.
@@ -85,7 +101,7 @@ extension OperationCore {
 
   private func receive(_ update: Callback, on isolation: isolated (any Actor)?) async -> Bool {
     guard mayReceive else { return false }
-    _ = await update.call(nil)
+    _ = update.call(nil)
     return true
   }
 }

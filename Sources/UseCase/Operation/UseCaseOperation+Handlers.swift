@@ -7,11 +7,11 @@ extension UseCaseOperation {
   public func then(
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (Response) -> Void
   ) -> Self {
-    @Sendable nonisolated(nonsending) func call(_ verdict: Verdict?) async -> Bool {
-      if let response { await handler(response.value) }
+    let call = onIsolation(handler)
+    return attach(.success, on: handler.isolation) { _ in
+      if let response = self.response { call(response.value) }
       return false
     }
-    return attach(.success, on: handler.isolation, call)
   }
 
   /// Runs `handler` with the error when the operation fails.
@@ -22,12 +22,12 @@ extension UseCaseOperation {
   public func `catch`(
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (any Error) -> Void
   ) -> Self {
-    @Sendable nonisolated(nonsending) func call(_ verdict: Verdict?) async -> Bool {
+    let call = onIsolation(handler)
+    return attach(.failure, on: handler.isolation) { verdict in
       guard case .failure(let error)? = verdict else { return false }
-      await handler(error)
+      call(error)
       return true
     }
-    return attach(.failure, on: handler.isolation, call)
   }
 
   /// Runs `handler` with the error when the operation fails with a `Failure`. Other handlers still
@@ -42,12 +42,12 @@ extension UseCaseOperation {
     _ type: Failure.Type,
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (Failure) -> Void
   ) -> Self {
-    @Sendable nonisolated(nonsending) func call(_ verdict: Verdict?) async -> Bool {
+    let call = onIsolation(handler)
+    return attach(.failure, on: handler.isolation) { verdict in
       guard case .failure(let error as Failure)? = verdict else { return false }
-      await handler(error)
+      call(error)
       return true
     }
-    return attach(.failure, on: handler.isolation, call)
   }
 
   /// Runs `handler` when the operation succeeds or fails.
@@ -58,11 +58,11 @@ extension UseCaseOperation {
   public func common(
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable () -> Void
   ) -> Self {
-    @Sendable nonisolated(nonsending) func call(_ verdict: Verdict?) async -> Bool {
-      await handler()
+    let call = onIsolation(handler)
+    return attach(.common, on: handler.isolation) { _ in
+      call()
       return false
     }
-    return attach(.common, on: handler.isolation, call)
   }
 
   /// Runs `handler` with the reason when the operation is cancelled, at once.
@@ -76,11 +76,11 @@ extension UseCaseOperation {
     @_inheritActorContext _ handler:
       @escaping @isolated(any) @Sendable (UseCaseCancellation) -> Void
   ) -> Self {
-    @Sendable nonisolated(nonsending) func call(_ verdict: Verdict?) async -> Bool {
-      if case .cancelled(let reason)? = verdict { await handler(reason) }
+    let call = onIsolation(handler)
+    return attach(.cancellation, on: handler.isolation) { verdict in
+      if case .cancelled(let reason)? = verdict { call(reason) }
       return false
     }
-    return attach(.cancellation, on: handler.isolation, call)
   }
 
   /// Runs `handler` whatever the outcome is, when the body has returned and the slot is free.
@@ -93,11 +93,11 @@ extension UseCaseOperation {
   public func finally(
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable () -> Void
   ) -> Self {
-    @Sendable nonisolated(nonsending) func call(_ verdict: Verdict?) async -> Bool {
-      await handler()
+    let call = onIsolation(handler)
+    return attach(.always, on: handler.isolation) { _ in
+      call()
       return false
     }
-    return attach(.always, on: handler.isolation, call)
   }
 
   /// Runs `handler` with the outcome, whatever it is, when the body has returned and the slot is
@@ -127,12 +127,12 @@ extension UseCaseOperation {
     @_inheritActorContext _ handler:
       @escaping @isolated(any) @Sendable (UseCaseOutcome<Response>) -> Void
   ) -> Self {
-    @Sendable nonisolated(nonsending) func call(_ verdict: Verdict?) async -> Bool {
-      guard let outcome = verdict.flatMap(outcome(of:)) else { return false }
-      await handler(outcome)
+    let call = onIsolation(handler)
+    return attach(.always, on: handler.isolation) { verdict in
+      guard let outcome = verdict.flatMap(self.outcome(of:)) else { return false }
+      call(outcome)
       return true
     }
-    return attach(.always, on: handler.isolation, call)
   }
 
   /// Runs `handler` when the body begins, before any update and any other handler.
@@ -147,18 +147,19 @@ extension UseCaseOperation {
   public func onStart(
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable () -> Void
   ) -> Self {
-    @Sendable nonisolated(nonsending) func call(_ verdict: Verdict?) async -> Bool {
-      await handler()
+    let call = onIsolation(handler)
+    let start = Handler(.common, on: handler.isolation) { _ in
+      call()
       return false
     }
-    let start = Handler(.common, on: handler.isolation, call)
     if core.attach(to: self, { $0.attachStart(start, isListed: $1) }) { deliverInAnotherTask() }
     return self
   }
 
   @usableFromInline
   func attach(
-    _ branch: HandlerBranch, on isolation: (any Actor)?, _ call: @escaping Callback.Call
+    _ branch: HandlerBranch, on isolation: consuming (any Actor)?,
+    _ call: consuming @escaping Callback.Call
   ) -> Self {
     let handler = Handler(branch, on: isolation, call)
     if core.attach(to: self, { $0.attach(handler, isListed: $1) }) { deliverInAnotherTask() }

@@ -87,7 +87,7 @@ extension UseCaseOperation {
     }
     switch next {
     case .deliver where core.source.dependents == nil:
-      if await core.deliver() { reportFailure() }
+      await deliverHere()
     // The task of a call has inherited the slot of its caller.
     case .deliver: await deliver()
     case .deliverInAnotherTask: deliverInAnotherTask()

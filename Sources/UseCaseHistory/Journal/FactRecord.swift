@@ -1,3 +1,13 @@
+/// Facts with their numbers, and the bytes of their record.
+struct NumberedFacts: Sendable {
+  let facts: [(number: UInt64, fact: HistoryFact)]
+  let bytes: [UInt8]
+
+  init(_ facts: [(number: UInt64, fact: HistoryFact)]) {
+    (self.facts, bytes) = (facts, FactRecord.bytes(ofNumbered: facts))
+  }
+}
+
 /// The facts of a record.
 ///
 /// Appended facts have numbers, which grow. After a failed append a fact is appended again,

@@ -6,7 +6,8 @@
 ///
 /// The history calls one method at a time, `read` first.
 /// ``UseCaseHistory/open(_:for:interrupted:limit:mergeWindow:clock:)`` reads and replaces the
-/// records in the task that calls it. All later calls come from tasks that are never cancelled.
+/// records in the task that calls it. All later calls come from tasks that are never cancelled,
+/// except those of ``TransactionalJournal/transaction(_:)``.
 public protocol HistoryJournal: Sendable {
   /// Encodes requests, responses and the titles of groups. Besides these bytes, a record contains
   /// only numbers, and the name of the use case.
@@ -23,7 +24,8 @@ public protocol HistoryJournal: Sendable {
   /// Appends a record. Return when the record is durable.
   ///
   /// Each recorded execution, undo and redo awaits two appends: one before its body runs, and one
-  /// before its handlers run, except `onStart`.
+  /// before its handlers run, except `onStart`. In a ``TransactionalJournal`` it awaits one
+  /// transaction instead, and appends are rare.
   ///
   /// - Parameter record: The bytes.
   /// - Throws: The reason why the record couldn't be written. You may throw even if the record was
@@ -38,6 +40,29 @@ public protocol HistoryJournal: Sendable {
   ///   or all of the new ones.
   /// - Complexity: Expected to be O(*n*) in the number of bytes.
   func replace(with records: [[UInt8]]) async throws
+}
+
+/// A journal in the database of the document: what a use case changes there, and the record of it,
+/// are committed together, or neither is.
+///
+/// With such a journal the history runs each recorded body, undo and redo, and each part of a
+/// group, inside of ``transaction(_:)``, one at a time. So nothing is ever in doubt, and
+/// ``JournaledUseCase/settle(_:)`` is never called.
+///
+/// The database is locked for as long as a body takes: call no server in it. A part of a group that
+/// waits for another part of the group waits for ever.
+public protocol TransactionalJournal: HistoryJournal {
+  /// Begins a transaction, runs `body` in it, appends the record that `body` returns, and commits.
+  ///
+  /// The history calls `transaction` in the task of the body, whose task-local values and
+  /// cancellation reach `body`, and calls no other method of the journal before it has returned.
+  ///
+  /// - Parameter body: Changes the document, and returns the bytes of the record. Call it once, in
+  ///   the same task: it throws if it is called again.
+  /// - Throws: The error of `body`, or the reason why the transaction failed. All is then as before
+  ///   the call, and the execution, undo or redo fails: with the error of `body` if that has thrown,
+  ///   otherwise with this error.
+  func transaction(_ body: @Sendable () async throws -> [UInt8]) async throws
 }
 
 /// Encodes the values of a history for its journal, and decodes them.

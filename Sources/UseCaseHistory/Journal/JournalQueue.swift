@@ -3,6 +3,9 @@
 /// One batch is written at a time. An intent that could not be written is withdrawn, and its body
 /// does not begin. The other facts stay, and are written before the next intent. A `Chore` is done
 /// when all facts before it are written.
+///
+/// A transaction has the journal for itself: it waits for its turn, and takes the facts that wait
+/// into its record.
 struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   typealias Numbered = (number: UInt64, fact: HistoryFact)
 
@@ -15,7 +18,7 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   private enum State {
     /// Next is `writing`.
     case idle
-    /// Next is `idle`.
+    /// A batch is written, or a transaction is open. Next is `idle`.
     case writing
   }
 
@@ -25,6 +28,10 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   private var chores: [Chore] = []
   /// Whether the last attempt has failed and no other has been asked for.
   private var isStuck = false
+  /// Whether a transaction had the journal when somebody asked for an attempt.
+  private var isAsked = false
+  /// The transactions that wait for their turn.
+  private var transactions: ArraySlice<Waiter> = []
   /// Whether the history is gone, and nobody will ask for another attempt.
   private var hasEnded = false
   private var intents: Set<HistoryEntry.ID> = []
@@ -65,18 +72,21 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
 
   /// Returns whether the caller has to write now.
   mutating func begin() -> Bool {
-    guard case .idle = state, !(waiters.isEmpty && chores.isEmpty && facts.isEmpty) else {
+    guard !(waiters.isEmpty && chores.isEmpty && facts.isEmpty) else { return false }
+    guard case .idle = state else {
+      isAsked = true
       return false
     }
     state = .writing
-    isStuck = false
+    (isStuck, isAsked) = (false, false)
     return true
   }
 
-  /// Returns the next batch, nil if there is none.
+  /// Returns the next batch. If there is none, it is the turn of the `nextTransaction`.
   mutating func next() -> Batch? {
     guard !waiters.isEmpty || (!isStuck && !(chores.isEmpty && facts.isEmpty)) else {
-      state = .idle
+      isAsked = false
+      if transactions.isEmpty { state = .idle }
       return nil
     }
     defer { (facts, waiters, chores) = ([], [], []) }
@@ -97,6 +107,69 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
     facts = batch.facts.filter { $0.fact.intent == nil } + facts
     chores = batch.chores + chores
     return setFailure(error)
+  }
+
+  // MARK: Transactions
+
+  /// Returns the waiter if the transaction has the journal now. Otherwise it waits for its turn.
+  mutating func enter(_ transaction: Waiter) -> Waiter? {
+    guard case .idle = state else {
+      transactions.append(transaction)
+      return nil
+    }
+    state = .writing
+    return transaction
+  }
+
+  /// Returns the facts for the record of the transaction that has the journal.
+  mutating func takeFacts() -> [Numbered] {
+    defer { facts = [] }
+    return facts
+  }
+
+  /// The transaction has failed. Its own facts, those of this step, are withdrawn, and the others
+  /// are put back.
+  mutating func withdraw(_ step: HistoryEntry.ID, _ taken: [Numbered]) {
+    facts = (taken + facts).filter { $0.fact.step != step }
+    intents.remove(step)
+  }
+
+  enum AfterTransaction {
+    /// It is the turn of this one.
+    case turn(Waiter)
+    /// Begin to write, before the next transaction, which may take long.
+    case write
+    case rest
+  }
+
+  /// The transaction that has the journal is over.
+  mutating func leave() -> AfterTransaction {
+    let isAwaited = isAsked || !waiters.isEmpty || !chores.isEmpty
+    if !isAwaited, let next = nextTransaction() { return .turn(next) }
+    state = .idle
+    return isAwaited ? .write : .rest
+  }
+
+  /// Returns the transaction that has the journal from now on, nil if none waits.
+  mutating func nextTransaction() -> Waiter? { transactions.popFirst() }
+
+  /// Whether a history that is opened without the facts that wait is the same. That is only so if
+  /// the effects of all bodies are written by transactions.
+  var isImplied: Bool {
+    var opened: Set<HistoryEntry.ID> = []
+    return chores.isEmpty
+      && facts.allSatisfy { _, fact in
+        switch fact {
+        case .opened(let id, _, _): opened.insert(id).inserted
+        // None of its parts has had an effect.
+        case .closed(let id, _): opened.contains(id)
+        case .ended(_, let end): end == .recorded || end == .part
+        case .failed, .moves, .undoes, .moved: true
+        case .began, .moving, .answered, .combined, .undone, .redone, .obsolete, .limited,
+          .cleared, .forgot, .saved, .discarded, .piece:
+          false
+        }
+      }
   }
 
   /// The history is gone.
@@ -121,6 +194,18 @@ extension HistoryFact {
 
   /// The execution that begins.
   var execution: ID? { if case .began(let id, _, _) = self { id } else { nil } }
+
+  /// The step whose body has ended.
+  fileprivate var step: ID? {
+    switch self {
+    case .began(let id, _, _), .answered(let id, _, _), .moving(let id), .undone(let id),
+      .redone(let id, _, _):
+      id
+    case .failed, .combined, .ended, .obsolete, .opened, .closed, .moves, .undoes, .moved,
+      .limited, .cleared, .forgot, .saved, .discarded, .piece:
+      nil
+    }
+  }
 
   /// The entry whose body begins.
   fileprivate var intent: ID? {

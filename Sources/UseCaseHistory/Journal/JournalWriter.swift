@@ -10,6 +10,8 @@ final class JournalWriter: Sendable {
   typealias Chore = @Sendable () -> [ID]
 
   let journal: any HistoryJournal
+  /// The journal, if bodies run in its transactions.
+  let database: (any TransactionalJournal)?
   let kinds: [String: any JournaledUseCase]
   /// The approximate size, in a journal, of the executions that are alive.
   let live = Atomic(0)
@@ -36,6 +38,7 @@ final class JournalWriter: Sendable {
 
   init(_ journal: any HistoryJournal, _ kinds: [String: any JournaledUseCase]) {
     (self.journal, self.kinds) = (journal, kinds)
+    database = journal as? any TransactionalJournal
     queue = Lock(JournalQueue())
   }
 
@@ -86,11 +89,14 @@ extension JournalWriter {
   ///
   /// - Throws: A ``HistoryJournalError`` if it is not.
   nonisolated(nonsending) func begin(_ intent: HistoryFact) async throws {
-    if let id = intent.execution, id.number >= HistoryFact.firstNumberBeyond {
-      throw HistoryJournalError(
-        .cannotWrite, cause: HistoryFact.Malformed("The ids of the journal are used up."))
-    }
+    if let id = intent.execution { try check(id) }
     if let error = await written(CollectionOfOne(intent)) { throw error }
+  }
+
+  func check(_ id: ID) throws {
+    guard id.number >= HistoryFact.firstNumberBeyond else { return }
+    throw HistoryJournalError(
+      .cannotWrite, cause: HistoryFact.Malformed("The ids of the journal are used up."))
   }
 
   func put(_ fact: HistoryFact) { put(CollectionOfOne(fact)) }
@@ -110,6 +116,14 @@ extension JournalWriter {
   /// Not inlined, because its variables would take room in the frame of each move.
   @inline(never)
   nonisolated(nonsending) func flush() async { _ = await written(EmptyCollection()) }
+
+  /// An operation is over. Returns when the journal knows how. The record of a transaction tells it
+  /// already, and the rest comes with the next one.
+  @inline(never)
+  nonisolated(nonsending) func finish() async {
+    if database != nil, queue.withLock({ $0.isImplied }), !isTooLong(by: 2) { return }
+    await flush()
+  }
 
   private nonisolated(nonsending) func written(
     _ facts: some Collection<HistoryFact> & Sendable
@@ -197,7 +211,7 @@ extension JournalWriter {
 
   private func drain() async {
     defer { abandon() }
-    while let batch = queue.withLock({ $0.next() }) {
+    while let batch = nextBatch() {
       var failure: HistoryJournalError?
       do {
         try await append(batch.facts)
@@ -216,6 +230,16 @@ extension JournalWriter {
     }
   }
 
+  /// Returns nil if there is none. A transaction that waits has the journal then.
+  private func nextBatch() -> JournalQueue<Waiter, Chore>.Batch? {
+    let (batch, transaction) = queue.withLock { queue in
+      let batch = queue.next()
+      return (batch, batch == nil ? queue.nextTransaction() : nil)
+    }
+    transaction?.resume(returning: nil)
+    return batch
+  }
+
   private func append(_ facts: [(number: UInt64, fact: HistoryFact)]) async throws {
     if facts.isEmpty { return }
     let bytes = FactRecord.bytes(ofNumbered: facts)
@@ -228,6 +252,42 @@ extension JournalWriter {
   private func isTooLong(by factor: Int) -> Bool {
     let sizes = sizes.withLock { $0 }
     return sizes.all > factor * (live.load(ordering: .relaxed) + sizes.rest) + 4_096
+  }
+}
+
+// MARK: - Transactions
+
+extension JournalWriter {
+  /// Returns when nobody else has the journal. Call `endTurn` behind it.
+  func takeTurn() async {
+    _ = await withUnsafeContinuation { waiter in
+      queue.withLock { $0.enter(waiter) }?.resume(returning: nil)
+    }
+  }
+
+  /// A transaction is over.
+  func endTurn() {
+    switch queue.withLock({ $0.leave() }) {
+    case .turn(let next): next.resume(returning: nil)
+    case .write: start()
+    case .rest: break
+    }
+  }
+
+  /// Returns all facts that are not written, for the record of the transaction.
+  func takeRecord() -> NumberedFacts { NumberedFacts(queue.withLock { $0.takeFacts() }) }
+
+  /// The record of the transaction is written.
+  func commit(_ record: NumberedFacts) {
+    // The error before must not be released under the lock.
+    _ = queue.withLock { $0.setFailure(nil) }
+    sizes.withLock { $0.all += record.bytes.count }
+  }
+
+  /// The transaction has failed, and its step has no effect. The other facts of its record are
+  /// written with the next one.
+  func withdraw(_ step: ID, of record: NumberedFacts?) {
+    queue.withLock { $0.withdraw(step, record?.facts ?? []) }
   }
 }
 

@@ -39,7 +39,8 @@ where Request: Codable, Response: Codable {
   /// `open` calls `settle` once for each interrupted execution, undo or redo, in the isolation of
   /// the type, and waits for the answer. Look at the document, or ask the server, with an
   /// idempotency key made of ``HistoryEntry/ID/current``. If `settle` throws, the answer is
-  /// ``HistorySettlement/unknown``.
+  /// ``HistorySettlement/unknown``. With a ``TransactionalJournal`` nothing is in doubt, and `open`
+  /// doesn't call `settle`.
   ///
   /// - Parameter doubt: The execution, undo or redo that was interrupted.
   /// - Returns: Whether the execution, undo or redo took effect.

@@ -76,31 +76,54 @@ final class StoredStep: HistoryStep {
 
   func wasObsolete() -> HistoryEntry.ID {
     let place = writer.nextID()
+    if writer.database != nil { writer.put(.moving(id)) }
     writer.put(.obsolete(id, place: place))
     return place
   }
 
-  func undo() async throws {
-    try await move { try await $0.undo() }
-    writer.put(.undone(id))
+  func undo(in _: StepScope?) async throws {
+    let step = try step
+    if let database = writer.database {
+      let transaction = JournalTransaction(id, writer, in: database) { _ in
+        self.writer.put([.moving(self.id), .undone(self.id)])
+        return nil
+      }
+      try await step.undo(in: { try await transaction.run($0) })
+    } else {
+      try await ahead { try await step.undo(in: nil) }
+      writer.put(.undone(id))
+    }
     isInDoubt = false
   }
 
-  func redo() async throws -> any HistoryStep {
-    let redone = try await move { try await $0.redo() }
-    let response = writer.response(of: redone, named: bytes.name)
-    let pair = bytes.answered(response, touching: redone.footprint)
-    writer.put(.redone(id, response, isMarked: pair.isMarked))
-    return StoredStep(id, pair, writer, made: redone)
+  func redo(in _: StepScope?) async throws -> any HistoryStep {
+    let step = try step
+    guard let database = writer.database else {
+      let redone = try await ahead { try await step.redo(in: nil) }
+      return self.redone(redone)
+    }
+    let transaction = JournalTransaction(id, writer, in: database) { redone in
+      self.writer.put(.moving(self.id))
+      return redone.map { self.redone($0) }
+    }
+    _ = try await step.redo(in: { try await transaction.run($0) })
+    guard let redone = transaction.stored else { preconditionFailure("A redo makes a step.") }
+    return redone
   }
 
-  private func move<Value: Sendable>(
-    _ body: @Sendable (any HistoryStep) async throws -> Value
-  ) async throws -> Value {
-    let step = try step
+  /// Tells the journal what it was redone as.
+  private func redone(_ step: any HistoryStep) -> StoredStep {
+    let response = writer.response(of: step, named: bytes.name)
+    let pair = bytes.answered(response, touching: step.footprint)
+    writer.put(.redone(id, response, isMarked: pair.isMarked))
+    return StoredStep(id, pair, writer, made: step)
+  }
+
+  /// Runs a body when its intent is written.
+  private func ahead<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
     do {
       try await writer.begin(.moving(id))
-      return try await body(step)
+      return try await body()
     } catch {
       if !(error is HistoryObsolete) { writer.put(.failed(id)) }
       throw error

@@ -25,7 +25,7 @@ struct Move<Answer: Sendable>: UseCase {
       failure = error
     }
     ledger.finish(&plan, in: frame)
-    await ledger.journal?.flush()
+    await ledger.journal?.finish()
     if let failure { throw failure }
     return answer(plan)
   }
@@ -97,9 +97,9 @@ extension HistoryPlan<any HistoryStep> {
         if id != frame.entry {
           try await carryOut(step, id, inside: frame)
         } else if isRedo {
-          redid(try await step.redo())
+          redid(try await step.redo(in: nil))
         } else {
-          try await step.undo()
+          try await step.undo(in: nil)
           undid()
         }
       } catch {
@@ -140,9 +140,9 @@ extension HistoryPlan<any HistoryStep> {
     defer { frame.end() }
     try await HistoryFrame.local.withValue(frame) {
       if isRedo {
-        redid(try await step.redo())
+        redid(try await step.redo(in: nil))
       } else {
-        try await step.undo()
+        try await step.undo(in: nil)
         undid()
       }
     }

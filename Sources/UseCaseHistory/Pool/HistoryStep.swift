@@ -8,8 +8,9 @@ protocol HistoryStep: AnyObject, Sendable {
   /// Whether it can be undone and redone as it is.
   var standing: HistoryEntry.Standing { get }
   var footprint: HistoryFootprint { get }
-  func undo() async throws
-  func redo() async throws -> any HistoryStep
+  /// The scope is nil, except for a step of a journal that has transactions.
+  func undo(in scope: StepScope?) async throws
+  func redo(in scope: StepScope?) async throws -> any HistoryStep
   func merging(_ later: any HistoryStep) -> HistoryMerging<any HistoryStep>
   /// Tells the use case. Returns false if that is left to a version of the app that can read it.
   @discardableResult
@@ -18,6 +19,12 @@ protocol HistoryStep: AnyObject, Sendable {
   /// group is.
   func wasObsolete() -> HistoryEntry.ID
 }
+
+/// Runs a body, and what it has made: a step, or nil if it is an undo. The scope is a transaction.
+/// It runs inside of all interceptors, each of their attempts anew.
+typealias StepScope =
+  @Sendable (_ body: @Sendable () async throws -> (any HistoryStep)?) async throws
+  -> (any HistoryStep)?
 
 extension HistoryRecord<any HistoryStep> {
   var title: String {
@@ -110,10 +117,25 @@ final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
 
   // Inlined into the witness: each function that waits costs a frame on the stack of the task.
   @inline(__always)
-  func undo() async throws { try await useCase.undo(request, response) }
+  func undo(in scope: StepScope?) async throws {
+    guard let scope else { return try await useCase.undo(request, response) }
+    _ = try await scope {
+      try await self.useCase.undo(self.request, self.response)
+      return nil
+    }
+  }
 
   @inline(__always)
-  func redo() async throws -> any HistoryStep {
+  func redo(in scope: StepScope?) async throws -> any HistoryStep {
+    guard let scope else { return try await redone() }
+    guard let step = try await scope({ try await self.redone() }) else {
+      preconditionFailure("A redo makes a step.")
+    }
+    return step
+  }
+
+  @inline(__always)
+  private func redone() async throws -> RecordedStep {
     RecordedStep(useCase, identity, request, try await useCase.redo(request, response))
   }
 

@@ -19,16 +19,25 @@ struct JournalCrashTests {
 
   @Test(.holds("Crashes"), arguments: [Paper.Settling.truth, .unknown])
   func `a crash at any write loses nothing that was written`(settling: Paper.Settling) async {
+    await crash(Self.total / 2) { CrashSession(settling) }
+  }
+
+  @Test(.holds("One transaction"))
+  func `after a crash at any write of a database, the document and the history agree`() async {
+    await crash(Self.total / 2) { CrashSession(.truth, inDatabase: true) }
+  }
+
+  private func crash(_ count: Int, _ make: () -> CrashSession) async {
     var random = SeededGenerator(seed: Self.seed)
     var crashes = 0
-    while crashes < Self.total / 2 {
+    while crashes < count {
       let steps = (0..<Int.random(in: 2...14, using: &random)).map { _ in
         CrashSession.Step.random(&random)
       }
       var write = 1
       while true {
         for isWritten in [false, true] {
-          let session = CrashSession(settling)
+          let session = make()
           do {
             guard try await session.run(steps, crashingAt: write, isWritten: isWritten) else {
               write = 0
@@ -94,8 +103,21 @@ final class CrashSession {
   private var texts = 0
   private var limit: Int?
 
-  init(_ settling: Paper.Settling) {
-    self.settling = settling
+  /// Whether each body runs in a transaction of a database.
+  private let isInDatabase: Bool
+
+  init(_ settling: Paper.Settling, inDatabase isInDatabase: Bool = false) {
+    (self.settling, self.isInDatabase) = (settling, isInDatabase)
+  }
+
+  private func open(
+    _ disk: Disk, interrupted: HistoryInterruption = .compensate
+  ) async throws -> UseCaseHistory {
+    guard isInDatabase else {
+      return try await .open(disk, paper, interrupted: interrupted, limit: limit)
+    }
+    let database = Database(disk, paper)
+    return try await .open(database, paper, interrupted: interrupted, limit: limit)
   }
 
   /// Returns false if there is no such write.
@@ -103,7 +125,7 @@ final class CrashSession {
     disk.fail(.crash(at: write, isWritten: isWritten))
     paper.live(with: disk)
     var reached: Step?
-    if let history = try? await UseCaseHistory.open(disk, paper) {
+    if let history = try? await open(disk) {
       for step in steps {
         await take(step, history)
         if disk.isDead {
@@ -199,14 +221,14 @@ final class CrashSession {
     let interruption: HistoryInterruption = write == 2 ? .keep : .compensate
     if write > 0 {
       disk.fail(.crash(at: write, isWritten: write.isMultiple(of: 2)))
-      _ = try? await UseCaseHistory.open(disk, paper, interrupted: interruption, limit: limit)
+      _ = try? await open(disk, interrupted: interruption)
       disk = disk.next()
     }
-    let history = try await UseCaseHistory.open(
-      disk, paper, interrupted: interruption, limit: limit)
+    let history = try await open(disk, interrupted: interruption)
     await history.idle()
     if settling == .truth {
       try compare(history, after: step, interruption)
+      if isInDatabase { try check([], paper.asked.elements, "settle is asked") }
       try checkDiscards(history)
     }
     try await goOn(history)

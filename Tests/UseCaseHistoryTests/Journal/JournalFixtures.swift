@@ -22,6 +22,8 @@ final class Disk: HistoryJournal {
     var replacements = 0
     var fault = Fault.none
     var isDead = false
+    /// Whether the last write is there, although it failed.
+    var wroteLast = false
   }
 
   let coder: any HistoryCoder
@@ -40,6 +42,7 @@ final class Disk: HistoryJournal {
   var writes: Int { state.value.writes }
   var replacements: Int { state.value.replacements }
   var isDead: Bool { state.value.isDead }
+  var wroteLast: Bool { state.value.wroteLast }
 
   func kill() { state.update { $0.isDead = true } }
   func fail(_ fault: Fault) { state.update { $0.fault = fault } }
@@ -68,16 +71,17 @@ final class Disk: HistoryJournal {
     }
   }
 
-  private func write(_ body: @Sendable (inout State) -> Void) async throws {
+  func write(_ body: @Sendable (inout State) -> Void) async throws {
     await gate.value?.passIgnoringCancellation()
     await watcher.value?(state.value.writes + 1)
     let error: (any Error)? = state.update { state in
       state.writes += 1
+      state.wroteLast = false
       if state.isDead { return Crash() }
       switch state.fault {
       case .crash(state.writes, let isWritten):
         if isWritten { body(&state) }
-        state.isDead = true
+        (state.isDead, state.wroteLast) = (true, isWritten)
         return Crash()
       case .full(let first, let count, let isWritten)
       where (first..<first + count).contains(state.writes):
@@ -204,6 +208,27 @@ final class Paper: Sendable {
   }
 
   var last: Int { lastNumber.value }
+}
+
+// MARK: - In a database
+
+extension Paper {
+  struct Contents: Sendable {
+    let lines: [Int]
+    let texts: [Int: String]
+    let answers: [HistoryEntry.ID: StoredAnswer]
+  }
+
+  /// What a transaction that fails has to restore.
+  var contents: Contents {
+    Contents(lines: lines.value, texts: texts.value, answers: answers.value)
+  }
+
+  func restore(_ contents: Contents) {
+    lines.update { $0 = contents.lines }
+    texts.update { $0 = contents.texts }
+    answers.update { $0 = contents.answers }
+  }
 }
 
 /// Writes a line. Its settle looks at the paper.

@@ -297,9 +297,11 @@ extension OperationWorld {
     case .updates(let updates):
       isReceiving = true
       return [.receive(updates)]
-    case .handler(let handler, let verdict):
+    case .ask(let handler):
       try demand(reported == received + dropped, "updates come before the handlers")
-      guard let verdict else { return [.begin(handler.callback, handler.branch)] }
+      return [.begin(handler.callback, handler.branch)]
+    case .call(let handler, let verdict):
+      try demand(reported == received + dropped, "updates come before the handlers")
       try demand(isFree, "a handler on an actor begins there")
       return try begin(handler.callback, handler.branch, with: verdict)
     case .forget(let passed):

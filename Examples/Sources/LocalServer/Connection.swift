@@ -1,22 +1,29 @@
 import Foundation
 
-/// A connection for one request, which nobody holds for longer than a few seconds.
+/// A connection for one request. A client that neither writes nor reads holds it for a few seconds
+/// at the most.
 struct Connection {
   static let patience: TimeInterval = 10
 
+  /// How long a feed of events may be silent. A client that has gone is noticed at the end of it.
+  static let silence: TimeInterval = 1
+
   let socket: Int32
-  private let deadline = Date(timeIntervalSinceNow: patience)
+  private var deadline = Date(timeIntervalSinceNow: patience)
 
   init(socket: Int32) {
     self.socket = socket
   }
 
-  func serve(_ answer: (HTTPRequest) throws(HTTPAnswer) -> HTTPAnswer) {
+  mutating func serve(_ answer: (HTTPRequest) throws(HTTPAnswer) -> HTTPReply) {
     guard socket >= 0 else { return }
     defer { close(socket) }
     do throws(HTTPAnswer) {
       guard let request = try read() else { return }
-      write(try answer(request).bytes)
+      switch try answer(request) {
+      case .whole(let answer): write(answer.bytes)
+      case .events(let feed): return stream(feed)
+      }
     } catch {
       write(error.bytes)
     }
@@ -52,16 +59,32 @@ struct Connection {
     return buffer.prefix(max(0, count))
   }
 
-  private func write(_ data: Data) {
-    data.withUnsafeBytes { bytes in
+  private mutating func stream(_ feed: any EventFeed) {
+    defer { feed.close() }
+    let headers = ["Content-Type": "text/event-stream", "Cache-Control": "no-store"]
+    var answer = HTTPAnswer(200)
+    answer.headers = headers
+    guard write(answer.head + Data("\r\n".utf8)) else { return }
+    while let events = feed.take(until: Date(timeIntervalSinceNow: Self.silence)) {
+      deadline = Date(timeIntervalSinceNow: Self.patience)
+      // A comment, which a client skips, shows whether there is a client.
+      guard write(Data((events.isEmpty ? ":\n\n" : events).utf8)) else { return }
+    }
+  }
+
+  /// Returns whether the client has taken everything.
+  @discardableResult
+  private func write(_ data: Data) -> Bool {
+    data.withUnsafeBytes { (bytes: UnsafeRawBufferPointer) -> Bool in
       var rest = bytes[...]
       while !rest.isEmpty, wait(for: POLLOUT) {
         let bytes = UnsafeRawBufferPointer(rebasing: rest)
         // Not more than fits: the rest would be waited for without an end.
         let count = send(socket, bytes.baseAddress, bytes.count, number(MSG_DONTWAIT))
-        if count < 0, errno != EINTR, errno != EAGAIN { return }
+        if count < 0, errno != EINTR, errno != EAGAIN { return false }
         rest = rest.dropFirst(max(0, count))
       }
+      return rest.isEmpty
     }
   }
 

@@ -1,12 +1,19 @@
 import Foundation
 
 /// A socket on loopback, and a thread for each of a bounded number of connections.
-struct Listener: Sendable {
-  let port: UInt16
+package struct Listener: Sendable {
+  /// Another program listens on the port already.
+  package struct PortIsTaken: Error, CustomStringConvertible {
+    package let port: UInt16
+
+    package var description: String { "cannot listen on port \(port)" }
+  }
+
+  package let port: UInt16
   private let socket: Int32
 
   /// Listens on a port, 0 for any that is free.
-  init(port: UInt16) throws(Failure) {
+  package init(port: UInt16) throws(PortIsTaken) {
     let socket = Foundation.socket(AF_INET, number(SOCK_STREAM), 0)
     var isOn: Int32 = 1
     setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &isOn, socklen_t(MemoryLayout<Int32>.size))
@@ -21,19 +28,32 @@ struct Listener: Sendable {
           && getsockname(socket, address, &length) == 0
       }
     }
-    guard isListening else { throw Failure("cannot listen on port \(port)") }
+    guard isListening else { throw PortIsTaken(port: port) }
     self.socket = socket
     self.port = UInt16(bigEndian: address.sin_port)
   }
 
-  /// Answers until the process ends. Who comes when all connections are in use waits for one.
-  func run(answer: @escaping @Sendable (HTTPRequest) throws(HTTPAnswer) -> HTTPAnswer) -> Never {
+  /// The address of the server, for a client on this machine.
+  package var address: String { "http://127.0.0.1:\(port)" }
+
+  /// Answers until the process ends. A client waits for a connection when all are in use.
+  ///
+  /// A request for another host, or from a page of another site, is answered here.
+  package func run(
+    answer: @escaping @Sendable (HTTPRequest) throws(HTTPAnswer) -> HTTPReply
+  ) -> Never {
+    // A client that goes away in the middle of an answer is nothing to die of.
+    signal(SIGPIPE, SIG_IGN)
     let free = DispatchSemaphore(value: 64)
     while true {
       free.wait()
       let socket = accept(socket, nil, nil)
       Thread {
-        Connection(socket: socket).serve(answer)
+        var connection = Connection(socket: socket)
+        connection.serve { request throws(HTTPAnswer) in
+          try request.check(port: port)
+          return try answer(request)
+        }
         free.signal()
       }.start()
     }

@@ -1,24 +1,49 @@
 import Foundation
 
 /// A request whose head and body have arrived.
-struct HTTPRequest: Equatable {
-  var method: String
-  var target: String
+package struct HTTPRequest: Equatable, Sendable {
+  package var method: String
+  package var target: String
   /// The names are in small letters.
-  var headers: [String: String] = [:]
-  var body: [UInt8] = []
+  package var headers: [String: String] = [:]
+  package var body: [UInt8] = []
+
+  package init(
+    method: String, target: String, headers: [String: String] = [:], body: [UInt8] = []
+  ) {
+    (self.method, self.target, self.headers, self.body) = (method, target, headers, body)
+  }
+
+  /// Throws unless the request is meant for this server, and comes from no page of another one.
+  ///
+  /// A page of another site can send requests to a port of this machine, and its site can give the
+  /// address of this machine for a name of its own. A browser says so in these headers; a program
+  /// without a browser leaves out all but `Host`.
+  func check(port: UInt16) throws(HTTPAnswer) {
+    let names = ["127.0.0.1", "localhost"].map { port == 80 ? $0 : "\($0):\(port)" }
+    guard let host = headers["host"]?.lowercased() else { throw .bad("there is no header Host") }
+    guard names.contains(host) else { throw HTTPAnswer(421, "this server is \(names[0])") }
+    if let origin = headers["origin"]?.lowercased() {
+      guard names.contains(where: { origin == "http://\($0)" }) else { throw .foreign }
+    }
+    let isNavigation = method == "GET" && headers["sec-fetch-mode"] == "navigate"
+    guard let site = headers["sec-fetch-site"], !isNavigation else { return }
+    guard site == "same-origin" || site == "none" else { throw .foreign }
+  }
 }
 
-/// Reads a request from bytes as they arrive, no more of them than a note needs.
-struct HTTPRequestParser {
-  static let longestHead = 8 * 1024
-  static let longestBody = 16 * 1024
+/// Reads a request from bytes as they arrive, up to a limit.
+package struct HTTPRequestParser {
+  package static let longestHead = 8 * 1024
+  package static let longestBody = 16 * 1024
 
   private var bytes: [UInt8] = []
   private var head: (request: HTTPRequest, bodyLength: Int)?
 
+  package init() {}
+
   /// Takes some more bytes, and returns the request when it is whole.
-  mutating func parse(_ more: some Sequence<UInt8>) throws(HTTPAnswer) -> HTTPRequest? {
+  package mutating func parse(_ more: some Sequence<UInt8>) throws(HTTPAnswer) -> HTTPRequest? {
     let searched = bytes.count
     bytes += more
     if head == nil {
@@ -91,7 +116,10 @@ struct HTTPRequestParser {
 
   /// Two of these would mean two things to two readers.
   private static func isSingle(_ name: String) -> Bool {
-    ["content-length", "host", "if-match", "if-none-match", "authorization"].contains(name)
+    [
+      "authorization", "content-length", "host", "if-match", "if-none-match", "origin",
+      "sec-fetch-mode", "sec-fetch-site",
+    ].contains(name)
   }
 
   private static func isToken(_ text: some StringProtocol) -> Bool {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import notes_server
+@testable import LocalServer
 
 struct HTTPRequestTests {
   private func parse(_ text: String) throws(HTTPAnswer) -> HTTPRequest? {

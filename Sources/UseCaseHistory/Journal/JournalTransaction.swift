@@ -1,0 +1,126 @@
+import UseCaseInternals
+
+/// One execution, undo or redo whose body runs in a transaction of the journal.
+///
+/// It takes effect once, however often an interceptor runs its body. An attempt after the one that
+/// was committed returns what that has returned.
+final class JournalTransaction: Sendable {
+  /// What the body has made, nil if it is an undo.
+  typealias Effect = (any HistoryStep)?
+  /// What the body has made, and the same as the journal keeps it.
+  fileprivate typealias Effects = (made: Effect, stored: Effect)
+
+  fileprivate enum State {
+    /// No attempt runs, and none was committed. Next is `running`.
+    case open
+    /// The transaction runs the body. Next is `failed`, or `returned`.
+    case running
+    /// The body has thrown. Next is `open`.
+    case failed(any Error)
+    /// The body has returned, and its record is to be committed. Next is `committed`, or `open`.
+    case returned(Effects, NumberedFacts)
+    /// Final.
+    case committed(Effects)
+  }
+
+  let id: HistoryEntry.ID
+  private let writer: JournalWriter
+  private let database: any TransactionalJournal
+  /// Tells the journal what the body has made, and returns it as the journal keeps it.
+  private let note: @Sendable (Effect) -> Effect
+  private let state = Lock(State.open)
+
+  init(
+    _ id: HistoryEntry.ID, _ writer: JournalWriter, in database: any TransactionalJournal,
+    _ note: @escaping @Sendable (Effect) -> Effect
+  ) {
+    (self.id, self.writer, self.database, self.note) = (id, writer, database, note)
+  }
+
+  /// What the body has made, as the journal keeps it. Nil before that is committed.
+  var stored: Effect { effects?.stored }
+
+  private var effects: Effects? {
+    if case .committed(let effects) = state.withLock({ $0 }) { effects } else { nil }
+  }
+
+  /// Runs the body in a transaction. If another one has the journal, this waits for it.
+  ///
+  /// - Throws: The error of the body, or of the transaction. The facts of the step are withdrawn.
+  func run(_ body: @Sendable () async throws -> Effect) async throws -> Effect {
+    try writer.check(id)
+    await writer.takeTurn()
+    defer { writer.endTurn() }
+    if let effects { return effects.made }
+    do {
+      try await database.transaction { try await self.attempt(body) }
+      guard let (effect, record) = state.withLock({ $0.commit() }) else {
+        throw misuse("A transaction returns, and its body has not.")
+      }
+      writer.commit(record)
+      return effect
+    } catch {
+      let (record, failure) = state.withLock { $0.fail() }
+      writer.withdraw(id, of: record)
+      throw failure ?? error
+    }
+  }
+
+  /// Returns the record of the attempt.
+  private func attempt(_ body: @Sendable () async throws -> Effect) async throws -> [UInt8] {
+    guard state.withLock({ $0.begin() }) else {
+      throw misuse("A transaction runs its body twice.")
+    }
+    do {
+      let effect = try await body()
+      let stored = note(effect)
+      let record = writer.takeRecord()
+      state.withLock { $0.end((effect, stored), record) }
+      return record.bytes
+    } catch {
+      state.withLock { $0.end(error) }
+      throw error
+    }
+  }
+
+  private func misuse(_ sentence: String) -> HistoryJournalError {
+    HistoryJournalError(.cannotWrite, cause: HistoryFact.Malformed(sentence))
+  }
+}
+
+extension JournalTransaction.State {
+  fileprivate typealias Effects = JournalTransaction.Effects
+
+  /// The journal runs the body. Returns false if it has done so.
+  fileprivate mutating func begin() -> Bool {
+    guard case .open = self else { return false }
+    self = .running
+    return true
+  }
+
+  /// The body has returned.
+  fileprivate mutating func end(_ effects: Effects, _ record: NumberedFacts) {
+    self = .returned(effects, record)
+  }
+
+  /// The body has thrown.
+  fileprivate mutating func end(_ error: any Error) { self = .failed(error) }
+
+  /// The transaction has returned. Returns nil if the body has not.
+  fileprivate mutating func commit() -> (made: JournalTransaction.Effect, record: NumberedFacts)? {
+    guard case .returned(let effects, let record) = self else { return nil }
+    self = .committed(effects)
+    return (effects.made, record)
+  }
+
+  /// The transaction has failed. Returns the record that was not committed, and the error of the
+  /// body.
+  fileprivate mutating func fail() -> (record: NumberedFacts?, failure: (any Error)?) {
+    defer { self = .open }
+    return switch self {
+    case .failed(let error): (nil, error)
+    case .returned(_, let record): (record, nil)
+    case .open, .running, .committed: (nil, nil)
+    }
+  }
+}

@@ -1,0 +1,219 @@
+import TestSupport
+import Testing
+import UseCase
+import UseCaseHistory
+
+/// A history whose journal is in the database of the document.
+@Suite(.mustEnd)
+struct TransactionTests {
+  @TaskLocal private static var place = "outside"
+
+  private let disk = Disk()
+  private let paper = Paper()
+  private let database: Database
+
+  init() { database = Database(disk, paper) }
+
+  private func open() async throws -> UseCaseHistory { try await .open(database, paper) }
+
+  /// Opens what the next process finds.
+  private func reopen() async throws -> (UseCaseHistory, Database) {
+    let next = Database(disk.next(), paper)
+    return (try await .open(next, paper), next)
+  }
+
+  private var calls: [String] { database.calls.elements }
+
+  @Test(.holds("One transaction"))
+  func `an execution, an undo and a redo are one transaction each, and nothing else`() async throws
+  {
+    let history = try await open()
+    #expect(calls == ["read", "replace"])
+    await history.write(paper, "A", "B")
+    await history.back(2)
+    await history.forth(1)
+    #expect(calls.dropFirst(2) == Array(repeating: "transaction", count: 5)[...])
+    let (next, _) = try await reopen()
+    #expect(next.layout == "[A | B]*" || next.layout == "[A | B]")
+    #expect(next.entries == history.entries)
+    #expect(paper.asked.elements.isEmpty)
+  }
+
+  @Test(.holds("One transaction"))
+  func `the body runs in its transaction, with the task-local values of its task`() async throws {
+    let history = try await open()
+    paper.script("do A") { [database] in
+      #expect(database.calls.elements.last == "transaction")
+      #expect(Self.place == "inside")
+    }
+    await Self.$place.withValue("inside") { _ = await history.write(paper, "A") }
+    #expect(paper.lines.value == [1])
+  }
+
+  @Test(.holds("A transaction that fails"), arguments: Database.Step.allCases)
+  func `a failed transaction changes nothing`(step: Database.Step) async throws {
+    let history = try await open()
+    await history.write(paper, "A", "B")
+    await history.back(1)
+    database.fail(at: step)
+    let write = Write(paper: paper)
+    for operation in [
+      await history.execute(write, "C").ended().error, await history.undo().ended().error,
+      await history.redo().ended().error, await history.move(to: nil).ended().error,
+    ] {
+      #expect(operation as? Database.Failed == Database.Failed(step: step))
+    }
+    #expect(history.layout == "[A | B]")
+    #expect(paper.lines.value == [1])
+    #expect(history.journalError == nil)
+    #expect(try await reopen().0.layout == "[A | B]")
+    database.fail(at: nil)
+    await history.forth(1)
+    await history.write(paper, "C")
+    #expect(history.layout == "[A B C |]")
+    #expect(try await reopen().0.layout == "[A B C |]")
+    #expect(paper.asked.elements.isEmpty)
+  }
+
+  @Test(
+    .holds("A transaction that fails"), arguments: [Database.Manner.once, .wrapping, .swallowing])
+  func `the error of the body counts, however the journal wraps it`(
+    manner: Database.Manner
+  ) async throws {
+    let history = try await open()
+    await history.execute(Tag(paper: paper), "T").ended()
+    database.behave(manner)
+    paper.fail("do A")
+    #expect(await history.write(paper, "A")?.error is Failure)
+    paper.fail("undo T1")
+    #expect(await history.undo().ended().error is HistoryObsolete)
+    #expect(history.layout == "[|]")
+    #expect(try await reopen().0.layout == "[|]")
+    await history.idle()
+    #expect(paper.discarded == ["T1 obsolete"])
+  }
+
+  @Test(.holds("A transaction that fails"), arguments: [Database.Manner.twice, .never])
+  func `a journal that runs the body twice or never fails the execution`(
+    manner: Database.Manner
+  ) async throws {
+    let history = try await open()
+    database.behave(manner)
+    #expect(await history.write(paper, "A")?.journalReason == .cannotWrite)
+    #expect(paper.log.elements == (manner == .twice ? ["do A"] : []))
+    #expect(paper.lines.value.isEmpty)
+    #expect(history.layout == "[|]*")
+    database.behave(.once)
+    await history.write(paper, "B")
+    #expect(try await reopen().0.layout == "[B |]")
+  }
+
+  @Test(.holds("One transaction"))
+  func `nothing else is written while a transaction is open`() async throws {
+    let history = try await open()
+    await history.write(paper, "A")
+    let gate = paper.hold("do B")
+    let operation = history.execute(Write(paper: paper), "B")
+    await paper.began("do B")
+    history.limit = 5
+    history.save()
+    gate.open()
+    await operation.ended()
+    await history.idle()
+    #expect(database.violations.elements.isEmpty)
+    #expect(history.layout == "[A B |]")
+    #expect(try await reopen().0.layout == "[A B |]")
+  }
+
+  @Test(.holds("One transaction"))
+  func `parts that run side by side wait for each other`() async throws {
+    let history = try await open()
+    let write = Write(paper: paper).recorded(in: history)
+    await history.group("G") {
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for text in ["A", "B", "C", "D"] { group.addTask { _ = try await write(text) } }
+        try await group.waitForAll()
+      }
+    }.ended()
+    #expect(database.violations.elements.isEmpty)
+    #expect(calls.count { $0 == "transaction" } == 4)
+    #expect(history.state.undoCount == 1)
+    let (next, _) = try await reopen()
+    #expect(next.entries == history.entries)
+    await next.back(1)
+    #expect(paper.lines.value.isEmpty)
+  }
+
+  @Test(.holds("One transaction"))
+  func `a recorded use case called in a recorded body runs in its transaction`() async throws {
+    let history = try await open()
+    let inner = Write(paper: paper).recorded(in: history)
+    paper.script("do A") { _ = try await inner("B") }
+    await history.write(paper, "A")
+    #expect(calls.count { $0 == "transaction" } == 1)
+    #expect(history.layout == "[A |]")
+    #expect(paper.lines.value.count == 2)
+  }
+
+  @Test(.holds("One transaction"))
+  func `a group whose body throws is undone, part by part`() async throws {
+    let history = try await open()
+    let write = Write(paper: paper).recorded(in: history)
+    await history.group("G") {
+      _ = try await write("A")
+      _ = try await write("B")
+      throw Failure("G")
+    }.ended()
+    #expect(calls.count { $0 == "transaction" } == 4)
+    #expect(paper.lines.value.isEmpty)
+    #expect(history.layout.hasPrefix("[|]"))
+    #expect(try await reopen().0.layout.hasPrefix("[|]"))
+  }
+
+  @Test(.holds("One transaction"), arguments: [HistoryInterruption.compensate, .keep])
+  func `the committed parts of a group that was interrupted are undone or kept`(
+    interruption: HistoryInterruption
+  ) async throws {
+    let history = try await open()
+    let write = Write(paper: paper).recorded(in: history)
+    let gate = paper.hold("do C")
+    let group = history.group("G") { for text in ["A", "B", "C"] { _ = try await write(text) } }
+    await paper.began("do C")
+    let next = Database(disk.next(), paper)
+    disk.kill()
+    gate.open()
+    await group.ended()
+    paper.repair("do C")
+    let reopened = try await UseCaseHistory.open(next, paper, interrupted: interruption)
+    #expect(reopened.layout.hasPrefix(interruption == .keep ? "[G(A B) |]" : "[|]"))
+    #expect(paper.lines.value == (interruption == .keep ? [1, 2] : []))
+    #expect(paper.asked.elements.isEmpty)
+  }
+
+  @Test func `an empty group and one whose parts fail leave no record`() async throws {
+    let history = try await open()
+    let write = Write(paper: paper).recorded(in: history)
+    await history.group("G") {}.ended()
+    database.fail(at: .commit)
+    await history.group("H") { _ = try await write("A") }.ended()
+    #expect(calls == ["read", "replace", "transaction"])
+  }
+
+  @Test(.holds("A transaction that fails"))
+  func `what was not written comes with the next transaction`() async throws {
+    let history = try await open()
+    await history.write(paper, "A", "B")
+    disk.fail(.full(from: disk.writes + 1, count: 9, isWritten: false))
+    history.limit = 1
+    await history.idle()
+    #expect(history.journalError != nil)
+    disk.fail(.none)
+    await history.write(paper, "C")
+    #expect(history.journalError == nil)
+    #expect(try await reopen().0.layout == "[C |]")
+  }
+}
+
+extension UseCaseOutcome {
+  fileprivate var error: (any Error)? { if case .failure(let error) = self { error } else { nil } }
+}
