@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The code in the READMEs, the articles and the comments of symbols compiles: each Swift block
-/// stands in a file beside this one. Left out is code of other libraries, which says so in its
+/// stands in a file beside this one, or in the example with a database. Left out is code of other libraries, which says so in its
 /// first line.
 struct PagesTests {
   private static let root = URL(filePath: #filePath)
@@ -12,13 +12,16 @@ struct PagesTests {
     ["README.md", "README.es.md"] + paths(in: "Sources", "md") + paths(in: "Sources", "swift")
 
   private static let otherLibraries = [
-    "// Combine", "// Dispatch", "// RxSwift", "// The Composable Architecture",
+    "// Combine", "// Core Data", "// Dispatch", "// GRDB", "// PostgresNIO", "// RxSwift",
+    "// The Composable Architecture",
   ]
 
   @Test func `every Swift block of a page or a comment stands in a file that compiles`() throws {
-    let code = try Self.paths(in: "Tests/DocumentationTests", "swift").map { path in
-      try lines(path).joined(separator: "\n")
-    }
+    let files =
+      Self.paths(in: "Tests/DocumentationTests", "swift")
+      + Self.paths(in: "Examples/Contacts/Sources", "swift")
+      + Self.paths(in: "Examples/Contacts/Tests", "swift")
+    let code = try files.map { try lines($0).joined(separator: "\n") }
     for page in Self.pages {
       for block in try swiftBlocks(of: page)
       where !Self.otherLibraries.contains(where: { block.hasPrefix($0 + "\n") }) {
