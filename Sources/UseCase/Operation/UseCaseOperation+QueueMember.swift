@@ -75,4 +75,6 @@ extension UseCaseOperation: AdmittedOperation {
   }
 
   @usableFromInline package var title: String? { described?.title(for: request) }
+
+  @usableFromInline package var footprint: (any Sendable)? { described?.footprint(of: request) }
 }
