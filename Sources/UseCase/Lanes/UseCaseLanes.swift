@@ -14,10 +14,11 @@ import UseCaseInternals
 /// ```
 ///
 /// Each lane is a ``UseCaseQueue`` of its own, and lanes never affect each other. A lane exists
-/// while operations are in it, or you keep a reference to it or to one of its operations. After
-/// that, the lane is deallocated: a million keys, used one after the other, leave no memory behind.
-/// A lane that is created again starts afresh: it isn't suspended, and its throttle interval starts
-/// anew. To keep a lane suspended, or to keep its throttle interval, keep a reference to the lane.
+/// while operations are in it, until its last interval or rate window is over, or while you keep a
+/// reference to it or to one of its operations. After that, the lane is deallocated: a million keys,
+/// used one after the other, leave no memory behind. So `UseCaseLanes(.throttle(.seconds(1)))`
+/// throttles each key. A lane that is created again starts afresh: it isn't suspended. To keep a lane
+/// suspended, keep a reference to it.
 ///
 /// `UseCaseLanes` is a reference type: copies of a use case share their lanes.
 public final class UseCaseLanes<Key: Hashable & Sendable>: Sendable {
@@ -27,6 +28,8 @@ public final class UseCaseLanes<Key: Hashable & Sendable>: Sendable {
   /// Read and changed only under the lock of `last`.
   @exclusivity(unchecked) nonisolated(unsafe) private var lanes: [Key: Lane] = [:]
   private let make: @Sendable (LaneEnd<Key>) -> UseCaseQueue
+  /// Measures the pauses of all lanes, if the policy has any.
+  private let timer: PauseTimer?
 
   /// Creates an empty set of lanes. Each lane is created on first use, as a queue with these
   /// parameters.
@@ -43,12 +46,16 @@ public final class UseCaseLanes<Key: Hashable & Sendable>: Sendable {
     interceptors: [any UseCaseInterceptor] = [], reactions: UseCaseReactions? = nil,
     observer: (@Sendable (UseCaseEvent) -> Void)? = nil
   ) {
+    let timer = policy.pauses ? PauseTimer(clock) : nil
+    self.timer = timer
     make = { end in
       UseCaseQueue(
-        policy, lane: end, clock: clock, interceptors: interceptors, reactions: reactions,
+        policy, lane: end, timer: timer, clock: clock, interceptors: interceptors, reactions: reactions,
         observer: observer)
     }
   }
+
+  deinit { timer?.letGo() }
 
   /// The lane of the key: the same queue for as long as the lane exists.
   ///
@@ -154,7 +161,7 @@ private final class Lane: Sendable {
 private final class LaneEnd<Key: Hashable & Sendable>: Sendable {
   private let key: Key
   private let number: Int
-  private let lanes: UseCaseLanes<Key>
+  private weak let lanes: UseCaseLanes<Key>?
 
   init(of key: Key, number: Int, in lanes: UseCaseLanes<Key>) {
     self.key = key
@@ -162,5 +169,5 @@ private final class LaneEnd<Key: Hashable & Sendable>: Sendable {
     self.lanes = lanes
   }
 
-  deinit { lanes.remove(key, number: number) }
+  deinit { lanes?.remove(key, number: number) }
 }

@@ -83,12 +83,20 @@ struct OperationCore: ~Copyable, Sendable {
   /// The raw value of the priority.
   var urgency: UInt8 { urgencyValue.load(ordering: .sequentiallyConsistent) }
 
-  /// Raises the priority, if it is lower: that of the task, and that in the line of the queue.
+  /// Raises the priority, if it is lower: that of the task, that in the line of the queue, and that of
+  /// the run that the operation rides.
   func raise(to urgency: UInt8) {
     let (old, _) = urgencyValue.max(urgency, ordering: .sequentiallyConsistent)
     guard old < urgency else { return }
     escalateJob()
     source.raise(to: urgency)
+  }
+
+  /// The running task awaits the operation, which is as urgent from now on.
+  @usableFromInline
+  func raiseToCurrent() {
+    let current = Task.currentPriority.rawValue
+    if current > urgency { raise(to: current) }
   }
 
   private func escalateJob() {

@@ -40,8 +40,9 @@ struct OperationMachine<
     case open(job: Job?)
     /// The body has returned or thrown, or the queue has dropped the operation. Final.
     case concluded(Verdict)
-    /// The outcome came early, before the body had returned. Final.
-    case concludedEarly(Verdict, isJobCancelled: Bool)
+    /// The outcome came early, before the body had returned. The job of a body that has begun is
+    /// kept until then, to be escalated. Final.
+    case concludedEarly(Verdict, job: Job?, isJobCancelled: Bool)
   }
 
   // In order of size, which saves forty bytes an operation.
@@ -65,7 +66,7 @@ struct OperationMachine<
   @inline(__always) var verdict: Verdict? {
     switch conclusion {
     case .open: nil
-    case .concluded(let verdict), .concludedEarly(let verdict, _): verdict
+    case .concluded(let verdict), .concludedEarly(let verdict, _, _): verdict
     }
   }
 
@@ -79,7 +80,7 @@ struct OperationMachine<
 
   /// Whether an early outcome has cancelled the job.
   @inline(__always) private var isJobCancelled: Bool {
-    if case .concludedEarly(_, isJobCancelled: true) = conclusion { true } else { false }
+    if case .concludedEarly(_, _, isJobCancelled: true) = conclusion { true } else { false }
   }
 
   @inline(__always) var state: UseCaseOperationState {
@@ -121,11 +122,15 @@ extension OperationMachine {
     return isRaised ? .escalate : .nothing
   }
 
-  /// The priority has grown. Returns the task of the body, if it exists and there is no verdict.
+  /// The priority has grown. Returns the task of the body, if it exists and has not returned.
   mutating func jobToEscalate() -> Job? {
-    guard case .open(let job) = conclusion else { return nil }
-    isRaised = job == nil
-    return job
+    switch conclusion {
+    case .open(let job):
+      isRaised = job == nil
+      return job
+    case .concluded: return nil
+    case .concludedEarly(_, let job, _): return job
+    }
   }
 
   /// The task of the body waits for the slot. Returns it if it need not wait any longer.
@@ -199,7 +204,10 @@ extension OperationMachine {
   mutating func conclude(
     _ verdict: Verdict, tellsFailure: Bool = false
   ) -> (isNew: Bool, job: Job?, freed: Verdict.Kind?) {
-    guard isOpen else { return (false, nil, exit()) }
+    if case .concludedEarly(let verdict, let job, let isJobCancelled) = conclusion {
+      conclusion = .concludedEarly(verdict, job: nil, isJobCancelled: isJobCancelled)
+      return (false, job, exit())
+    }
     let job = conclude(.concluded(verdict))
     announceOutcome(tellsFailure: tellsFailure)
     return (true, job, slot.exit() ? verdict.kind : nil)
@@ -231,7 +239,10 @@ extension OperationMachine {
     }
     // A task whose body has not begun ends by itself, and may deliver.
     let isJobCancelled = slot.isOccupied
-    let job = conclude(.concludedEarly(verdict, isJobCancelled: isJobCancelled))
+    let job = conclude(.concludedEarly(verdict, job: nil, isJobCancelled: isJobCancelled))
+    if isJobCancelled {
+      conclusion = .concludedEarly(verdict, job: job, isJobCancelled: true)
+    }
     announceOutcome(tellsFailure: tellsFailure)
     let startHandlers = slot.hasBegun ? [] : delivery.takeUpdates()
     return EarlyOutcome(

@@ -49,7 +49,10 @@ struct SlotSource: ~Copyable, Sendable {
   }
 
   /// The operation moves forward, if its queue has a line by priority. A guest waits in none.
-  func raise(to urgency: UInt8) { counting?.raise(id, to: urgency) }
+  func raise(to urgency: UInt8) {
+    counting?.raise(id, to: urgency)
+    queue.ridersKeeper?.raise(id, to: urgency)
+  }
 
   /// Whether the running code would wait for ever if it awaited the operation here.
   func isDeadlock(isWaiting: @autoclosure () -> Bool) -> Bool {

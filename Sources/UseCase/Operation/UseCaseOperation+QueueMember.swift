@@ -6,6 +6,9 @@ extension UseCaseOperation: QueueMember {
 
   @usableFromInline var urgency: UInt8 { core.urgency }
 
+  @usableFromInline
+  func raise(to urgency: UInt8) { core.raise(to: urgency) }
+
   @usableFromInline var queueID: ObjectIdentifier { ObjectIdentifier(core.queue) }
 
   @usableFromInline var keeper: (any QueueKeeper)? { core.queue.keeper }

@@ -95,17 +95,39 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
       if isCall { concludeEarly(.failure(UseCaseDeadlock())) }
       throw UseCaseDeadlock()
     }
+    if !isCall { core.raiseToCurrent() }
+    let isSettled =
+      Slot.hasHolder ? await settleInBody(isCall: isCall) : await settle(isCall: isCall)
+    // A call may be cancelled when the operation has just concluded, or just before it is awaited.
+    guard isSettled, !(isCall && Task.isCancelled), let outcome else { throw CancellationError() }
+    if isCall, case .cancelled(let reason) = outcome { Slot.noteCancellation(ofCall: reason) }
+    return try outcome.get()
+  }
+
+  /// Waits for the outcome. Returns false if the awaiting task is cancelled first.
+  @inlinable @inline(__always)
+  nonisolated(nonsending) func settle(isCall: Bool) async -> Bool {
     let wait = core.nextWait()
-    let isSettled = await withTaskCancellationHandler {
+    return await withTaskCancellationHandler {
       await withUnsafeContinuation { core.awaitValue($0, wait) }
     } onCancel: {
       if isCall { concludeEarly(.cancelled(.requested)) }
       core.abandon(wait)
     }
-    // A call may be cancelled when the operation has just concluded, or just before it is awaited.
-    guard isSettled, !(isCall && Task.isCancelled), let outcome else { throw CancellationError() }
-    if isCall, case .cancelled(let reason) = outcome { Slot.noteCancellation(ofCall: reason) }
-    return try outcome.get()
+  }
+
+  /// Waits in the body of another operation. If that is raised, so is this one, which holds it up.
+  @usableFromInline
+  nonisolated(nonsending) func settleInBody(isCall: Bool) async -> Bool {
+    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
+      return await settle(isCall: isCall)
+    }
+    return await withTaskPriorityEscalationHandler {
+      core.raiseToCurrent()
+      return await settle(isCall: isCall)
+    } onPriorityEscalated: { _, priority in
+      raise(to: priority)
+    }
   }
 
   /// Waits until the body has returned, the slot is free, and all handlers attached so far have

@@ -1,11 +1,12 @@
-/// Members in the order of their identities, the oldest first.
+/// Members in the order of their identities, the lowest first: the oldest operation, or the next
+/// alarm.
 ///
 /// A member that leaves leaves its place free. When there is no room for another member, and more
 /// places are free than taken, they are closed up: each event costs O(1) on average, and O(log *n*)
-/// to find a member. To insert a member that is not the newest costs O(*n*).
-struct MemberLine<Member: Sendable>: Sendable {
+/// to find a member. To insert a member that is not the last costs O(*n*).
+struct MemberLine<ID: Comparable & Sendable, Member: Sendable>: Sendable {
   private struct Place: Sendable {
-    let id: UseCaseOperationID
+    let id: ID
     /// Nil if the place is free. The first place and the last one never are, from `head` on.
     var member: Member?
   }
@@ -16,18 +17,19 @@ struct MemberLine<Member: Sendable>: Sendable {
   private(set) var count = 0
 
   var isEmpty: Bool { count == 0 }
-  var firstID: UseCaseOperationID? { count == 0 ? nil : places[head].id }
-  var lastID: UseCaseOperationID? { count == 0 ? nil : places[tail - 1].id }
+  var firstID: ID? { count == 0 ? nil : places[head].id }
+  var lastID: ID? { count == 0 ? nil : places[tail - 1].id }
+  var first: Member? { count == 0 ? nil : places[head].member }
   var members: [Member] { places[head..<tail].compactMap(\.member) }
 
-  func contains(_ id: UseCaseOperationID) -> Bool {
+  func contains(_ id: ID) -> Bool {
     let index = firstIndex(from: id)
     return index < tail && places[index].id == id && places[index].member != nil
   }
 
   /// Returns the index of the first place of this identity or a later one.
-  private func firstIndex(from id: UseCaseOperationID) -> Int {
-    // Most members that leave are the oldest.
+  private func firstIndex(from id: ID) -> Int {
+    // Most members that leave are the first.
     if count > 0, id <= places[head].id { return head }
     var (low, high) = (head, tail)
     while low < high {
@@ -37,7 +39,7 @@ struct MemberLine<Member: Sendable>: Sendable {
     return low
   }
 
-  mutating func insert(_ member: Member, _ id: UseCaseOperationID) {
+  mutating func insert(_ member: Member, _ id: ID) {
     if tail == places.count, tail > 2 * count + 64 { closeUp() }
     let place = Place(id: id, member: member)
     if tail > head, id < places[tail - 1].id {
@@ -52,7 +54,7 @@ struct MemberLine<Member: Sendable>: Sendable {
   }
 
   /// The member leaves, if it is there.
-  mutating func remove(_ id: UseCaseOperationID) -> Member? {
+  mutating func remove(_ id: ID) -> Member? {
     let index = firstIndex(from: id)
     guard index < tail, places[index].id == id, let member = places[index].member.take()
     else { return nil }
@@ -67,8 +69,8 @@ struct MemberLine<Member: Sendable>: Sendable {
     return member
   }
 
-  /// The oldest member leaves, if there is one.
-  mutating func removeFirst() -> (id: UseCaseOperationID, member: Member)? {
+  /// The first member leaves, if there is one.
+  mutating func removeFirst() -> (id: ID, member: Member)? {
     guard let id = firstID, let member = remove(id) else { return nil }
     return (id, member)
   }

@@ -1,10 +1,26 @@
 import UseCaseInternals
 
-/// Measures the pauses of one queue, and wakes the queue at their ends: one task sleeps at most.
+/// Wakes a queue, or all lanes, at the ends of their pauses: one task sleeps at most.
 final class PauseTimer: Sendable {
+  private struct Alarm: Comparable, Sendable {
+    let time: Duration
+    let queue: ObjectIdentifier
+
+    static func < (lhs: Self, rhs: Self) -> Bool {
+      lhs.time == rhs.time ? lhs.queue < rhs.queue : lhs.time < rhs.time
+    }
+  }
+
+  private struct Sleeper: Sendable {
+    /// Each keeps its queue, so a lane stays until its last interval is over.
+    var alarms = MemberLine<Alarm, UseCaseQueue>()
+    /// The task that sleeps, and until when.
+    var task: Task<Void, Never>?
+    var time: Duration?
+  }
+
   private let stopwatch: Stopwatch
-  /// The newest alarm, and the task that sleeps until then.
-  private let current = Lock<(number: Int, task: Task<Void, Never>?)>((0, nil))
+  private let sleeper = Lock(Sleeper())
 
   init(_ clock: any Clock<Duration>) {
     stopwatch = Stopwatch(clock)
@@ -12,25 +28,59 @@ final class PauseTimer: Sendable {
 
   var now: Duration { stopwatch.elapsed() }
 
-  /// Wakes the queue at the time of the alarm, and not at that of an earlier alarm.
-  func set(_ alarm: QueueAlarm, _ wake: @escaping @Sendable (_ time: Duration) -> Void) {
-    let task = alarm.time.map { time in
-      // A detached task keeps nothing of the code that executes.
-      Task.detached { [stopwatch] in
-        do {
-          try await stopwatch.sleep(time) { wake(time) }
-        } catch {
-          // A clock that cannot sleep must not keep an operation waiting for ever.
-          if !Task.isCancelled { wake(time) }
-        }
+  /// Sets the alarm of a queue that has changed. `next` takes the lock of the queue, inside the one of
+  /// the timer: so an older change never overwrites a newer one.
+  func set(_ queue: UseCaseQueue, _ next: () -> QueueAlarm?) {
+    let old = sleeper.withLock { sleeper -> (UseCaseQueue?, Task<Void, Never>?) in
+      guard let alarm = next() else { return (nil, nil) }
+      let id = ObjectIdentifier(queue)
+      let old = alarm.old.flatMap { sleeper.alarms.remove(Alarm(time: $0, queue: id)) }
+      if let time = alarm.time { sleeper.alarms.insert(queue, Alarm(time: time, queue: id)) }
+      return (old, follow(&sleeper))
+    }
+    old.1?.cancel()
+  }
+
+  /// Makes the task sleep until the first alarm. Returns one that is to be cancelled.
+  private func follow(_ sleeper: inout Sleeper) -> Task<Void, Never>? {
+    let time = sleeper.alarms.firstID?.time
+    guard time != sleeper.time else { return nil }
+    let old = sleeper.task
+    // A detached task keeps nothing of the code that executes.
+    sleeper.task = time.map { time in Task.detached { await self.sleep(until: time) } }
+    sleeper.time = time
+    return old
+  }
+
+  private func sleep(until time: Duration) async {
+    do {
+      try await stopwatch.sleep(time) { wake(at: time) }
+    } catch {
+      // A clock that cannot sleep must not keep an operation waiting for ever.
+      if !Task.isCancelled { wake(at: time) }
+    }
+  }
+
+  /// A clock may wake early, or stand still: the time has come in any case.
+  private func wake(at time: Duration) {
+    let now = max(now, time)
+    let due = sleeper.withLock { sleeper in
+      var due: [UseCaseQueue] = []
+      while let first = sleeper.alarms.firstID, first.time <= now,
+        let queue = sleeper.alarms.remove(first)
+      {
+        due.append(queue)
       }
+      // Nobody else cancels the task that runs here.
+      if sleeper.time == time { (sleeper.task, sleeper.time) = (nil, nil) }
+      return due
     }
-    let old = current.withLock { current in
-      // Another thread may have set a newer alarm meanwhile.
-      guard alarm.number > current.number else { return task }
-      defer { current = (alarm.number, task) }
-      return current.task
-    }
-    old?.cancel()
+    for queue in due { queue.wake(at: now) }
+    sleeper.withLock { follow(&$0) }?.cancel()
+  }
+
+  /// Keeps no lane any longer in which nothing waits.
+  func letGo() {
+    for queue in sleeper.withLock({ $0.alarms.members }) { queue.letGo() }
   }
 }

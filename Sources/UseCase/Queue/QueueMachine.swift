@@ -30,14 +30,19 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
   struct Release: Sendable {
     /// These hold a slot from now on.
     var started = Few<Member>.none
+    /// This one is raised.
+    var urged: Urged?
     /// These have waited for the queue to be idle, and it is.
     var idle = Few<Idler>.none
   }
 
+  /// The member in the only slot, and the higher priority of one that waits for it.
+  typealias Urged = (member: Member, priority: UInt8)
+
   /// The members of one priority that wait.
   private struct WaitingLine: Sendable {
-    let priority: UInt8
-    var members = MemberLine<Member>()
+    var priority: UInt8
+    var members = MemberLine<UseCaseOperationID, Member>()
   }
 
   /// A member with an outcome, as long as handlers for it have not begun.
@@ -52,16 +57,21 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
   /// Whether the clock matters. To compare durations costs more.
   private let hasPauses: Bool
   private(set) var isSuspended = false
-  /// The highest priority first. One line, unless the policy is `byPriority`.
+  /// The highest priority first. None is empty while a member waits. One line, unless the priority
+  /// matters.
   private var lines: [WaitingLine] = []
   private var waitingCount = 0
-  private var live = MemberLine<Member>()
-  private var unwinding = MemberLine<Member>()
+  private var live = MemberLine<UseCaseOperationID, Member>()
+  private var unwinding = MemberLine<UseCaseOperationID, Member>()
   /// The oldest first, only where a policy delivers only the newest.
   private var undelivered: [Undelivered] = []
   private var (succeeded, failed, cancelled) = (0, 0, 0)
   private var idlers = Few<Idler>.none
   private var pauses = QueuePauses()
+  /// The priority of the member in the only slot, as far as the machine knows it.
+  private var holderPriority: UInt8 = 0
+  /// Whether the queue is to be kept until its last interval is over.
+  var keepsWindow = false
 
   init(policy: UseCaseQueue.Policy) {
     self.policy = policy
@@ -75,9 +85,6 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
       running: holding, waiting: waitingCount,
       succeeded: succeeded, failed: failed, cancelled: cancelled)
   }
-
-  /// The members that wait, in their order.
-  var waiting: [Member] { lines.flatMap(\.members.members) }
 
   /// Whether the member has not left.
   func holds(_ id: UseCaseOperationID) -> Bool {
@@ -95,7 +102,7 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
     var superseded = Few<Member>.none
     for _ in 0..<decision.superseded { superseded.append(supersedeOldest()) }
     switch decision.admission {
-    case .start: start(member, id)
+    case .start: start(member, id, priority)
     case .wait:
       wait(member, id, priority)
       if hasPauses { pauses.noteArrival(policy) }
@@ -105,8 +112,8 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
   }
 
   private mutating func wait(_ member: Member, _ id: UseCaseOperationID, _ priority: UInt8) {
+    if waitingCount == 0, !lines.isEmpty { lines[0].priority = priority }
     waitingCount += 1
-    let priority = policy.isByPriority ? priority : 0
     let index = lines.firstIndex { $0.priority <= priority } ?? lines.count
     if index == lines.count || lines[index].priority < priority {
       lines.insert(WaitingLine(priority: priority), at: index)
@@ -114,8 +121,9 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
     lines[index].members.insert(member, id)
   }
 
-  private mutating func start(_ member: Member, _ id: UseCaseOperationID) {
+  private mutating func start(_ member: Member, _ id: UseCaseOperationID, _ priority: UInt8) {
     live.insert(member, id)
+    holderPriority = priority
     if hasPauses { pauses.noteStart(policy) }
   }
 
@@ -131,12 +139,11 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
         return member
       }
     }
-    guard !lines.isEmpty, let (_, member) = lines[0].members.removeFirst() else {
+    guard let next = removeNext(isPausing: false) else {
       preconditionFailure("\(policy) supersedes no more members than there are.")
     }
-    waitingCount -= 1
     cancelled += 1
-    return member
+    return next.member
   }
 
   /// Runs any other event. `now` is needed if the policy pauses.
@@ -160,7 +167,7 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
   /// Returns the alarm to set, if it is another one than before.
   mutating func nextAlarm() -> QueueAlarm? {
     let pausing = lines.contains { $0.members.lastID.map { !pauses.maySkip($0) } ?? false }
-    return pauses.nextAlarm(isNeeded: pausing, policy)
+    return pauses.nextAlarm(isNeeded: pausing, keepsWindow: keepsWindow, policy)
   }
 
   /// The member has an early outcome. If it waits it leaves, else it unwinds.
@@ -178,28 +185,49 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
   private mutating func removeWaiting(_ id: UseCaseOperationID) -> Member? {
     for index in lines.indices {
       guard let member = lines[index].members.remove(id) else { continue }
-      waitingCount -= 1
+      noteDeparture(from: index)
       if waitingCount == 0 { pauses.nobodyWaits() }
       return member
     }
     return nil
   }
 
-  /// The member moves forward, if it waits in a line by priority.
-  mutating func raise(_ id: UseCaseOperationID, to priority: UInt8) {
-    guard policy.isByPriority else { return }
+  private mutating func noteDeparture(from index: Int) {
+    waitingCount -= 1
+    if lines.count > 1, lines[index].members.isEmpty { lines.remove(at: index) }
+  }
+
+  /// The priority of the member has grown. If it waits in a line by priority, it moves forward.
+  mutating func raise(_ id: UseCaseOperationID, to priority: UInt8) -> Urged? {
+    if live.firstID == id || unwinding.firstID == id {
+      holderPriority = max(holderPriority, priority)
+      return nil
+    }
     for index in lines.indices where lines[index].priority < priority {
       guard let member = lines[index].members.remove(id) else { continue }
-      waitingCount -= 1
-      return wait(member, id, priority)
+      noteDeparture(from: index)
+      wait(member, id, priority)
+      return urged()
     }
+    return nil
+  }
+
+  /// Returns the member in the only slot, if one of a higher priority waits for it.
+  mutating func urged() -> Urged? {
+    guard waitingCount > 0, policy.isSerial, lines[0].priority > holderPriority,
+      let holder = live.first ?? unwinding.first
+    else { return nil }
+    holderPriority = lines[0].priority
+    return (holder, holderPriority)
   }
 
   /// The member gives its slot back, and leaves.
   ///
   /// A member that still waits may have an early outcome, and its task may be over, before
   /// `concludedEarly` is heard.
-  @inline(__always) mutating func giveBack(_ id: UseCaseOperationID, as kind: Verdict.Kind) -> Release? {
+  @inline(__always) mutating func giveBack(
+    _ id: UseCaseOperationID, as kind: Verdict.Kind
+  ) -> Release? {
     if let member = live.remove(id) {
       // One that unwinds is listed since its early outcome, if it is to be.
       if policy.deliversOnlyNewest, kind != .cancelled { list(member, id) }
@@ -235,10 +263,10 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
       unwinding.insert(member, id)
       members.append(member)
     }
-    members += waiting
-    cancelled += waitingCount
-    waitingCount = 0
-    lines = []
+    while let next = removeNext(isPausing: false) {
+      members.append(next.member)
+      cancelled += 1
+    }
     pauses.nobodyWaits()
     return (members, release())
   }
@@ -261,25 +289,34 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
   @inline(__always) private mutating func release() -> Release? {
     if waitingCount == 0, case .none = idlers { return nil }
     var release = Release()
-    while !isSuspended, policy.mayStart(holding: holding), let (id, member) = removeNext() {
-      start(member, id)
-      release.started.append(member)
+    while !isSuspended, policy.mayStart(holding: holding),
+      let next = removeNext(isPausing: hasPauses && pauses.isPausing(policy))
+    {
+      start(next.member, next.id, next.priority)
+      release.started.append(next.member)
     }
+    release.urged = urged()
     if holding == 0, waitingCount == 0 { swap(&release.idle, &idlers) }
     return release
   }
 
-  /// The member that starts next leaves its line, unless all that wait pause.
-  private mutating func removeNext() -> (id: UseCaseOperationID, member: Member)? {
-    let isPausing = hasPauses && pauses.isPausing(policy)
+  /// The member that starts next leaves its line, unless all that wait pause: the first of the
+  /// highest priority if the line is by priority, the oldest otherwise.
+  private mutating func removeNext(
+    isPausing: Bool
+  ) -> (id: UseCaseOperationID, member: Member, priority: UInt8)? {
+    var next: (index: Int, id: UseCaseOperationID)?
     for index in lines.indices {
-      guard let id = lines[index].members.firstID, !isPausing || pauses.maySkip(id) else {
-        continue
-      }
-      waitingCount -= 1
-      return lines[index].members.removeFirst()
+      guard let id = lines[index].members.firstID, !isPausing || pauses.maySkip(id),
+        next.map({ id < $0.id }) ?? true
+      else { continue }
+      next = (index, id)
+      if policy.isByPriority { break }
     }
-    return nil
+    guard let next, let member = lines[next.index].members.remove(next.id) else { return nil }
+    let priority = lines[next.index].priority
+    noteDeparture(from: next.index)
+    return (next.id, member, priority)
   }
 
   @inline(__always)

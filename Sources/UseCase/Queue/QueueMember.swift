@@ -9,6 +9,9 @@ protocol QueueMember: AdmittedOperation {
   /// The raw value of the priority of the member, which may grow.
   var urgency: UInt8 { get }
 
+  /// Raises the priority, if it is lower.
+  func raise(to urgency: UInt8)
+
   /// The queue that gives out the slot.
   var queueID: ObjectIdentifier { get }
 
@@ -78,6 +81,9 @@ protocol RidersKeeper: AnyObject, Sendable {
 
   /// The body that has called the rider awaits it no longer.
   func callIsOver(_ rider: UseCaseOperationID)
+
+  /// The priority of a rider has grown.
+  func raise(_ rider: UseCaseOperationID, to urgency: UInt8)
 
   /// Whether a rider awaits the running code, and so must not be awaited by it.
   func isDeadlock(_ rider: UseCaseOperationID) -> Bool

@@ -16,7 +16,7 @@ struct QueuePauses: Sendable {
   private var starts: [Duration] = []
   private var oldest = 0
 
-  private var alarm = QueueAlarm(number: 0, time: nil)
+  private var alarm: Duration?
 
   /// Whether a member that was there at a flush need not pause.
   func maySkip(_ id: UseCaseOperationID) -> Bool { id <= flushed }
@@ -38,6 +38,10 @@ struct QueuePauses: Sendable {
     starts.isEmpty || starts.count < policy.starts ? .zero : starts[oldest] + policy.interval
   }
 
+  private var newest: Duration? {
+    starts.isEmpty ? nil : starts[(oldest + starts.count - 1) % starts.count]
+  }
+
   /// A member has come, and waits.
   mutating func noteArrival(_ policy: UseCaseQueue.Policy) {
     guard policy.debounce > .zero else { return }
@@ -53,11 +57,7 @@ struct QueuePauses: Sendable {
   mutating func noteStart(_ policy: UseCaseQueue.Policy) {
     beginOfBurst = nil
     guard policy.interval > .zero else { return }
-    if let newest = starts.indices.last.map({ starts[(oldest + $0) % starts.count] }),
-      newest + policy.interval <= time
-    {
-      (starts, oldest) = ([], 0)
-    }
+    if let newest, newest + policy.interval <= time { (starts, oldest) = ([], 0) }
     if starts.count < policy.starts {
       starts.append(time)
     } else {
@@ -67,17 +67,23 @@ struct QueuePauses: Sendable {
   }
 
   /// Returns the alarm to set, if it is another one than before.
-  mutating func nextAlarm(isNeeded: Bool, _ policy: UseCaseQueue.Policy) -> QueueAlarm? {
-    let next = isNeeded && isPausing(policy) ? end(policy) : nil
-    guard next != alarm.time else { return nil }
-    alarm = QueueAlarm(number: alarm.number + 1, time: next)
-    return alarm
+  mutating func nextAlarm(
+    isNeeded: Bool, keepsWindow: Bool, _ policy: UseCaseQueue.Policy
+  ) -> QueueAlarm? {
+    var next: Duration?
+    if isNeeded, isPausing(policy) {
+      next = end(policy)
+    } else if keepsWindow, let newest, newest + policy.interval > time {
+      next = newest + policy.interval
+    }
+    guard next != alarm else { return nil }
+    defer { alarm = next }
+    return QueueAlarm(old: alarm, time: next)
   }
 }
 
-/// The time at which to wake a queue, nil if it need not be woken. A later alarm has a higher
-/// number.
+/// The time at which to wake a queue in place of the old time. Nil if it need not be woken.
 struct QueueAlarm: Sendable {
-  let number: Int
+  let old: Duration?
   let time: Duration?
 }

@@ -229,4 +229,7 @@ extension UseCaseQueue.Policy {
 
   /// Whether an operation that waits for a slot waits for one body alone.
   var isSerial: Bool { limit == 1 && whenBusy != .cancelPrevious }
+
+  /// Whether the priority of an operation that waits matters.
+  var usesPriority: Bool { isByPriority || isSerial }
 }

@@ -74,14 +74,14 @@ public final class UseCaseQueue: Sendable {
 
   /// Creates a queue that keeps the objects that follow it, and one that ends with it.
   init(
-    _ policy: Policy, lane: (any AnyObject & Sendable)? = nil, keeper: (any QueueKeeper)? = nil,
+    _ policy: Policy, lane: (any AnyObject & Sendable)? = nil, timer: PauseTimer? = nil, keeper: (any QueueKeeper)? = nil,
     ridersKeeper: (any RidersKeeper)? = nil, clock: any Clock<Duration> = ContinuousClock(),
     interceptors: [any UseCaseInterceptor] = [], reactions: UseCaseReactions? = nil,
     observer: (@Sendable (UseCaseEvent) -> Void)? = nil
   ) {
     self.policy = policy
     self.clock = clock
-    timer = policy.pauses ? PauseTimer(clock) : nil
+    self.timer = timer ?? (policy.pauses ? PauseTimer(clock) : nil)
     self.interceptors = interceptors
     self.observer = observer
     self.keeper = keeper
@@ -92,7 +92,9 @@ public final class UseCaseQueue: Sendable {
     announces = reactions != nil || hasRiders
     hasKeeper = keeper != nil
     isPlain = interceptors.isEmpty
-    machine = Lock(Machine(policy: policy))
+    var machine = Machine(policy: policy)
+    machine.keepsWindow = lane != nil
+    self.machine = Lock(machine)
   }
 
   /// A consistent snapshot of what the queue is doing and has done.
@@ -203,12 +205,14 @@ extension UseCaseQueue {
     // The pause is counted from before the operations that give way have to hear of it.
     let now = timer?.now
     var released: Machine.Release?
+    var urged: Machine.Urged?
     let arrival = machine.withLock { machine in
       if let now { released = machine.change(at: now) { $0.wake() } }
       let id = UseCaseOperationID.next()
       member.receive(id)
-      let priority = policy.isByPriority ? member.urgency : 0
+      let priority = policy.usesPriority ? member.urgency : 0
       let arrival = machine.admit(member, id: id, priority: priority)
+      if arrival.admission == .wait { urged = machine.urged() }
       if let keeper {
         keeper.admitted(member)
         if arrival.admission == .start { keeper.started(id) }
@@ -222,22 +226,29 @@ extension UseCaseQueue {
       act(on: released)
     }
     arrival.superseded.forEach { $0.cancelFromQueue(.superseded) }
+    if let urged { urged.member.raise(to: urged.priority) }
     return arrival.admission
   }
 
-  /// The member moves forward in a line by priority.
+  /// The priority of the member has grown.
   func raise(_ id: UseCaseOperationID, to urgency: UInt8) {
-    if policy.isByPriority { machine.withLock { $0.raise(id, to: urgency) } }
+    guard policy.usesPriority, let urged = machine.withLock({ $0.raise(id, to: urgency) })
+    else { return }
+    urged.member.raise(to: urged.priority)
   }
 
   /// Makes the timer follow the pauses.
   private func setTimer() {
-    guard let timer, let alarm = machine.withLock({ $0.nextAlarm() }) else { return }
-    timer.set(alarm) { [weak self] time in
-      guard let self else { return }
-      // A clock may wake early, or stand still: the time of the alarm has come in any case.
-      act(on: decide(at: time) { $0.wake() })
-    }
+    timer?.set(self) { machine.withLock { $0.nextAlarm() } }
+  }
+
+  /// The time of an alarm has come.
+  func wake(at time: Duration) { act(on: decide(at: time) { $0.wake() }) }
+
+  /// The lanes have gone, so nobody will find this one: its interval need not be kept.
+  func letGo() {
+    machine.withLock { $0.keepsWindow = false }
+    setTimer()
   }
 
   /// The member has an early outcome. Returns whether it is listed until its handlers have begun.
@@ -288,6 +299,7 @@ extension UseCaseQueue {
   private func act(on release: consuming Machine.Release?) {
     guard let release = consume release else { return }
     release.started.forEach { $0.grant() }
+    if let urged = release.urged { urged.member.raise(to: urged.priority) }
     release.idle.forEach { $0.resume() }
   }
 }

@@ -197,6 +197,8 @@ private final class SharedRuns<Base: UseCase>: RidersKeeper {
     // The run delivers through its riders, so it counts in its queue until they have ended.
     rider.dependents?.ride = run.ride
     rider.core.release(from: run.ride)
+    // A run that is about to be made is raised when the body of the rider awaits it.
+    run.operation?.raise(to: rider.urgency)
     // The queue of the base has dropped the run.
     if case .cancelled(let reason)? = run.operation?.verdict { rider.cancel(reason) }
     // Another thread may have found the queue, and cancelled the operations in it.
@@ -255,6 +257,10 @@ private final class SharedRuns<Base: UseCase>: RidersKeeper {
   }
 
   func callIsOver(_ rider: UseCaseOperationID) { run(of: rider)?.callIsOver(rider) }
+
+  func raise(_ rider: UseCaseOperationID, to urgency: UInt8) {
+    run(of: rider)?.operation?.raise(to: urgency)
+  }
 
   func isDeadlock(_ rider: UseCaseOperationID) -> Bool {
     guard let run = run(of: rider) else { return false }

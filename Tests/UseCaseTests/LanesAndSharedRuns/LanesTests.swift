@@ -263,6 +263,60 @@ struct LanesTests {
 
 @Suite(.mustEnd)
 struct LanesCostTests {
+  private struct Preview: UseCase {
+    let lanes: UseCaseLanes<Int>
+    func queue(for key: Int) -> UseCaseQueue { lanes[key] }
+    func main(_ key: Int) async -> Int { key }
+  }
+
+  @Test(.holds("Throttled lanes"))
+  func `a throttled lane keeps its interval though nobody holds it, and then goes`() async throws {
+    let clock = ManualClock()
+    let lanes = UseCaseLanes<Int>(.throttle(.seconds(2)), clock: clock)
+    let preview = Preview(lanes: lanes)
+    await preview.execute(1).ended()
+    #expect(lanes.count == 1)
+    do {
+      let second = preview.execute(1)
+      #expect(second.state == .waiting)
+      try await clock.sleeping(for: .seconds(2))
+      await clock.advance(by: .seconds(2))
+      await second.ended()
+    }
+    try await clock.sleeping(for: .seconds(2))
+    await clock.advance(by: .seconds(1))
+    #expect(lanes.count == 1)
+    await clock.advance(by: .seconds(1))
+    #expect(lanes.count == 0 && lanes.capacity < 8 && clock.sleepers == 0)
+  }
+
+  @Test(.holds("Throttled lanes"))
+  func `a thousand throttled lanes have one timer, and leave nothing`() async throws {
+    let clock = ManualClock()
+    let lanes = UseCaseLanes<Int>(.serial.rate(2, per: .seconds(1)), clock: clock)
+    let preview = Preview(lanes: lanes)
+    for key in 1...1_000 { preview.execute(key) }
+    await lanes.idle()
+    try await clock.sleeping(for: .seconds(1))
+    #expect(clock.sleepers == 1)
+    await clock.advance(by: .seconds(1))
+    #expect(lanes.count == 0 && lanes.capacity < 8 && clock.sleepers == 0)
+  }
+
+  @Test(.holds("Throttled lanes"))
+  func `lanes that nobody can reach any more leave nothing, even on a clock that stands`() async {
+    let clock = ManualClock()
+    weak var lane: UseCaseQueue?
+    do {
+      let lanes = UseCaseLanes<Int>(.throttle(.seconds(1)), clock: clock)
+      lane = lanes[1]
+      await Preview(lanes: lanes).execute(1).ended()
+      #expect(lane != nil)
+    }
+    while lane != nil { await Task.yield() }
+    #expect(clock.sleepers == 0)
+  }
+
   @Test(.holds("Nothing is left"))
   func `a million keys, one after the other, leave nothing`() async {
     let lanes = UseCaseLanes<Int>()

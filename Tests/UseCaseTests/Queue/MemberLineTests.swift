@@ -5,7 +5,7 @@ import Testing
 struct MemberLineTests {
   @Test func `a line does what a sorted array does`() {
     var random = SystemRandomNumberGenerator()
-    var line = MemberLine<UInt64>()
+    var line = MemberLine<UseCaseOperationID, UInt64>()
     var plain: [UInt64] = []
     for step in 0..<20_000 {
       // It grows, shrinks to nothing, and grows again.

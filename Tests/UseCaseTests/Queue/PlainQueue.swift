@@ -22,6 +22,8 @@ struct PlainQueue {
     var superseded: [UInt64] = []
     var cancelled: [UInt64] = []
     var started: [UInt64] = []
+    /// The one in the only slot that is raised, and its new priority.
+    var urged: [UInt64] = []
     var idle: [Int] = []
   }
 
@@ -104,6 +106,7 @@ struct PlainQueue {
       }
     case .raise(let id):
       if let index = waiting.firstIndex(where: { $0.id == id }) { waiting[index].priority = 9 }
+      if let index = holding.firstIndex(where: { $0.id == id }) { holding[index].priority = 9 }
     case .flush:
       for index in waiting.indices { waiting[index].isFlushed = true }
       fills = true
@@ -133,6 +136,12 @@ struct PlainQueue {
     if effect.admission == .wait, effect.started.last == lastID {
       effect.admission = .start
       effect.started.removeLast()
+    }
+    if policy.isSerial, let holder = holding.first,
+      let priority = waiting.map(\.priority).max(), priority > holder.priority
+    {
+      holding[0].priority = priority
+      effect.urged = [holder.id, UInt64(priority)]
     }
     if waiting.isEmpty { beginOfBurst = nil }
     activity.running = holding.count
@@ -191,10 +200,10 @@ struct PlainQueue {
       activity.cancelled += 1
     }
     if let index = holding.firstIndex(where: { $0.id == id && $0.isLive }) {
-      holding.remove(at: index)
+      let priority = holding.remove(at: index).priority
       // Those that unwind come first, each in the order of the calls.
       holding.insert(
-        Place(id: id, isLive: false), at: holding.count { !$0.isLive && $0.id < id })
+        Place(id: id, priority: priority, isLive: false), at: holding.count { !$0.isLive && $0.id < id })
     }
   }
 
@@ -207,7 +216,7 @@ struct PlainQueue {
         break
       }
       waiting.removeAll { $0.id == place.id }
-      let live = Place(id: place.id)
+      let live = Place(id: place.id, priority: place.priority)
       holding.insert(live, at: holding.firstIndex { $0.isLive && $0.id > live.id } ?? holding.count)
       started.append(place.id)
       starts.append(now)
@@ -243,7 +252,7 @@ struct QueuePair {
       if !plain.waiting.isEmpty { events.append(.wake) }
       if plain.waiting.contains(where: { !$0.isFlushed }) { events.append(.flush) }
     }
-    if plain.policy.isByPriority {
+    if plain.policy.usesPriority {
       events.append(.submit(priority: 7))
       events += plain.waiting.filter { $0.priority < 9 }.map { .raise($0.id) }
     }
@@ -312,31 +321,37 @@ struct QueuePair {
     _ event: Event, as verdict: Verdict?, listings: [UInt64: Int32]
   ) -> Effect {
     func name(_ id: UInt64) -> UseCaseOperationID { UseCaseOperationID(number: id) }
+    func urged(_ urged: Machine.Urged?) -> [UInt64] {
+      urged.map { [$0.member, UInt64($0.priority)] } ?? []
+    }
     let now = plain.policy.pauses ? plain.now : nil
     func change(_ event: (inout Machine) -> Machine.Release?) -> Effect {
       let release = machine.change(at: now, event)
-      return Effect(started: release?.started.all ?? [], idle: release?.idle.all ?? [])
+      return Effect(
+        started: release?.started.all ?? [], urged: urged(release?.urged),
+        idle: release?.idle.all ?? [])
     }
     switch event {
     case .submit(let priority):
       let id = plain.lastID
       let release = now.flatMap { machine.change(at: $0) { $0.wake() } }
       let arrival = machine.admit(id, id: name(id), priority: priority)
+      let last = (arrival.admission == .wait ? machine.urged() : nil) ?? release?.urged
       return Effect(
         admission: arrival.admission, superseded: arrival.superseded.all,
-        started: release?.started.all ?? [])
+        started: release?.started.all ?? [], urged: urged(last))
     case .cancel(let id): return change { $0.concludedEarly(name(id), as: .cancelled) }
     case .finish(let id):
       return change { $0.giveBack(name(id), as: verdict?.kind ?? .cancelled) }
     case .wake: return change { $0.wake() }
     case .flush: return change { $0.flush() }
     case .raise(let id):
-      machine.raise(name(id), to: 9)
-      return Effect()
+      return Effect(urged: urged(machine.raise(name(id), to: 9)))
     case .cancelAll:
       let (members, release) = machine.cancelAll()
       return Effect(
-        cancelled: members, started: release?.started.all ?? [], idle: release?.idle.all ?? [])
+        cancelled: members, started: release?.started.all ?? [], urged: urged(release?.urged),
+        idle: release?.idle.all ?? [])
     case .suspend:
       machine.suspend()
       return Effect()

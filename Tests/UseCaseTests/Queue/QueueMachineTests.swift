@@ -286,12 +286,12 @@ struct QueueMachineTests {
   @Test(.holds("Line by priority"))
   func `a waiting operation that is raised goes before those of less priority`() {
     var queue = Named(.serial.byPriority, "abcd")
-    for name in "cd" { queue.ids[name].map { queue.machine.raise($0, to: 5) } }
+    for name in "cd" { queue.ids[name].map { _ = queue.machine.raise($0, to: 5) } }
     #expect(queue.finish("a") == "c")
-    queue.ids["b"].map { queue.machine.raise($0, to: 5) }
+    queue.ids["b"].map { _ = queue.machine.raise($0, to: 5) }
     #expect(queue.finish("c") == "b")
     // The running one is in no line any more.
-    queue.ids["b"].map { queue.machine.raise($0, to: 9) }
+    queue.ids["b"].map { _ = queue.machine.raise($0, to: 9) }
     #expect(queue.finish("b") == "d")
   }
 

@@ -1,0 +1,118 @@
+import TestSupport
+import Testing
+import UseCase
+
+/// The priority of operations grows with that of the code that waits for them.
+@Suite(.mustEnd)
+struct PriorityTests {
+  /// Bodies that pass a gate, and return the priority of their task.
+  private struct Measuring: UseCase {
+    let queue: UseCaseQueue
+    let gate = Gate()
+    func main(_ number: Int) async throws -> TaskPriority {
+      await gate.passIgnoringCancellation()
+      return Task.currentPriority
+    }
+  }
+
+  private func escalates() -> Bool {
+    if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) { true } else { false }
+  }
+
+  @Test(.holds("Urgent waits"))
+  func `an urgent operation raises each one before it that gets the only slot`() async throws {
+    let measure = Measuring(queue: UseCaseQueue(.serial))
+    let operations = [TaskPriority.background, .background, .high, .background].map {
+      measure.execute(0, priority: $0)
+    }
+    #expect(operations.map(\.priority) == [.high, .background, .high, .background])
+    measure.gate.open()
+    var seen: [TaskPriority] = []
+    for operation in operations { if case .success(let priority) = await operation.ended() { seen.append(priority) } }
+    #expect(operations.map(\.priority) == [.high, .high, .high, .background])
+    if escalates() { #expect(seen == [.high, .high, .high, .background]) }
+  }
+
+  @Test(.holds("Urgent waits"))
+  func `a cancelled body that holds up an urgent operation is raised`() async {
+    let queue = UseCaseQueue(.cancelPreviousAndWait)
+    let (begun, gate) = (Gate(), Gate())
+    let measured = Log<TaskPriority>()
+    let useCase = AnyUseCase<Int, Int>(queue: queue) { number in
+      begun.open()
+      await gate.passIgnoringCancellation()
+      measured.append(Task.currentPriority)
+      return number
+    }
+    let old = useCase.execute(1, priority: .background)
+    await begun.passIgnoringCancellation()
+    let new = useCase.execute(2, priority: .high)
+    #expect(old.priority == .high)
+    gate.open()
+    await allEnded([old, new])
+    if escalates() { #expect(measured.elements == [.high, .high]) }
+  }
+
+  @Test(.holds("Urgent waits"))
+  func `nobody is raised where nobody waits for one slot alone`() async {
+    let measure = Measuring(queue: UseCaseQueue(.limit(2)))
+    let operations = [TaskPriority.background, .background, .high].map {
+      measure.execute(0, priority: $0)
+    }
+    #expect(operations.map(\.priority) == [.background, .background, .high])
+    measure.gate.open()
+    await measure.queue.idle()
+  }
+
+  @Test(.holds("Awaited priority"))
+  func `a task that awaits the value raises the operation`() async throws {
+    let measure = Measuring(queue: UseCaseQueue())
+    let operation = measure.execute(0, priority: .background)
+    let task = Task(priority: .high) { try await operation.value }
+    while operation.priority < .high { await Task.yield() }
+    measure.gate.open()
+    let priority = try await task.value
+    #expect(!escalates() || priority == .high)
+  }
+
+  @Test(.holds("Awaited priority"))
+  func `what a body awaits is raised with it, also a guest in its slot`() async throws {
+    guard escalates() else { return }
+    let measure = Measuring(queue: UseCaseQueue(.serial))
+    let other = Measuring(queue: UseCaseQueue(.serial))
+    let begun = Gate()
+    let useCase = AnyUseCase<Int, [TaskPriority]>(queue: measure.queue) { _ in
+      async let inside = measure(1)
+      async let outside = other(2)
+      begun.open()
+      return try await [inside, outside]
+    }
+    let operation = useCase.execute(0, priority: .background)
+    try await begun.pass()
+    while other.queue.activity.running == 0 { await Task.yield() }
+    operation.raise(to: .high)
+    measure.gate.open()
+    other.gate.open()
+    #expect(try await operation.value == [.high, .high])
+  }
+
+  @Test(.holds("Awaited priority"))
+  func `a run is as urgent as the most urgent of its riders`() async throws {
+    let line = UseCaseQueue(.serial.byPriority)
+    let order = Log<Int>()
+    let gate = Gate()
+    let load = AnyUseCase<Int, Int>(queue: line) { number in
+      try await gate.pass()
+      order.append(number)
+      return number
+    }
+    let shared = load.shared()
+    let first = load.execute(0)
+    var riders = (1...4).map { shared.execute($0, priority: .background) }
+    riders.append(shared.execute(3, priority: .high))
+    riders[3].raise(to: .medium)
+    gate.open()
+    await allEnded(riders + [first])
+    #expect(order.elements == [0, 3, 4, 1, 2])
+  }
+}
