@@ -11,8 +11,13 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
 
   struct Batch: Sendable {
     let facts: [Numbered]
-    let waiters: [Waiter]
-    let chores: [Chore]
+    var waiters: [Waiter] = []
+    var chores: [Chore] = []
+
+    consuming func awaited(by waiter: Waiter) -> Self {
+      waiters.append(waiter)
+      return self
+    }
   }
 
   private enum State {
@@ -82,6 +87,17 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
     return true
   }
 
+  /// The caller has more to write, and writes all of it now. Returns nil, with nothing put, if
+  /// somebody else has the journal, or waits for it.
+  mutating func begin(_ new: some Sequence<HistoryFact>) -> Batch? {
+    guard case .idle = state, waiters.isEmpty, chores.isEmpty else { return nil }
+    put(new)
+    state = .writing
+    (isStuck, isAsked) = (false, false)
+    defer { facts = [] }
+    return Batch(facts: facts)
+  }
+
   /// Returns the next batch. If there is none, it is the turn of the `nextTransaction`.
   mutating func next() -> Batch? {
     guard !waiters.isEmpty || (!isStuck && !(chores.isEmpty && facts.isEmpty)) else {
@@ -104,14 +120,17 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
     _ batch: Batch, _ error: HistoryJournalError
   ) -> HistoryJournalError? {
     isStuck = true
-    facts = batch.facts.filter { $0.fact.intent == nil } + facts
+    facts = batch.facts.filter { !isOpen($0.fact) } + facts
     chores = batch.chores + chores
     return setFailure(error)
   }
 
-  // MARK: Transactions
+  /// Whether it is the intent of a body that has not ended.
+  private func isOpen(_ fact: HistoryFact) -> Bool { fact.intent.map(intents.contains) ?? false }
 
-  /// Returns the waiter if the transaction has the journal now. Otherwise it waits for its turn.
+  // MARK: Turns
+
+  /// A transaction wants the journal. Returns the waiter if it has that now. Otherwise it waits for its turn.
   mutating func enter(_ transaction: Waiter) -> Waiter? {
     guard case .idle = state else {
       transactions.append(transaction)
@@ -134,16 +153,16 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
     intents.remove(step)
   }
 
-  enum AfterTransaction {
-    /// It is the turn of this one.
+  enum AfterTurn {
+    /// It is the turn of this transaction.
     case turn(Waiter)
     /// Begin to write, before the next transaction, which may take long.
     case write
     case rest
   }
 
-  /// The transaction that has the journal is over.
-  mutating func leave() -> AfterTransaction {
+  /// A transaction is over, or a batch that was written at once.
+  mutating func leave() -> AfterTurn {
     let isAwaited = isAsked || !waiters.isEmpty || !chores.isEmpty
     if !isAwaited, let next = nextTransaction() { return .turn(next) }
     state = .idle
