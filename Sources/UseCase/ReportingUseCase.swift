@@ -52,6 +52,9 @@ extension ReportingUseCase {
 
   /// Executes the request in an operation of its own, and passes the updates to `onUpdate`.
   ///
+  /// A wrapper reports what its base reports: ``AnyReportingUseCase``, `shared()`, and `recorded(in:)`
+  /// of a history.
+  ///
   /// - Parameters:
   ///   - request: The input of the use case.
   ///   - priority: The priority of the task that runs `main`, `nil` for that of the current task.
@@ -68,9 +71,32 @@ extension ReportingUseCase {
   ) -> UseCaseOperation<Request, Response> {
     let operation = UseCaseOperation<Request, Response>(
       of: nil, request, queue: checkedQueue(for: request), useCaseType: Self.self, isCall: false)
-    operation.useCase = Reporting(base: self, onUpdate: onUpdate, operation: operation)
+    let receive = onIsolation(onUpdate)
+    operation.useCase = Reporting(base: self) { [operation] update in
+      operation.report(
+        Callback(isolation: onUpdate.isolation) { _ in
+          receive(update)
+          return false
+        })
+    }
     operation.submit(priority: priority, isCall: false)
     return operation
+  }
+
+  /// Executes the request and waits for the response, as the call form does. The operation passes its
+  /// updates to `report` as they come, until it has an outcome.
+  package func callAsFunction(
+    _ request: Request, report: @escaping @Sendable (Update) -> Void
+  ) async throws -> Response {
+    try Task.checkCancellation()
+    let operation = UseCaseOperation<Request, Response>(
+      of: nil, request, queue: checkedQueue(for: request), useCaseType: Self.self, isCall: true)
+    operation.useCase = Reporting(base: self) { [operation] update in
+      if operation.core.verdict == nil { report(update) }
+    }
+    operation.core.callIsAwaited()
+    operation.submit(isCall: true)
+    return try await operation.value(isCall: true)
   }
 }
 
@@ -91,8 +117,7 @@ extension ReportingUseCase where Request == Void {
 /// The use case that an operation with updates runs, which has its queue already.
 private struct Reporting<Base: ReportingUseCase>: UseCase, DescribedUseCase {
   let base: Base
-  let onUpdate: @isolated(any) @Sendable (Base.Update) -> Void
-  let operation: UseCaseOperation<Base.Request, Base.Response>
+  let report: @Sendable (Base.Update) -> Void
 
   private var described: (any DescribedUseCase)? { base as? any DescribedUseCase }
 
@@ -102,13 +127,6 @@ private struct Reporting<Base: ReportingUseCase>: UseCase, DescribedUseCase {
   func title(for request: Any) -> String? { described?.title(for: request) }
 
   func main(_ request: Base.Request) async throws -> Base.Response {
-    try await base.main(request) { [operation, onUpdate] update in
-      let receive = onIsolation(onUpdate)
-      operation.report(
-        Callback(isolation: onUpdate.isolation) { _ in
-          receive(update)
-          return false
-        })
-    }
+    try await base.main(request, report: report)
   }
 }

@@ -13,9 +13,11 @@ public import UseCase
 /// `try await useCase(request)` becomes a part of the group. Inside another recorded body, such a
 /// call adds no entry: the `undo` of the outer use case has to undo the effect of the call, too.
 ///
-/// The queue of the base use case isn't used, and neither are the policy and the interceptors of
-/// that queue. To retry or limit work, put the work into a use case that `main`, `undo` and `redo`
-/// call.
+/// The base use case doesn't take slots of its own queue, and the policy of that queue doesn't apply.
+/// The interceptors of that queue do: they wrap `main`, `undo` and `redo`, so a retry goes on working.
+/// An interceptor sees an undo with the request of the entry and a response of `Void`. The entry
+/// keeps the request of the execution, and the response that `main` returned, also if an interceptor
+/// maps it, or throws after that.
 public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
   let base: Base
   let history: UseCaseHistory
@@ -27,8 +29,8 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
 
   /// The timeout of the base use case.
   ///
-  /// The timeout applies to executions, not to undo and redo. A response that arrives after the
-  /// timeout is still recorded.
+  /// The timeout applies to each execution, undo and redo. A response that arrives after the timeout
+  /// is still recorded, and an undo or a redo that returns late still counts.
   public var timeout: Duration { base.timeout }
 
   /// Answers the request as the base use case does, and records the response.
@@ -45,13 +47,8 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
   @inline(__always)
   public func main(_ request: Base.Request) async throws -> Base.Response {
     guard let frame = history.enter(Self.self) else { return try await executed(request) }
-    if case .answered = frame.role {
-      defer { frame.end() }
-      return try await HistoryFrame.local.withValue(frame) { try await base.main(request) }
-    }
-    let ledger = history.ledger
-    if let journal = ledger.journal {
-      return try await answer(request, in: frame, writingTo: journal)
+    guard frame.isRecorded, history.ledger.journal == nil, base.queue(for: request).isPlain else {
+      return try await answer(request, in: frame) { [base] in try await base.main($0) }
     }
     var step: RecordedStep<Base>?
     do {
@@ -61,20 +58,43 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
         step = RecordedStep(base, identity, request, response)
       }
     } catch {
-      ledger.leave(frame, with: nil)
+      history.ledger.leave(frame, with: nil)
       throw error
     }
     guard let step else { preconditionFailure("A recorded body that returns has a response.") }
-    ledger.leave(frame, with: step)
+    history.ledger.leave(frame, with: step)
     return step.response
+  }
+}
+
+extension RecordedUseCase: ReportingUseCase where Base: ReportingUseCase {
+  /// Answers the request as the base use case does, reports its updates, and records the response.
+  ///
+  /// - Parameters:
+  ///   - request: The input of the use case.
+  ///   - report: Receives the updates of the base use case.
+  /// - Returns: The response.
+  /// - Throws: As ``main(_:)`` does.
+  /// - Complexity: That of ``main(_:)``.
+  @_documentation(visibility: internal)
+  public func main(
+    _ request: Base.Request, report: @escaping @Sendable (Base.Update) -> Void
+  ) async throws -> Base.Response {
+    guard let frame = history.enter(Self.self) else {
+      return try await self(request, report: report)
+    }
+    return try await answer(request, in: frame) { [base] request in
+      try await base.main(request, report: report)
+    }
   }
 }
 
 extension UndoableUseCase {
   /// Returns a use case that does the same, and records its executions in `history`.
   ///
-  /// The updates of a `ReportingUseCase` aren't delivered. An `any UndoableUseCase` can't be
-  /// recorded this way: pass it to ``UseCaseHistory/execute(_:_:)``, or to a generic function.
+  /// If this is a `ReportingUseCase`, so is the recorded use case, and it reports the same updates.
+  /// An `any UndoableUseCase` can't be recorded this way: pass it to
+  /// ``UseCaseHistory/execute(_:_:)``, or to a generic function.
   ///
   /// Pass the recorded use case to the code that executes it. Executions of the recorded use case
   /// and of its copies can merge: see ``merge(_:_:)``.
@@ -103,76 +123,81 @@ extension RecordedUseCase {
     try await self(request)
   }
 
-  /// Runs the body in a transaction of the journal.
+  /// Runs the body with all that may be around it, and records what it returns.
   @inline(never)
   private func answer(
-    _ request: Base.Request, in frame: HistoryFrame, _ journal: JournalWriter,
-    _ database: any TransactionalJournal
+    _ request: Base.Request, in frame: HistoryFrame,
+    body: @escaping @Sendable (Base.Request) async throws -> Base.Response
   ) async throws -> Base.Response {
-    let id = frame.entry
-    let made: (any HistoryStep)?
-    let transaction: JournalTransaction
+    guard frame.isRecorded else {
+      defer { frame.end() }
+      return try await run(request, in: frame, body).answer.get()
+    }
+    if let journal = history.ledger.journal {
+      return try await answer(request, in: frame, writingTo: journal, body: body)
+    }
+    let run = await run(request, in: frame, body)
+    let step = run.returned.map { RecordedStep(base, identity, request, $0) }
+    history.ledger.leave(frame, with: step)
+    return try run.answer.get()
+  }
+
+  private func run(
+    _ request: Base.Request, in frame: HistoryFrame,
+    _ body: @escaping @Sendable (Base.Request) async throws -> Base.Response
+  ) async -> HistoryRun<Base.Response> {
+    await HistoryFrame.local.withValue(frame) { await base.run(request, body) }
+  }
+
+  /// Runs the body in a transaction of the journal. If it has none, writes ahead: the intent before the
+  /// body, and the end before any handler.
+  private func answer(
+    _ request: Base.Request, in frame: HistoryFrame, writingTo journal: JournalWriter,
+    body: @escaping @Sendable (Base.Request) async throws -> Base.Response
+  ) async throws -> Base.Response {
+    let (id, group) = (frame.entry, frame.group)
+    var run: HistoryRun<Base.Response>
+    var stored: (any HistoryStep)?
     do {
-      let pair = try self.pair(request, in: journal)
-      let group = frame.group
-      transaction = JournalTransaction(id, journal, in: database) { step in
-        step.map { step in
-          let response = journal.response(of: step, named: pair.name)
-          let answered = pair.answered(response, touching: step.footprint)
-          journal.put([
-            .began(id, in: group, pair), .answered(id, response, isMarked: answered.isMarked),
-          ])
-          return StoredStep(id, answered, journal, made: step)
-        }
+      let pair = try pair(request, in: journal)
+      let answer: @Sendable (any HistoryStep) -> (HistoryFact, any HistoryStep) = { step in
+        let response = journal.response(of: step, named: pair.name)
+        let answered = pair.answered(response, touching: step.footprint)
+        let fact = HistoryFact.answered(id, response, isMarked: answered.isMarked)
+        return (fact, StoredStep(id, answered, journal, made: step))
       }
-      made = try await HistoryFrame.local.withValue(frame) {
-        try await transaction.run {
-          RecordedStep(base, identity, request, try await base.main(request))
+      if let database = journal.database {
+        let transaction = JournalTransaction(id, journal, in: database) { step in
+          step.map(answer).map { fact, stored in
+            journal.put([.began(id, in: group, pair), fact])
+            return stored
+          }
+        }
+        run = await self.run(request, in: frame) { [base, identity] changed in
+          let step = try await transaction.run {
+            RecordedStep(base, identity, request, try await body(changed))
+          }
+          guard let step = step as? RecordedStep<Base> else {
+            preconditionFailure("A recorded body that returns has a response.")
+          }
+          return step.response
+        }
+        stored = transaction.stored
+      } else {
+        try await journal.begin(.began(id, in: group, pair))
+        run = await self.run(request, in: frame, body)
+        stored = run.returned.map { response in
+          let (fact, stored) = answer(RecordedStep(base, identity, request, response))
+          journal.put(fact)
+          return stored
         }
       }
     } catch {
-      history.ledger.leave(frame, with: nil)
-      await journal.finish()
-      throw error
-    }
-    guard let step = made as? RecordedStep<Base>, let stored = transaction.stored else {
-      preconditionFailure("A recorded body that returns has a response.")
+      run = HistoryRun(returned: nil, answer: .failure(error))
     }
     history.ledger.leave(frame, with: stored)
     await journal.finish()
-    return step.response
-  }
-
-  /// Writes ahead: the intent before the body, and the end before any handler.
-  @inline(never)
-  private func answer(
-    _ request: Base.Request, in frame: HistoryFrame, writingTo journal: JournalWriter
-  ) async throws -> Base.Response {
-    if let database = journal.database {
-      return try await answer(request, in: frame, journal, database)
-    }
-    let id = frame.entry
-    let step: RecordedStep<Base>
-    let pair: HistoryPair
-    do {
-      pair = try self.pair(request, in: journal)
-      try await journal.begin(.began(id, in: frame.group, pair))
-      let response = try await HistoryFrame.local.withValue(frame) {
-        try await base.main(request)
-      }
-      step = RecordedStep(base, identity, request, response)
-    } catch {
-      history.ledger.leave(frame, with: nil)
-      await journal.flush()
-      throw error
-    }
-    let response = journal.response(of: step, named: pair.name)
-    let answered = pair.answered(response, touching: step.footprint)
-    journal.put(.answered(id, response, isMarked: answered.isMarked))
-    let stored = StoredStep(id, answered, journal, made: step)
-    history.ledger.leave(frame, with: stored)
-    await journal.flush()
-    return step.response
+    return try run.answer.get()
   }
 
   /// Returns the part of the pair that is written before the execution begins.

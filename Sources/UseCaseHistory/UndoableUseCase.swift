@@ -30,8 +30,8 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   /// Reverses the effect of an execution.
   ///
   /// `undo` runs on the lane, the serial queue of the history, where nothing else runs until `undo`
-  /// has returned. Its isolation is that of the type, and it has no timeout. If it throws, the
-  /// entry stays applied, and the undo can be tried again. If `undo` has already changed something
+  /// has returned. Its isolation is that of the type, and its timeout and interceptors are those of
+  /// the use case. If it throws, the entry stays applied, and the undo can be tried again. If `undo` has already changed something
   /// when it fails, change it back before you throw. If `undo` throws ``HistoryObsolete``, the
   /// entry leaves the history.
   ///

@@ -71,12 +71,31 @@ extension UseCaseHistory {
     useCase.recordedOnce(in: self).execute(request)
   }
 
+  /// Executes the request as ``execute(_:_:)`` does, and passes the updates to `onUpdate`.
+  ///
+  /// - Parameters:
+  ///   - useCase: The use case to execute.
+  ///   - request: The input of the use case.
+  ///   - onUpdate: Receives the updates in the order in which they were reported, in the isolation
+  ///     of the code that passes the closure, before any `then`, `catch`, `common` or `finally`.
+  ///     Updates that are reported after the outcome are discarded.
+  /// - Returns: The operation. It fails as that of ``execute(_:_:)`` does.
+  /// - Complexity: O(*n*) in the number of entries that it discards, otherwise O(1).
+  @discardableResult
+  public func execute<Base: UndoableUseCase & ReportingUseCase>(
+    _ useCase: Base, _ request: Base.Request,
+    @_inheritActorContext onUpdate: @escaping @isolated(any) @Sendable (Base.Update) -> Void
+  ) -> UseCaseOperation<Base.Request, Base.Response> {
+    useCase.recordedOnce(in: self).execute(request, onUpdate: onUpdate)
+  }
+
   /// Undoes the newest applied entry. If operations wait or run, `undo()` targets the entry that
   /// will be the newest once they have succeeded.
   ///
   /// - Returns: An operation whose response is the undone entry, `nil` if there was nothing to
   ///   undo. It fails with:
   ///   - the error of the use case's `undo`; you can then try again
+  ///   - `UseCaseTimeout`; an undo that returns late still counts
   ///   - ``HistoryError/outOfTurn`` if the entry is not the newest applied one after all
   ///   - ``HistoryError/reentrant`` inside a recorded body, an undo, a redo or a group
   ///   - ``HistoryJournalError``, in a history with a journal: the journal can't be written, or the
@@ -98,6 +117,7 @@ extension UseCaseHistory {
   /// - Returns: An operation whose response is the redone entry, `nil` if there was nothing to
   ///   redo. It fails with:
   ///   - the error of the use case's `redo`; you can then try again
+  ///   - `UseCaseTimeout`; a redo that returns late still counts
   ///   - ``HistoryError/outOfTurn`` if the entry is not the next undone one after all, for example
   ///     because an execution has succeeded
   ///   - ``HistoryError/reentrant`` inside a recorded body, an undo, a redo or a group

@@ -85,6 +85,7 @@ struct Answer: Sendable {
 struct Edit: UndoableUseCase {
   let page: Page
   var timeout = UseCaseTimeout.never
+  var queue = UseCaseQueue.default
 
   func main(_ text: String) async throws -> Answer {
     try await page.act("do \(name(text))")

@@ -33,7 +33,9 @@ struct OperationCore: ~Copyable, Sendable {
   init(queue: UseCaseQueue, useCaseType: any Any.Type, isCall: Bool, run: RunNode?) {
     self.useCaseType = useCaseType
     isObserved = queue.observer != nil
-    parent = isObserved || !queue.isPlain ? Slot.holder()?.ticket.id : nil
+    // On the lane of a history, it may be asked for by interceptors of other queues.
+    let hasParent = isObserved || !queue.isPlain || queue.hasKeeper
+    parent = hasParent && Slot.hasHolder ? Slot.holder()?.ticket.id : nil
     guarded = Lock(Guarded(machine: Machine(isObserved: isObserved)))
     source = SlotSource(queue: queue, isCall: isCall, run: run)
   }

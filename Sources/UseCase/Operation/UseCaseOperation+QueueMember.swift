@@ -14,6 +14,8 @@ extension UseCaseOperation: QueueMember {
 
   @usableFromInline var verdict: Verdict? { core.verdict }
 
+  @usableFromInline var parent: UseCaseOperationID? { core.parent }
+
   @usableFromInline var isOccupied: Bool { core.isOccupied }
 
   @usableFromInline

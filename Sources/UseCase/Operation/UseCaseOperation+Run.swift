@@ -128,8 +128,8 @@ extension UseCaseOperation {
     return freed
   }
 
-  /// Returns a task that gives the operation an early outcome when its time has passed.
-  private func timer(_ duration: Duration) -> Task<Void, Never>? {
+  @usableFromInline
+  func timer(_ duration: Duration) -> Task<Void, Never>? {
     guard UseCaseTimeout.limits(duration) else { return nil }
     let sleep = core.queue.clock.sleeper(for: duration)
     // A task made inside the slot would hold the operation, as a task-local value.

@@ -17,6 +17,13 @@ protocol QueueMember: AdmittedOperation {
 
   var verdict: Verdict? { get }
 
+  /// The operation in whose body the member was executed or called, if somebody may want to know.
+  var parent: UseCaseOperationID? { get }
+
+  /// Returns a task that gives the member the outcome of a timeout when the time has passed, nil if
+  /// there is no limit.
+  func timer(_ duration: Duration) -> Task<Void, Never>?
+
   /// Whether code runs in the slot of this member.
   var isOccupied: Bool { get }
 

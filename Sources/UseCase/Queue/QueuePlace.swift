@@ -20,9 +20,33 @@ package struct QueuePlace: Sendable {
 
   /// The innermost operation around the running code, of any queue.
   package static var operation: UseCaseOperationID? { Slot.innermost?.ticket.id }
+
+  /// Whether that operation has failed already, by a timeout, although its body runs.
+  package static var hasFailed: Bool { Slot.innermost?.verdict?.kind == .failure }
+
+  /// Returns a task that lets that operation fail when the time has passed, counted on the clock of
+  /// its queue. Nil if there is no limit.
+  package static func timer(_ duration: Duration) -> Task<Void, Never>? {
+    UseCaseTimeout.limits(duration) ? Slot.innermost?.timer(duration) : nil
+  }
 }
 
 extension UseCaseQueue {
+  /// Runs a step of the innermost operation, which is on another queue, with the interceptors of this
+  /// one around it. They are told that it is a use case of this type.
+  package func intercept<Request: Sendable, Response: Sendable>(
+    _ request: Request, of useCaseType: any Any.Type,
+    step: @escaping @Sendable (Request) async throws -> Response
+  ) async throws -> Response {
+    guard let operation = Slot.innermost else {
+      preconditionFailure("A step of an operation runs in one.")
+    }
+    let execution = UseCaseExecution(
+      id: operation.ticket.id, parent: operation.parent, type: useCaseType, clock: clock)
+    return try await execution.run(
+      request, through: interceptors[...], body: UseCaseNext { try await step($0) })
+  }
+
   /// The place of the running code.
   package var placeHere: QueuePlace {
     guard let innermost = Slot.innermost else {

@@ -33,7 +33,7 @@ public final class UseCaseQueue: Sendable {
   let interceptors: [any UseCaseInterceptor]
   let observer: (@Sendable (UseCaseEvent) -> Void)?
   /// Whether bodies run as they are, with nothing around them.
-  @usableFromInline let isPlain: Bool
+  @usableFromInline package let isPlain: Bool
   let keeper: (any QueueKeeper)?
   weak let ridersKeeper: (any RidersKeeper)?
   let hasRiders: Bool

@@ -22,7 +22,7 @@ public struct UseCaseTimeout: Error, Hashable, CustomStringConvertible {
 
   /// Whether a body has to return within this time.
   @inlinable
-  static func limits(_ duration: Duration) -> Bool {
+  package static func limits(_ duration: Duration) -> Bool {
     // Unlike a comparison of durations, that of their attoseconds is inlined.
     duration.attoseconds < never.attoseconds
   }

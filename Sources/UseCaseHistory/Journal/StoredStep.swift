@@ -81,34 +81,36 @@ final class StoredStep: HistoryStep {
     return place
   }
 
-  func undo(in _: StepScope?) async throws {
+  func undo(in _: StepScope?) async throws -> (any Error)? {
     let step = try step
+    let failure: (any Error)?
     if let database = writer.database {
       let transaction = JournalTransaction(id, writer, in: database) { _ in
         self.writer.put([.moving(self.id), .undone(self.id)])
         return nil
       }
-      try await step.undo(in: { try await transaction.run($0) })
+      failure = try await step.undo(in: { try await transaction.run($0) })
     } else {
-      try await ahead { try await step.undo(in: nil) }
+      failure = try await ahead { try await step.undo(in: nil) }
       writer.put(.undone(id))
     }
     isInDoubt = false
+    return failure
   }
 
-  func redo(in _: StepScope?) async throws -> any HistoryStep {
+  func redo(in _: StepScope?) async throws -> (any HistoryStep, failure: (any Error)?) {
     let step = try step
     guard let database = writer.database else {
-      let redone = try await ahead { try await step.redo(in: nil) }
-      return self.redone(redone)
+      let (redone, failure) = try await ahead { try await step.redo(in: nil) }
+      return (self.redone(redone), failure)
     }
     let transaction = JournalTransaction(id, writer, in: database) { redone in
       self.writer.put(.moving(self.id))
       return redone.map { self.redone($0) }
     }
-    _ = try await step.redo(in: { try await transaction.run($0) })
+    let (_, failure) = try await step.redo(in: { try await transaction.run($0) })
     guard let redone = transaction.stored else { preconditionFailure("A redo makes a step.") }
-    return redone
+    return (redone, failure)
   }
 
   /// Tells the journal what it was redone as.

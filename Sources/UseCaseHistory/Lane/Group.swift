@@ -31,7 +31,7 @@ struct Group<Value: Sendable>: UseCase, DescribedUseCase {
       await ledger.journal?.finish()
       return value
     case .failure(let error):
-      let (residue, failure) = await rollBack(parts)
+      let (residue, failure) = await rollBack(parts, in: frame)
       end(parts, in: frame, rolledBack: residue)
       await ledger.journal?.finish()
       let cause = cause(of: error, in: parts)
@@ -87,26 +87,34 @@ struct Group<Value: Sendable>: UseCase, DescribedUseCase {
   }
 
   /// Undoes the parts, and returns the rest of them. The parts are undone even if the body has
-  /// thrown because it was cancelled, so this is done in a task of its own.
+  /// thrown because it was cancelled, so this is an operation of its own. The timeout of an undo is
+  /// its failure, and not that of the group.
   private func rollBack(
-    _ group: HistoryLedger.Machine.Groups.Opened
+    _ group: HistoryLedger.Machine.Groups.Opened, in frame: HistoryFrame
   ) async -> (HistoryResidue<any HistoryStep>, (any Error)?) {
     guard let record = group.record else { return (HistoryResidue(), nil) }
-    return await Task {
-      let frame = ledger.frame { _ in .answered }
-      defer { frame.end() }
+    let rest = Lock(HistoryResidue<any HistoryStep>(kept: record))
+    let outcome = await AnyUseCase<Void, Void>(queue: lane) { _ in
+      let frame = frame.frame(of: frame.entry)
       var plan = HistoryLedger.Machine.Plan(isRedo: false, [record])
-      var failure: (any Error)?
-      do {
-        try await HistoryFrame.local.withValue(frame) {
-          if let first = plan.nextStep() { try await plan.carryOut(from: first, in: frame) }
-        }
-      } catch {
-        // It is no failure if all parts are obsolete.
-        if plan.isIncomplete { failure = error }
+      defer {
+        frame.end()
+        let residue = HistoryResidue(of: &plan)
+        rest.withLock { $0 = residue }
       }
-      return (HistoryResidue(of: &plan), failure)
-    }.value
+      try await HistoryFrame.local.withValue(frame) {
+        if let first = plan.nextStep() { try await plan.carryOut(from: first, in: frame) }
+      }
+    }.executeInside(()).ended()
+    let residue = rest.withLock { $0 }
+    // It is no failure if all parts are obsolete.
+    guard residue.kept != nil else { return (residue, nil) }
+    do {
+      try outcome.get()
+      return (residue, nil)
+    } catch {
+      return (residue, error)
+    }
   }
 }
 

@@ -48,6 +48,14 @@ final class HistoryFrame: Sendable {
     if case .part(let group) = role { group } else { nil }
   }
 
+  /// Whether the body is recorded, as an entry or as a part.
+  var isRecorded: Bool {
+    switch role {
+    case .body, .part: true
+    case .answered, .group: false
+    }
+  }
+
   /// Returns a frame in this one for the undo or redo of another entry.
   func frame(of entry: ID) -> HistoryFrame {
     HistoryFrame(

@@ -93,19 +93,22 @@ extension HistoryPlan<any HistoryStep> {
   mutating func carryOut(from first: Leaf, in frame: HistoryFrame) async throws {
     var leaf = Optional(first)
     while let (id, step) = leaf {
+      var failure: (any Error)?
       do {
         if id != frame.entry {
-          try await carryOut(step, id, inside: frame)
+          failure = try await carryOut(step, id, inside: frame)
         } else if isRedo {
-          redid(try await step.redo(in: nil))
+          failure = redid(try await step.redo(in: nil))
         } else {
-          try await step.undo(in: nil)
+          failure = try await step.undo(in: nil)
           undid()
         }
       } catch {
         try lose(step, error)
       }
-      leaf = isIncomplete ? nextStep() : nil
+      if let failure { throw failure }
+      // The operation has failed if the step has returned late.
+      leaf = isIncomplete && !QueuePlace.hasFailed ? nextStep() : nil
     }
     try failIfNothingIsLeft()
   }
@@ -123,7 +126,12 @@ extension HistoryPlan<any HistoryStep> {
   }
 
   @inline(never)
-  private mutating func redid(_ step: any HistoryStep) { redid(.init(step)) }
+  private mutating func redid(
+    _ redone: (any HistoryStep, failure: (any Error)?)
+  ) -> (any Error)? {
+    redid(.init(redone.0))
+    return redone.failure
+  }
 
   /// Throws the error again, if the plan does not go on without the step.
   @inline(never)
@@ -135,16 +143,14 @@ extension HistoryPlan<any HistoryStep> {
   @inline(never)
   private mutating func carryOut(
     _ step: any HistoryStep, _ id: HistoryEntry.ID, inside outer: HistoryFrame
-  ) async throws {
+  ) async throws -> (any Error)? {
     let frame = outer.frame(of: id)
     defer { frame.end() }
-    try await HistoryFrame.local.withValue(frame) {
-      if isRedo {
-        redid(try await step.redo(in: nil))
-      } else {
-        try await step.undo(in: nil)
-        undid()
-      }
+    return try await HistoryFrame.local.withValue(frame) {
+      if isRedo { return redid(try await step.redo(in: nil)) }
+      let failure = try await step.undo(in: nil)
+      undid()
+      return failure
     }
   }
 }

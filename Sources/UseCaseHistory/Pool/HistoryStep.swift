@@ -8,9 +8,12 @@ protocol HistoryStep: AnyObject, Sendable {
   /// Whether it can be undone and redone as it is.
   var standing: HistoryEntry.Standing { get }
   var footprint: HistoryFootprint { get }
+  /// Throws if it is not undone. Returns the error of an interceptor that came after that.
+  ///
   /// The scope is nil, except for a step of a journal that has transactions.
-  func undo(in scope: StepScope?) async throws
-  func redo(in scope: StepScope?) async throws -> any HistoryStep
+  func undo(in scope: StepScope?) async throws -> (any Error)?
+  /// Throws if it is not redone. Returns the new step, and the error that came after that.
+  func redo(in scope: StepScope?) async throws -> (any HistoryStep, failure: (any Error)?)
   func merging(_ later: any HistoryStep) -> HistoryMerging<any HistoryStep>
   /// Tells the use case. Returns false if that is left to a version of the app that can read it.
   @discardableResult
@@ -117,26 +120,45 @@ final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
 
   // Inlined into the witness: each function that waits costs a frame on the stack of the task.
   @inline(__always)
-  func undo(in scope: StepScope?) async throws {
-    guard let scope else { return try await useCase.undo(request, response) }
-    _ = try await scope {
-      try await self.useCase.undo(self.request, self.response)
-      return nil
-    }
+  func undo(in scope: StepScope?) async throws -> (any Error)? {
+    guard scope == nil, useCase.isPlain(request) else { return try await undoAround(scope) }
+    try await useCase.undo(request, response)
+    return nil
   }
 
   @inline(__always)
-  func redo(in scope: StepScope?) async throws -> any HistoryStep {
-    guard let scope else { return try await redone() }
-    guard let step = try await scope({ try await self.redone() }) else {
-      preconditionFailure("A redo makes a step.")
-    }
-    return step
+  func redo(in scope: StepScope?) async throws -> (any HistoryStep, failure: (any Error)?) {
+    guard scope == nil, useCase.isPlain(request) else { return try await redoAround(scope) }
+    return (redone(try await useCase.redo(request, response)), nil)
   }
 
-  @inline(__always)
-  private func redone() async throws -> RecordedStep {
-    RecordedStep(useCase, identity, request, try await useCase.redo(request, response))
+  private func redone(_ response: Base.Response) -> RecordedStep {
+    RecordedStep(useCase, identity, request, response)
+  }
+
+  private func undoAround(_ scope: StepScope?) async throws -> (any Error)? {
+    try await useCase.run(request, timeout: useCase.timeout) { [self] request in
+      guard let scope else { return try await useCase.undo(request, response) }
+      _ = try await scope {
+        try await useCase.undo(request, response)
+        return nil
+      }
+    }.effect().failure
+  }
+
+  private func redoAround(
+    _ scope: StepScope?
+  ) async throws -> (any HistoryStep, failure: (any Error)?) {
+    let run = await useCase.run(request, timeout: useCase.timeout) { [self] request in
+      guard let scope else { return try await useCase.redo(request, response) }
+      let made = try await scope { redone(try await useCase.redo(request, response)) }
+      guard let made = made as? RecordedStep<Base> else {
+        preconditionFailure("A redo makes a step.")
+      }
+      return made.response
+    }
+    let (new, failure) = try run.effect()
+    return (redone(new), failure)
   }
 
   func merging(_ later: any HistoryStep) -> HistoryMerging<any HistoryStep> {

@@ -250,6 +250,7 @@ extension Paper {
 struct Write: JournaledUseCase {
   static let journalName = "write"
   let paper: Paper
+  var queue = UseCaseQueue.default
 
   func main(_ text: String) async throws -> StoredAnswer { try await paper.add("do \(text)", text) }
 

@@ -190,6 +190,49 @@ struct TransactionTests {
     #expect(paper.asked.elements.isEmpty)
   }
 
+  /// Throws after the undo and the redo, once each.
+  private struct Afterwards: UseCaseInterceptor {
+    let isThrowing: Watched<Bool>
+
+    func intercept<Request: Sendable, Response: Sendable>(
+      _ request: Request, of execution: UseCaseExecution, next: UseCaseNext<Request, Response>
+    ) async throws -> Response {
+      let response = try await next(request)
+      if isThrowing.value { throw Failure("after") }
+      return response
+    }
+  }
+
+  @Test(.holds("One transaction"))
+  func `each attempt of a retry is a transaction, and what is committed counts`() async throws {
+    let isThrowing = Watched(false)
+    let queue = UseCaseQueue(
+      interceptors: [Afterwards(isThrowing: isThrowing), RetryInterceptor(attempts: 2)])
+    let history = try await open()
+    for action in ["do A", "undo A1", "redo A1"] {
+      let isFirst = Watched(true)
+      paper.script(action) {
+        let fails = isFirst.update { isFirst in
+          defer { isFirst = false }
+          return isFirst
+        }
+        if fails { throw Failure(action) }
+      }
+    }
+    let operation = history.execute(Write(paper: paper, queue: queue), "A")
+    #expect(await operation.ended().value != nil)
+    #expect(calls.count { $0 == "transaction" } == 2)
+    isThrowing.update { $0 = true }
+    #expect(await history.undo().ended().error is Failure)
+    #expect(history.layout.hasPrefix("[| A]") && paper.lines.value.isEmpty)
+    #expect(await history.redo().ended().error is Failure)
+    #expect(history.layout == "[A |]" && paper.lines.value.count == 1)
+    #expect(await history.execute(Write(paper: paper, queue: queue), "B").ended().error is Failure)
+    #expect(calls.count { $0 == "transaction" } == 7)
+    #expect(history.layout == "[A B |]")
+    #expect(try await reopen().0.entries == history.entries)
+  }
+
   @Test func `an empty group and one whose parts fail leave no record`() async throws {
     let history = try await open()
     let write = Write(paper: paper).recorded(in: history)

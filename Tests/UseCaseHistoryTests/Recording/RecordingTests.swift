@@ -86,15 +86,6 @@ struct RecordingTests {
     #expect(history.layout == "[A |]")
   }
 
-  @Test(.holds("Timeouts"))
-  func `the timeout holds neither for undo nor for redo`() async {
-    await history.execute(Edit(page: page, timeout: .seconds(1)), "A").ended()
-    let sleeps = desk.clock.sleepsBegun
-    await history.back(1)
-    await history.forth(1)
-    #expect(desk.clock.sleepsBegun == sleeps)
-  }
-
   @Test(.holds("Before the handlers"))
   func `when a handler runs its execution is recorded`() async {
     let layouts = Log<String>()
