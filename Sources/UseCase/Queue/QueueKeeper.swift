@@ -28,6 +28,9 @@ package protocol AdmittedOperation: AnyObject, Sendable {
   /// The title of its request, until its body has returned: nil if the use case has none, or is a
   /// wrapper of a client's. It runs code of a client, so ask for it outside of locks.
   var title: String? { get }
+
+  /// The use case, if it describes itself, and the request. Known as long as the title is.
+  var asked: (useCase: any DescribedUseCase, request: any Sendable)? { get }
 }
 
 /// A use case that describes itself to its queue and to the keeper.

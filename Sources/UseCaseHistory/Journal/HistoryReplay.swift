@@ -72,7 +72,7 @@ extension HistoryReplay {
       }
     case .answered(let id, let response, let isMarked):
       try executions.answer(id, response, isMarked: isMarked)
-    case .combined(let id, let pair): try executions.combine(id, pair)
+    case .combined(let id, let pair): try executions.combine(id, pair, with: pool.undoID)
     case .ended(let id, let end): try self.end(try executions.end(id), end)
     case .undone(let id): try moved(id, isRedo: false)
     case .redone(let id, let response, let isMarked):
@@ -377,6 +377,11 @@ extension HistoryReplay {
         late.append(record)
       } else if isLost {
         change { $0.lose(record, into: &$1) }
+      } else if let pair = execution.combined, let earlier = execution.earlier,
+        pool.undoID == earlier, pool.newestStep != nil
+      {
+        let merged = making.content(earlier, pair)
+        change { $0.merge(into: merged, record, into: &$1) }
       } else {
         change { $0.record(record, into: &$1) }
       }

@@ -40,6 +40,8 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   /// Whether the history is gone, and nobody will ask for another attempt.
   private var hasEnded = false
   private var intents: Set<HistoryEntry.ID> = []
+  /// The execution whose intent was written together with the end of the one before it.
+  private var announced: HistoryEntry.ID?
   private var last: UInt64 = 0
   /// Why the last attempt has failed.
   private var failure: HistoryJournalError?
@@ -121,12 +123,29 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   ) -> HistoryJournalError? {
     isStuck = true
     facts = batch.facts.filter { !isOpen($0.fact) } + facts
+    // Its intent is withdrawn, too.
+    if batch.facts.contains(where: { $0.fact.execution == announced }) { announced = nil }
     chores = batch.chores + chores
     return setFailure(error)
   }
 
   /// Whether it is the intent of a body that has not ended.
   private func isOpen(_ fact: HistoryFact) -> Bool { fact.intent.map(intents.contains) ?? false }
+
+  // MARK: The next execution
+
+  /// The execution is the next one, and its intent is written with what is to be written now.
+  mutating func announce(_ id: HistoryEntry.ID, _ pair: HistoryPair) {
+    put(CollectionOfOne(.began(id, in: nil, pair)))
+    announced = id
+  }
+
+  /// The execution begins, or never will. Returns whether its intent is written.
+  mutating func takeAnnounced(_ id: HistoryEntry.ID) -> Bool {
+    guard announced == id else { return false }
+    announced = nil
+    return true
+  }
 
   // MARK: Turns
 
@@ -182,7 +201,7 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
         case .opened(let id, _, _): opened.insert(id).inserted
         // None of its parts has had an effect.
         case .closed(let id, _): opened.contains(id)
-        case .ended(_, let end): end == .recorded || end == .part
+        case .ended(_, let end): end == .recorded || end == .part || end == .merged
         case .failed, .moves, .undoes, .moved: true
         case .began, .moving, .answered, .combined, .undone, .redone, .obsolete, .limited,
           .cleared, .forgot, .saved, .discarded, .piece:
@@ -218,9 +237,9 @@ extension HistoryFact {
   fileprivate var step: ID? {
     switch self {
     case .began(let id, _, _), .answered(let id, _, _), .moving(let id), .undone(let id),
-      .redone(let id, _, _):
+      .redone(let id, _, _), .combined(let id, _):
       id
-    case .failed, .combined, .ended, .obsolete, .opened, .closed, .moves, .undoes, .moved,
+    case .failed, .ended, .obsolete, .opened, .closed, .moves, .undoes, .moved,
       .limited, .cleared, .forgot, .saved, .discarded, .piece:
       nil
     }

@@ -93,8 +93,26 @@ extension JournalWriter {
   ///
   /// - Throws: A ``HistoryJournalError`` if it is not.
   nonisolated(nonsending) func begin(_ intent: HistoryFact) async throws {
-    if let id = intent.execution { try check(id) }
+    if let id = intent.execution {
+      if queue.withLock({ $0.takeAnnounced(id) }) { return }
+      try check(id)
+    }
     if let error = await written(CollectionOfOne(intent)) { throw error }
+  }
+
+  /// The next execution on the lane is this one. Its intent is written with the end of the one
+  /// before it: one write for each in a burst.
+  func announce(_ id: ID, _ pair: HistoryPair) {
+    // A journal that has become too long is written anew while no body is about to run.
+    if isTooLong(by: 2) || id.number >= HistoryFact.firstNumberBeyond { return }
+    queue.withLock { $0.announce(id, pair) }
+  }
+
+  /// The execution has left the lane.
+  func left(_ id: ID) {
+    queue.withLock { queue in
+      if queue.takeAnnounced(id) { queue.put(CollectionOfOne(.failed(id))) }
+    }
   }
 
   func check(_ id: ID) throws {

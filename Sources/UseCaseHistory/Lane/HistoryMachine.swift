@@ -67,6 +67,9 @@ extension HistoryMachine {
 
   mutating func leave(_ id: ID) { line.leave(id) }
 
+  /// The execution that begins next, if nothing runs.
+  var nextExecution: (id: ID, operation: HistoryLine.Operation)? { line.nextExecution }
+
   enum Entry: Sendable {
     /// The body is recorded when it leaves, as this entry, by the operation that has the lane.
     case recording(ID, by: ID)

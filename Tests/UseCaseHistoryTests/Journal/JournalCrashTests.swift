@@ -256,6 +256,9 @@ final class CrashSession {
         throw difference(history, [before])
       }
     case .letter:
+      if isInDatabase, document == after.document, before.document != document, !same(after) {
+        throw difference(history, [after])
+      }
       // A letter that would have merged is an entry of its own when its end was not written.
       if document == before.document, !same(before) { throw difference(history, [before]) }
     case .group:
