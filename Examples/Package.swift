@@ -18,6 +18,9 @@ let package = Package(
     .testTarget(name: "NewcomerTests", dependencies: ["newcomer"]),
     .target(name: "LocalServer"),
     .testTarget(name: "LocalServerTests", dependencies: ["LocalServer"]),
+    .executableTarget(
+      name: "playground", dependencies: ["LocalServer"] + library, resources: [.copy("Page")]),
+    .testTarget(name: "PlaygroundTests", dependencies: ["playground", "LocalServer"] + library),
     .target(name: "NotesWire"),
     .executableTarget(name: "notes-server", dependencies: ["LocalServer", "NotesWire"]),
     // It starts the server, which is therefore built with it.

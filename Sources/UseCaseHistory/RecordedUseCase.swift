@@ -222,6 +222,11 @@ extension RecordedUseCase: DescribedUseCase {
   package func title(for request: Any) -> String? {
     (request as? Base.Request).map { base.title(for: $0) }
   }
+
+  @usableFromInline
+  package func footprint(of request: Any) -> (any Sendable)? {
+    (request as? Base.Request).flatMap { base.footprint(of: $0) }
+  }
 }
 
 extension RecordedUseCase: IntentionalUseCase {

@@ -79,4 +79,6 @@ extension UseCaseOperation: AdmittedOperation {
   @usableFromInline package var asked: (useCase: any DescribedUseCase, request: any Sendable)? {
     described.map { ($0, request) }
   }
+
+  @usableFromInline package var footprint: (any Sendable)? { described?.footprint(of: request) }
 }

@@ -31,6 +31,10 @@ package protocol AdmittedOperation: AnyObject, Sendable {
 
   /// The use case, if it describes itself, and the request. Known as long as the title is.
   var asked: (useCase: any DescribedUseCase, request: any Sendable)? { get }
+
+  /// What an execution of its request is going to touch, in the words of its keeper. Known as long
+  /// as the title is. It runs code of a client, too.
+  var footprint: (any Sendable)? { get }
 }
 
 /// A use case that describes itself to its queue and to the keeper.
@@ -41,6 +45,10 @@ package protocol DescribedUseCase: Sendable {
 
   /// Returns what a user calls the request, nil if that is known only by the base of the use case.
   func title(for request: Any) -> String?
+
+  /// Returns what an execution of the request is going to touch, in the words of the keeper, nil if
+  /// that is known only by the base of the use case, or by nobody.
+  func footprint(of request: Any) -> (any Sendable)?
 }
 
 extension DescribedUseCase {
@@ -49,4 +57,7 @@ extension DescribedUseCase {
 
   @usableFromInline
   package func title(for request: Any) -> String? { nil }
+
+  @usableFromInline
+  package func footprint(of request: Any) -> (any Sendable)? { nil }
 }

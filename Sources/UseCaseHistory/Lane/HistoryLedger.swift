@@ -131,9 +131,12 @@ extension HistoryLedger: QueueKeeper {
 // MARK: - Reading
 
 extension HistoryLedger {
-  var state: HistoryState {
+  var state: HistoryState { state(in: .everything) }
+
+  func state(in document: HistoryFootprint) -> HistoryState {
+    if document != .everything { describeWaiting() }
     while true {
-      let (snapshot, undo, redo) = machine.withLock { $0.snapshot() }
+      let (snapshot, undo, redo) = machine.withLock { $0.snapshot(of: document) }
       var state = snapshot
       state.undoTitle = undo?.title
       state.redoTitle = redo?.title
@@ -166,11 +169,20 @@ extension HistoryLedger {
   }
 
   func blockers(of entry: HistoryEntry.ID) -> [HistoryEntry.ID] {
-    switch read({ $0.pool.rivals(of: entry) }) {
-    case .halfUndone(let newest): [newest]
-    case .possible(let rivals, let record): record.blockers(among: rivals)
-    case nil: []
+    read { $0.pool.blockers(ofUndoing: entry) }
+  }
+
+  /// Asks the executions that wait what they are going to touch.
+  func describeWaiting() {
+    let waiting = read { $0.undescribed }
+    if waiting.isEmpty { return }
+    let footprints = waiting.map { id, operation in
+      let footprint = (operation as? any AdmittedOperation)?.footprint as? HistoryFootprint
+      return (id, footprint ?? .everything)
     }
+    // Not released under the lock.
+    let (left, all) = (machine.withLock { $0.describe(footprints) }, footprints)
+    withExtendedLifetime((left, all)) {}
   }
 
   func states() -> AsyncStream<HistoryState> { changes.values { [weak self] in self?.state } }

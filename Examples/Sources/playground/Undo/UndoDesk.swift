@@ -1,0 +1,173 @@
+import UseCase
+import UseCaseHistory
+
+/// Two lists and the history of their changes. Publishes a picture of them after each change.
+actor UndoDesk {
+  /// More requests than this at the same time are refused.
+  static let capacity = 12
+
+  private let log: EventLog
+  private let lists = Lists()
+  private let trouble = Trouble()
+  private let history = UseCaseHistory(limit: 12)
+  private let edit: RecordedUseCase<Edit>
+  private var number = 0
+  private var asked: [UndoPicture.Asked] = []
+
+  init(log: EventLog) {
+    self.log = log
+    edit = Edit(lists: lists, trouble: trouble).recorded(in: history)
+  }
+
+  func perform(_ request: UndoRequest) {
+    switch request.action {
+    case .trouble:
+      if let settings = request.trouble { trouble.settings = settings }
+    case .clear: history.clear()
+    case .undo:
+      let words = history.state.undoTitle.map { "Undo “\($0)”" } ?? "Undo"
+      follow(history.undo(), words)
+    case .redo:
+      let words = history.state.redoTitle.map { "Redo “\($0)”" } ?? "Redo"
+      follow(history.redo(), words)
+    case .undoEntry: if let id = request.entry { undo(id) }
+    case .add:
+      let item = Item(list: request.list ?? 0, text: request.text ?? "")
+      guard lists.all.values.count(where: { $0.list == item.list }) < Lists.capacity else {
+        return refuse("Add \(item.text)", "The list is full.")
+      }
+      execute(.add(item), of: nil, "Add \(item.text)")
+    case .toggle, .move, .remove: change(request)
+    }
+    publish()
+  }
+
+  private func change(_ request: UndoRequest) {
+    guard let number = request.item, let item = lists[number] else {
+      return refuse("Change", Edit.Refusal.gone.description)
+    }
+    switch request.action {
+    case .toggle:
+      execute(.toggle, of: number, "\(item.isDone ? "Uncheck" : "Check") \(item.text)")
+    case .move: execute(.move, of: number, "Move \(item.text)")
+    case _: execute(.remove, of: number, "Remove \(item.text)")
+    }
+  }
+
+  private func execute(_ change: Edit.Change, of item: Int?, _ title: String) {
+    if item == nil { number += 1 }
+    let request = Edit.Request(number: item ?? number, change: change, title: title)
+    follow(edit.execute(request), title)
+  }
+
+  private func undo(_ id: HistoryEntry.ID) {
+    let title = history.entries.first { $0.id == id }?.title ?? "\(id)"
+    follow(history.undo(id), "Undo “\(title)” alone")
+  }
+
+  private func refuse(_ words: String, _ reason: String) {
+    asked.append(.init(id: -1, words: words, state: .failed, reason: reason))
+  }
+
+  /// Shows an operation from when it is asked for to its end.
+  private func follow<Request, Response>(
+    _ operation: UseCaseOperation<Request, Response>, _ words: String
+  ) {
+    asked.removeFirst(max(0, asked.count(where: \.isOver) - 7))
+    number += 1
+    let id = number
+    asked.append(.init(id: id, words: words, state: .waiting, reason: nil))
+    operation
+      .onStart { self.note(id, .running) }
+      .finally { outcome in
+        switch outcome {
+        case .success: self.note(id, .succeeded)
+        case .failure(let error): self.note(id, .failed, self.words(for: error))
+        case .cancelled: self.note(id, .cancelled)
+        }
+      }
+  }
+
+  private func note(_ id: Int, _ state: UndoPicture.Asked.State, _ reason: String? = nil) {
+    guard let index = asked.firstIndex(where: { $0.id == id }) else { return }
+    asked[index].state = state
+    asked[index].reason = reason
+    publish()
+  }
+
+  private func words(for error: any Error) -> String {
+    guard case .blocked(by: let ids) = error as? HistoryError else {
+      return String(describing: error)
+    }
+    let titles = history.entries.filter { ids.contains($0.id) }.map { "“\($0.title)”" }
+    return "Blocked by \(titles.joined(separator: ", "))."
+  }
+
+  /// Returns when nothing runs and nothing waits.
+  func idle() async { await history.idle() }
+
+  func publish() {
+    log.set("undo", picture.json)
+  }
+
+  var picture: UndoPicture {
+    let (items, state) = (lists.all, history.state)
+    return UndoPicture(
+      lists: Lists.names.enumerated().map { index, name in
+        let own = items.filter { $0.value.list == index }.sorted { $0.key < $1.key }
+        return .init(
+          name: name,
+          items: own.map { .init(id: $0.key, text: $0.value.text, isDone: $0.value.isDone) })
+      },
+      entries: history.entries.map { entry in
+        .init(
+          id: entry.id, title: entry.title, isApplied: entry.isApplied,
+          blockers: entry.isApplied ? history.blockers(of: entry.id) : [])
+      },
+      asked: asked, canUndo: state.canUndo, undoTitle: state.undoTitle, canRedo: state.canRedo,
+      redoTitle: state.redoTitle, isBusy: state.isBusy, trouble: trouble.settings)
+  }
+}
+
+/// The state of the lists and their history, as the page draws it.
+struct UndoPicture: Encodable {
+  struct List: Encodable {
+    struct Item: Encodable {
+      let id: Int
+      let text: String
+      let isDone: Bool
+    }
+
+    let name: String
+    let items: [Item]
+  }
+
+  struct Entry: Encodable {
+    let id: HistoryEntry.ID
+    let title: String
+    let isApplied: Bool
+    let blockers: [HistoryEntry.ID]
+  }
+
+  /// An operation of the history: a change, an undo or a redo.
+  struct Asked: Encodable {
+    enum State: String, Encodable { case waiting, running, succeeded, failed, cancelled }
+
+    let id: Int
+    let words: String
+    var state: State
+    var reason: String?
+
+    var isOver: Bool { state != .waiting && state != .running }
+  }
+
+  let lists: [List]
+  let entries: [Entry]
+  let asked: [Asked]
+  let canUndo: Bool
+  let undoTitle: String?
+  let canRedo: Bool
+  let redoTitle: String?
+  let isBusy: Bool
+  let trouble: Trouble.Settings
+}

@@ -1,0 +1,240 @@
+import Foundation
+import Testing
+
+@testable import playground
+
+/// The page in a real browser: what it says and which elements it has, not how it looks.
+@Suite(
+  .serialized, .timeLimit(.minutes(2)),
+  .enabled(if: Chromium.path != nil, "needs Chromium: apt-get install chromium"))
+struct BrowserTests {
+  private let playground: PlaygroundProcess
+  private let browser: Chromium
+
+  init() throws {
+    playground = try PlaygroundProcess()
+    browser = try Chromium()
+  }
+
+  private func open(_ fragment: String = "") async throws {
+    try await browser.open(playground.address + "/" + fragment)
+    try await browser.until("server.session && document.querySelectorAll('.row').length == 11")
+  }
+
+  /// Sets a slider as a hand does.
+  private func set(_ id: String, to value: Int) async throws {
+    try await browser.run(
+      "byId('\(id)').value = \(value); byId('\(id)').dispatchEvent(new InputEvent('input'))")
+  }
+
+  private func type(_ text: String) async throws {
+    for (index, letter) in text.enumerated() {
+      try await browser.strike(String(letter))
+      try await browser.until("world.keys == \(index + 1)")
+    }
+  }
+
+  private func click(_ selector: String) async throws {
+    try await browser.run("document.querySelector(`\(selector)`).click()")
+  }
+
+  private func text(_ selector: String) async throws -> String {
+    try await browser.evaluate("document.querySelector(`\(selector)`).textContent", as: String.self)
+  }
+
+  /// The fates of the bars of a row, in the order of the keystrokes.
+  private func fates(_ row: Int) async throws -> [String] {
+    let bars = "document.querySelectorAll('.row')[\(row)].querySelectorAll('.op')"
+    return try await browser.evaluate(
+      "[...\(bars)].map((op) => op.dataset.text + ' ' + op.dataset.fate)", as: [String].self)
+  }
+
+  private func screen(_ row: Int) async throws -> [String] {
+    let screen = "document.querySelectorAll('.row')[\(row)].querySelectorAll('.screen > *')"
+    return try await browser.evaluate(
+      "[...\(screen)].map((element) => element.textContent)", as: [String].self)
+  }
+
+  @Test func `a stale answer stays under unlimited, and none under cancelPrevious`() async throws {
+    try await open()
+    try await set("latency", to: 1500)
+    try await browser.until("!server.isSending")
+    try await type("swi")
+    let width = "Number(document.querySelector('.op .running').getAttribute('width'))"
+    try await browser.run("window.early = \(width)")
+    try await browser.until("\(width) > early + 5")
+    for letter in ["f", "t"] { try await browser.strike(letter) }
+    try await browser.until("byId('status').textContent.startsWith('All queues are idle.')")
+    let status = try await text("#status")
+    #expect(status.contains("under .unlimited") && !status.contains(".cancelPrevious"))
+    let unlimited = try await fates(0)
+    #expect(unlimited.suffix(2) == ["swif stale", "swift succeeded"])
+    #expect(try await screen(0) == ["swif", "stale: an older answer came last", "5 succeeded"])
+    let newest = try await fates(4)
+    #expect(
+      newest
+        == ["s", "sw", "swi", "swif"].map { "\($0) superseded" } + ["swift succeeded"])
+    #expect(try await screen(4) == ["swift", "up to date", "1 succeeded, 4 superseded"])
+    let label = "document.querySelectorAll('.row')[4].querySelector('.timeline svg').ariaLabel"
+    #expect(
+      try await browser.evaluate(label, as: String.self) == "1 succeeded, 4 superseded")
+    #expect(browser.complaints == [])
+  }
+
+  @Test func `a picture and a line of code are copied`() async throws {
+    try await open()
+    try await set("latency", to: 100)
+    try await type("ab")
+    try await browser.until("world.keys == 2 && !world.isBusy")
+    try await click(".row:nth-child(5) header button:nth-of-type(2)")
+    try await browser.until("page.copied == 'UseCaseQueue(.cancelPrevious)'")
+    try await click(".row:nth-child(5) header button:nth-of-type(1)")
+    try await browser.until("page.copied.startsWith('<svg')")
+    let words = try await browser.evaluate(
+      """
+      [...page.copied.matchAll(/<text [^>]*>([^<]*)</g)].map((match) => match[1])
+      """, as: [String].self)
+    #expect(words.prefix(2) == ["UseCaseQueue(.cancelPrevious)", "Recorded in the playground."])
+    #expect(words.contains("superseded") && words.contains("the screen shows"))
+    #expect(browser.complaints == [])
+  }
+
+  @Test func `a change is undone alone, a failure changes nothing, and both are told`() async throws
+  {
+    try await open("#undo")
+    try await browser.until("!byId('undo').hidden && desk.picture")
+    try await set("undo-latency", to: 100)
+    func add(_ item: String, to list: Int) async throws {
+      try await browser.run("document.querySelectorAll('.list input:not([type])')[\(list)].focus()")
+      for letter in item { try await browser.strike(String(letter)) }
+      try await browser.strike("Enter", text: "\r", code: 13)
+      try await browser.until("desk.picture.entries.some((entry) => entry.title == 'Add \(item)')")
+    }
+    try await add("milk", to: 0)
+    try await add("tent", to: 1)
+    try await click(".list:nth-child(1) li input")
+    try await browser.until("document.querySelector('.list .done')?.textContent == 'milk'")
+    // The first is blocked by the third; the second is not.
+    let notes = "[...document.querySelectorAll('#pool .note')].map((note) => note.textContent)"
+    #expect(
+      try await browser.evaluate(notes, as: [String].self)
+        == ["blocked by “Check milk”", "applied", "applied"])
+    try await click("#pool .entry:nth-child(1) button")
+    try await browser.until("byId('status').textContent.includes('Blocked by “Check milk”.')")
+    try await click("#fail-next")
+    try await browser.until("byId('fail-next').getAttribute('aria-pressed') == 'true'")
+    try await click("#pool .entry:nth-child(2) button")
+    try await browser.until("byId('status').textContent.includes('The server is busy.')")
+    #expect(try await text(".list:nth-child(2) ul").contains("tent"))
+    try await click("#pool .entry:nth-child(2) button")
+    try await browser.until("document.querySelectorAll('.list')[1].querySelector('li') == null")
+    #expect(try await text("#redo-button") == "Redo “Add tent”")
+    // The keyboard undoes and redoes outside of text.
+    try await browser.run(
+      """
+      document.activeElement.blur();
+      document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "z", ctrlKey: true, bubbles: true }));
+      """)
+    try await browser.until("document.querySelector('.list .done') == null")
+    try await click("#redo-button")
+    try await browser.until("document.querySelector('.list .done') != null")
+    #expect(browser.complaints == [])
+  }
+
+  @Test func `the tabs obey the arrow keys, and a phone scrolls in one direction`() async throws {
+    try await open()
+    for width in [390, 1280, 390] {
+      try await browser.resize(width, 844)
+      try await browser.until("innerWidth == \(width)")
+      try await browser.until("document.documentElement.scrollWidth <= \(width)")
+      let columns = width == 390 ? 1 : 2
+      try await browser.until(
+        "getComputedStyle(byId('rows')).gridTemplateColumns.split(' ').length == \(columns)")
+    }
+    // The bars take the new width.
+    try await browser.until(
+      "world.rows.every((row) => row.view.width > 200 && row.view.width < 390)")
+    try await browser.run("byId('tab-policies').focus()")
+    try await browser.strike("ArrowRight", code: 39)
+    try await browser.until("!byId('undo').hidden && byId('policies').hidden")
+    try await browser.until("document.activeElement.id == 'tab-undo'")
+    try await browser.until("document.documentElement.scrollWidth <= 390")
+    // Each control has a name for a screen reader.
+    let nameless = try await browser.evaluate(
+      """
+      [...document.querySelectorAll("button, input, select")].filter((element) =>
+        !element.textContent.trim() && !element.labels?.length && !element.ariaLabel).length
+      """, as: Int.self)
+    #expect(nameless == 0)
+    #expect(browser.complaints == [])
+  }
+
+  @Test func `a thousand keystrokes a second leave the page responsive and small`() async throws {
+    struct Storm: Decodable {
+      let keys: Int, frames: Int, worstGap: Double, elements: Int, operations: Int, waiting: Int
+    }
+    try await open()
+    let before = try playground.memory
+    let storm = try await browser.evaluate(
+      """
+      new Promise((done) => {
+        const start = performance.now();
+        const result = { keys: 0, frames: 0, worstGap: 0, elements: 0, operations: 0, waiting: 0 };
+        let last = start;
+        const most = (name, value) => { result[name] = Math.max(result[name], value); };
+        const frame = (now) => {
+          result.frames += 1;
+          most("worstGap", now - last);
+          last = now;
+          most("elements", document.getElementsByTagName("*").length);
+          most("operations", Math.max(...world.rows.map((row) => row.ops.size)));
+          most("waiting", server.keys.length);
+          if (result.keys < 10000) requestAnimationFrame(frame); else done(result);
+        };
+        requestAnimationFrame(frame);
+        const strike = () => {
+          const due = Math.min(10000, performance.now() - start);
+          for (; result.keys < due; result.keys += 1) {
+            byId("field").value = `key ${result.keys}`;
+            byId("field").dispatchEvent(new InputEvent("input"));
+          }
+          if (result.keys >= 10000) clearInterval(timer);
+        };
+        const timer = setInterval(strike, 4);
+      })
+      """, as: Storm.self)
+    #expect(storm.keys == 10_000 && storm.waiting <= 60)
+    // On average ten frames a second, while other tests use the processor too.
+    #expect(storm.frames > 100 && storm.worstGap < 2000, "\(storm)")
+    #expect(storm.operations <= 170 && storm.elements < 8000, "\(storm)")
+    // What is typed after it is answered.
+    try await click("#clear")
+    try await browser.until("!world.isBusy")
+    try await browser.run(
+      "byId('field').value = 'calm'; byId('field').dispatchEvent(new InputEvent('input'))")
+    try await browser.until("world.text == 'calm' && !world.isBusy")
+    #expect(try await screen(4).prefix(2) == ["calm", "up to date"])
+    let after = try playground.memory
+    #expect(after - before < 60, "\(before) MB, then \(after) MB")
+    #expect(browser.complaints == [])
+  }
+
+  @Test func `a recording plays without a server, and says that it is one`() async throws {
+    let folder = NSTemporaryDirectory() + "recording-" + UUID().uuidString
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    try await Recorder().write(to: folder, page: PageFiles())
+    try await browser.open("file://\(folder)/index.html")
+    try await browser.until("document.querySelectorAll('.row').length == 10")
+    #expect(try await text(".recorded").contains("Recording."))
+    let isAlone = "byId('field').closest('.live').hidden && document.title.endsWith('a recording')"
+    #expect(try await browser.evaluate(isAlone))
+    #expect(
+      try await browser.evaluate(
+        "[...document.querySelectorAll('.recorded option')].map((option) => option.value)",
+        as: [String].self) == ["80", "160", "320", "150", "500", "1200"])
+    try await click("#play")
+    try await browser.until("!replay.isPlaying && !world.isBusy && world.text == 'swift'")
+    #expect(try await screen(4).prefix(2) == ["swift", "up to date"])
+    #expect(browser.complaints == [])
+  }
+}
