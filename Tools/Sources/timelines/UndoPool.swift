@@ -73,7 +73,7 @@ struct UndoPool: Equatable, Sendable {
     paper.refuses = true
     await note(
       Phrase("undo, offline", "undo, sin red"), history.undo(),
-      remark: Phrase("fails: nothing changes", "falla: nada cambia"))
+      remark: Phrase("nothing changes", "nada cambia"))
     paper.refuses = false
     await note(Phrase("undo, again", "undo, otra vez"), history.undo())
     await note(Phrase("delete", "borrar"), write.execute("Delete"))

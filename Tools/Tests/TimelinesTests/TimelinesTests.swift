@@ -174,7 +174,7 @@ struct TimelinesTests {
       rows.dropFirst().dropLast() == [
         "+ three actions     [Rename] [Star] [Move] |",
         "+ undo              [Rename] [Star] | (Move)",
-        "# undo, offline     [Rename] [Star] | (Move)   fails: nothing changes",
+        "# undo, offline     [Rename] [Star] | (Move)   nothing changes",
         "+ undo, again       [Rename] | (Star) (Move)",
         "+ delete            [Rename] [Delete] |   drops Star Move",
         "+ a group           [Rename] [Delete] [group: Tag Sort] |",
