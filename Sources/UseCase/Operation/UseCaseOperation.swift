@@ -55,8 +55,11 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   /// The stage of the operation: waiting, running, or finished.
   public var state: UseCaseOperationState { core.state }
 
-  /// The priority that `execute` was given, or that was current there, and that ``raise(to:)`` may
-  /// have raised.
+  /// The priority that `execute` was given, or that was current there.
+  ///
+  /// It grows by ``raise(to:)``, and with the priority of the code that waits: of a task that awaits
+  /// ``value``, of an operation that waits for the only slot of the queue while this one holds it, and
+  /// of the executions that ride a shared run.
   public var priority: TaskPriority { TaskPriority(rawValue: core.urgency) }
 
   /// Raises the priority, if it is lower.
