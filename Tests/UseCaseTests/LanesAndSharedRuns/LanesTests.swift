@@ -309,9 +309,9 @@ struct LanesCostTests {
     weak var lane: UseCaseQueue?
     do {
       let lanes = UseCaseLanes<Int>(.throttle(.seconds(1)), clock: clock)
-      lane = lanes[1]
       await Preview(lanes: lanes).execute(1).ended()
-      #expect(lane != nil)
+      lane = lanes[1]
+      withExtendedLifetime(lanes) { #expect(lane != nil) }
     }
     while lane != nil { await Task.yield() }
     #expect(clock.sleepers == 0)
