@@ -28,7 +28,7 @@ public final class UseCaseHistory: Sendable {
   /// - Parameters:
   ///   - limit: How many applied entries are kept, `nil` for all. A negative limit is a programmer
   ///     error and traps.
-  ///   - mergeWindow: The longest time between two executions that can merge.
+  ///   - mergeWindow: The longest time between the calls of two executions that can merge.
   ///   - clock: Measures the merge window, and the timeouts of the recorded use cases.
   public convenience init(
     limit: Int? = nil, mergeWindow: Duration = .milliseconds(500),

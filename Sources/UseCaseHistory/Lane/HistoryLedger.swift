@@ -1,3 +1,4 @@
+import Synchronization
 import UseCase
 import UseCaseInternals
 
@@ -15,6 +16,8 @@ final class HistoryLedger: Sendable {
   private let machine: Lock<Machine>
   private let changes = ChangeSignal()
   private let elapsed: @Sendable () -> Duration
+  /// Whether something was admitted, and the clock was not read yet.
+  private let isUntimed = Atomic(false)
   /// Writes the facts of the machine. Nil in a history that ends with its process.
   let journal: JournalWriter?
 
@@ -95,6 +98,7 @@ extension HistoryLedger: QueueKeeper {
       machine.withLock { $0.admit(id, move) }
     } else {
       machine.withLock { $0.admit(id, operation) }
+      isUntimed.store(true, ordering: .relaxed)
     }
   }
 
@@ -121,7 +125,15 @@ extension HistoryLedger: QueueKeeper {
 
   func left(_ id: UseCaseOperationID) { machine.withLock { $0.leave(self.id(of: id)) } }
 
-  func unlocked() { changes.poke() }
+  func unlocked() {
+    // The clock may be a client's.
+    if isUntimed.load(ordering: .relaxed) {
+      isUntimed.store(false, ordering: .relaxed)
+      let now = elapsed()
+      machine.withLock { $0.time(now) }
+    }
+    changes.poke()
+  }
 }
 
 // MARK: - Reading
@@ -237,12 +249,11 @@ extension HistoryLedger {
   private func record(
     _ record: Machine.Record, _ step: any HistoryStep, by holder: HistoryEntry.ID
   ) -> Machine.Drops {
-    let now = elapsed()
-    guard let (earlier, ticket) = machine.withLock({ $0.mergeCandidate(at: now) }) else {
-      return change { $0.record(record, by: holder, at: now) }
+    guard let (earlier, ticket) = machine.withLock({ $0.mergeCandidate() }) else {
+      return change { $0.record(record, by: holder) }
     }
     let merging = earlier.merging(step).map(Machine.Record.Content.init)
-    let drops = change { $0.record(record, by: holder, merging, ticket, at: now) }
+    let drops = change { $0.record(record, by: holder, merging, ticket) }
     // The last reference to a step must not be released under the lock.
     withExtendedLifetime(earlier) {}
     return drops

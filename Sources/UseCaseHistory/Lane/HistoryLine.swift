@@ -21,6 +21,7 @@ struct HistoryLine: Sendable {
     fileprivate(set) var footprint = HistoryFootprint.everything
     /// Whether it has said what it is going to touch, if it can.
     fileprivate(set) var isDescribed = false
+    fileprivate(set) var asked: MergeWindow.Asked
     /// Whether it was cancelled while others around it wait.
     fileprivate(set) var isGone = false
 
@@ -45,6 +46,8 @@ struct HistoryLine: Sendable {
     var isCleared = false
     /// Whether a `clear` from inside takes effect when the operation is over.
     var clearsWhenOver = false
+    /// When its operation was asked for, once that has left the line.
+    var asked: MergeWindow.Asked?
   }
 
   private enum Turn {
@@ -125,7 +128,8 @@ extension HistoryLine {
   /// An execution or a group is admitted, or, without an operation, an undo, a redo or a move, which
   /// is bound to its target.
   mutating func admit<Step>(
-    _ id: ID, _ move: HistoryMove?, _ operation: Operation? = nil, in pool: HistoryPool<Step>
+    _ id: ID, _ move: HistoryMove?, _ operation: Operation?, _ asked: MergeWindow.Asked,
+    in pool: HistoryPool<Step>
   ) {
     let target: ID? =
       switch move {
@@ -135,7 +139,7 @@ extension HistoryLine {
       case .redoIn(let document): redoTarget(in: document, of: pool)
       case nil, .move, .undoEntry, .redoEntry: nil
       }
-    let ask = Ask(id: id, move: move, target: target, operation: operation)
+    let ask = Ask(id: id, move: move, target: target, operation: operation, asked: asked)
     asks.append(ask)
     if ask.hasEffect { version += 1 }
     guard forecast != nil else { return }
@@ -143,6 +147,14 @@ extension HistoryLine {
       forecast?.run(move, for: target, isRunning: false, in: pool)
     } else {
       forecast?.record(id, touching: .everything, in: pool)
+    }
+  }
+
+  /// What has been admitted last was asked for at this time.
+  mutating func time(_ now: Duration) {
+    for index in asks.indices.reversed() {
+      if asks[index].asked.time != nil { return }
+      asks[index].asked.setTime(now)
     }
   }
 
@@ -224,9 +236,10 @@ extension HistoryLine {
       turn = .running(run)
       return entry
     case .done(let done) where done.holder <= operation:
+      guard let asked = done.asked else { preconditionFailure("\(done) has left the line.") }
       let promised = left == done.holder ? spare : done.promised
       turn = .running(Run(holder: done.holder, promised: promised, isClaimed: true, bodies: 1))
-      asks.insert(Ask(id: done.holder, move: nil), at: asks.startIndex)
+      asks.insert(Ask(id: done.holder, move: nil, asked: asked), at: asks.startIndex)
       version += 1
       forecast = nil
       return spare
@@ -268,6 +281,7 @@ extension HistoryLine {
     if run.bodies > 0 {
       turn = .running(run)
     } else {
+      run.asked = asks[asks.startIndex].asked
       turn = .done(run)
       remove(at: asks.startIndex)
     }
