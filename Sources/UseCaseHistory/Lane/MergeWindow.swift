@@ -37,7 +37,7 @@ struct MergeWindow: Sendable {
   func isValid(_ ticket: Int?) -> Bool { ticket == number }
 
   /// What was asked for before merges with nothing that is asked for from now on.
-  mutating func part() { breaks += 1 }
+  mutating func part() { (breaks, number) = (breaks + 1, number + 1) }
 
   mutating func open(for asked: Asked) { (last, number) = (asked, number + 1) }
 
