@@ -261,12 +261,16 @@ extension UseCaseHistory {
   /// ```
   ///
   /// Each call of a use case that is recorded in this history, as in `try await useCase(request)`,
-  /// is a *part* of the group. So is a group inside the group. If the body throws, the parts are
-  /// undone, and nothing is recorded. A group ends when all parts that have begun in it have ended.
+  /// is a *part* of the group. So is a group inside the group, and what the body executes with
+  /// `execute`: such parts run one after the other, in the order of the calls. If the body throws, the
+  /// parts are undone, and nothing is recorded. A group ends when all of its parts have ended.
+  ///
+  /// An undoable use case that isn't recorded would have an effect that is in no entry. To execute one
+  /// in the body of a group is a programmer error and traps in a debug build.
   ///
   /// - Parameters:
   ///   - title: The title of the group for the user interface.
-  ///   - body: Executes the parts. It runs on no actor.
+  ///   - body: Executes the parts, in the isolation of the code that passes it.
   /// - Returns: An operation whose response is what the body returns. It fails with:
   ///   - the error of the body
   ///   - ``HistoryGroupError`` if the body throws, and the undo of a part fails, too
@@ -275,17 +279,20 @@ extension UseCaseHistory {
   /// - Complexity: O(*n*) in the number of parts.
   @discardableResult
   public func group<Value: Sendable>(
-    _ title: String, _ body: @escaping @Sendable () async throws -> Value
+    _ title: String,
+    @_inheritActorContext _ body: @escaping @isolated(any) @Sendable () async throws -> Value
   ) -> UseCaseOperation<String, Value> {
     let here = HistoryFrame.innermost
     switch role(in: here) {
     case .body, .part, .answered: return Self.refuse(title)
-    case .group(let parent):
+    case .group(let line):
+      let parent = line.group
       let depth = ledger.read { $0.groups.depth(below: parent) }
       if depth >= HistoryParts<any HistoryStep>.deepest { return Self.refuse(title, .tooDeep) }
       let id = ledger.nextID()
       guard ledger.change({ $0.groups.open(id, title, in: parent) }) else { break }
-      return Group(ledger: ledger, lane: lane, nested: id, body: body).executeInside(title)
+      return Group(ledger: ledger, lane: lane, nested: id, line: line.queueInUse, body: body)
+        .executeInside(title)
         .onCancel { [ledger] _ in ledger.change { $0.groups.abandon(id) }?.resume() }
     case nil: break
     }

@@ -14,15 +14,24 @@ struct SlotSource: ~Copyable, Sendable {
   @inline(__always)
   init(queue: UseCaseQueue, isCall: Bool, run: RunNode?) {
     let isInside = isCall && Slot.hasHolder
+    let line = isCall ? nil : Slot.line(in: queue)
     let caller = isInside ? Slot.holder() : nil
     // A rider is nobody's guest, so that it can leave a run that goes on.
-    let host = isInside && !queue.hasRiders ? Slot.enter(ObjectIdentifier(queue)) : nil
+    let isGuest = (isInside && !queue.hasRiders) || line != nil
+    let host = isGuest ? Slot.enter(ObjectIdentifier(queue)) : nil
     let isAlone = caller == nil && host == nil && run == nil && !queue.hasRiders
-    dependents = isAlone ? nil : Dependents(caller, host: host, run: run)
+    dependents =
+      isAlone ? nil : Dependents(caller, host: host, line: host == nil ? nil : line, run: run)
     self.queue = queue
   }
 
   private var isGuest: Bool { dependents?.host != nil }
+
+  /// The queue that counts the operation. Nil for a guest, unless it waits in a line.
+  @inline(__always) private var counting: UseCaseQueue? {
+    guard let dependents, dependents.host != nil else { return queue }
+    return dependents.line
+  }
 
   /// Whether the operation is a run, which its riders share.
   @usableFromInline var isRun: Bool { dependents?.run != nil }
@@ -41,28 +50,30 @@ struct SlotSource: ~Copyable, Sendable {
   /// Asks for a slot. A guest is in one already.
   @inline(__always)
   func admit(_ member: any QueueMember) -> (Admission, sleep: UseCaseQueue.Sleep?) {
-    guard isGuest else { return queue.admit(member) }
+    if let queue = counting { return queue.admit(member) }
     ticket = QueueTicket(seat: 0, id: .next())
     return (.start, nil)
   }
 
   /// Whether the running code would wait for ever if it awaited the operation here.
   func isDeadlock(isWaiting: @autoclosure () -> Bool) -> Bool {
-    queue.policy.isSerial
+    if let line = dependents?.line { return isWaiting() && Slot.isHeld(inLine: line) }
+    return queue.policy.isSerial
       ? isWaiting() && queue.isHeldHere : queue.ridersKeeper?.isDeadlock(ticket.id) ?? false
   }
 
   /// The operation has an early outcome. The queue counts no guests. Returns whether the queue lists
   /// the operation until its handlers have begun.
   func concludedEarly(as kind: Verdict.Kind) -> Bool {
-    isGuest ? false : queue.concludedEarly(ticket, as: kind)
+    counting?.concludedEarly(ticket, as: kind) ?? false
   }
 
   /// Gives the slot back. Returns whether the queue lists the operation until its handlers have
   /// begun.
   @inline(__always)
   func giveBack(as kind: Verdict.Kind) -> Bool {
-    if let host = dependents?.host {
+    if let dependents, let host = dependents.host {
+      dependents.line?.giveBack(ticket, as: kind)
       host.exit()
       return false
     }

@@ -8,6 +8,8 @@ extension UseCaseOperation: QueueMember {
 
   @usableFromInline var queueID: ObjectIdentifier { ObjectIdentifier(core.queue) }
 
+  @usableFromInline var keeper: (any QueueKeeper)? { core.queue.keeper }
+
   @usableFromInline var dependents: Dependents? { core.source.dependents }
 
   @usableFromInline var isDeadlock: Bool { core.isDeadlock }

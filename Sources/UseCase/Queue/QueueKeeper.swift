@@ -2,6 +2,7 @@
 ///
 /// So it hears of everything in the one order in which the queue decides. Its methods may take a
 /// lock of their own, and must not call the queue, or anything of a client's, while they hold it.
+@usableFromInline
 package protocol QueueKeeper: AnyObject, Sendable {
   /// An operation was admitted. The queue keeps it until it has left.
   func admitted(_ operation: any AdmittedOperation)
@@ -14,6 +15,19 @@ package protocol QueueKeeper: AnyObject, Sendable {
 
   /// The lock of the queue is released after one of the above: the time to wake readers.
   func unlocked()
+
+  /// The running code, in a slot of the queue, is about to execute an operation on it. Returns the
+  /// line in which the operation waits, to run as a guest in that slot. Nil if it is like any other.
+  func lineHere() -> UseCaseQueue?
+
+  /// Why the running code, the body of an operation on the queue, must not execute a use case of this
+  /// type on another queue. Nil if it may.
+  func objection(to useCaseType: any Any.Type) -> String?
+}
+
+extension QueueKeeper {
+  package func lineHere() -> UseCaseQueue? { nil }
+  package func objection(to useCaseType: any Any.Type) -> String? { nil }
 }
 
 /// An operation as the keeper of its queue sees it.

@@ -9,6 +9,9 @@ protocol QueueMember: AdmittedOperation {
   /// The queue that gives out the slot.
   var queueID: ObjectIdentifier { get }
 
+  /// The keeper of that queue.
+  var keeper: (any QueueKeeper)? { get }
+
   /// The members that wait for this one, if there are any.
   var dependents: Dependents? { get }
 
@@ -133,6 +136,9 @@ final class Dependents: Sendable {
   /// The member in whose slot this one is a guest.
   let host: (any QueueMember)?
 
+  /// The line in which the guest waits until it may run.
+  let line: UseCaseQueue?
+
   /// The run that this member is, if executions share it.
   let run: RunNode?
 
@@ -144,9 +150,12 @@ final class Dependents: Sendable {
     set { boarded.withLock { $0 = newValue } }
   }
 
-  init(_ caller: (any QueueMember)?, host: (any QueueMember)?, run: RunNode?) {
+  init(
+    _ caller: (any QueueMember)?, host: (any QueueMember)?, line: UseCaseQueue?, run: RunNode?
+  ) {
     directCaller = Lock(caller)
     self.host = host
+    self.line = line
     self.run = run
   }
 

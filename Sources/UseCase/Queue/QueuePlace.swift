@@ -9,6 +9,9 @@ package struct QueuePlace: Sendable {
   /// Whether it holds a slot of the queue.
   fileprivate let isOwn: Bool
 
+  /// Whether the innermost operation has waited in a line.
+  package let isInLine: Bool
+
   /// Whether the code holds a slot of the queue: its own, or that of a caller.
   package let isHeld: Bool
 
@@ -50,11 +53,12 @@ extension UseCaseQueue {
   /// The place of the running code.
   package var placeHere: QueuePlace {
     guard let innermost = Slot.innermost else {
-      return QueuePlace(operation: nil, useCaseType: nil, isOwn: false, isHeld: false)
+      return QueuePlace(
+        operation: nil, useCaseType: nil, isOwn: false, isInLine: false, isHeld: false)
     }
     let isOwn = innermost.queueID == ObjectIdentifier(self) && innermost.isOccupied
     return QueuePlace(
       operation: innermost.ticket.id, useCaseType: innermost.useCaseType, isOwn: isOwn,
-      isHeld: isOwn || isHeldHere)
+      isInLine: innermost.dependents?.line != nil, isHeld: isOwn || isHeldHere)
   }
 }

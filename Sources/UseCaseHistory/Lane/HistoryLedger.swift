@@ -134,6 +134,34 @@ extension HistoryLedger: QueueKeeper {
     }
     changes.poke()
   }
+
+  func lineHere() -> UseCaseQueue? { groupHere?.line.queue }
+
+  func objection(to useCaseType: any Any.Type) -> String? {
+    guard useCaseType is any UndoableUseCase.Type, let groupHere,
+      groupHere.operation == QueuePlace.operation
+    else { return nil }
+    return """
+      \(useCaseType) is undoable, and executed in a group without being recorded, so its effect is in \
+      no entry. Execute it by way of `recorded(in:)`, or of the `execute` of the history.
+      """
+  }
+
+  /// A part waits in the line of the group. This is called with the line locked.
+  func keepOpen(_ group: HistoryEntry.ID) { machine.withLock { _ = $0.groups.openPart(in: group) } }
+
+  /// A part has left the line of the group. This is called with the line locked.
+  func keepOpenNoLonger(_ group: HistoryEntry.ID) {
+    machine.withLock { $0.groups.leaveLine(of: group) }
+  }
+
+  /// The body of the group in which the code runs.
+  private var groupHere: (line: GroupLine, operation: UseCaseOperationID?)? {
+    guard let frame = HistoryFrame.innermost?.running(of: history),
+      case .group(let line) = frame.role
+    else { return nil }
+    return (line, frame.operation)
+  }
 }
 
 // MARK: - Reading
@@ -241,7 +269,7 @@ extension HistoryLedger {
         return discard(change { $0.fail(entry, by: holder) }, in: frame)
       }
       discard(self.record(record, step, by: holder), in: frame)
-    case .part(let group): change { $0.endPart(entry, record, in: group) }?.resume()
+    case .part(let group, _): change { $0.endPart(entry, record, in: group) }?.resume()
     case .answered, .group: preconditionFailure("\(entry) ends as a body, and is \(frame.role).")
     }
   }

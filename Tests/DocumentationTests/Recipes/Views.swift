@@ -7,6 +7,8 @@ import UseCaseHistory
 #if canImport(SwiftUI)
   import Foundation
   import SwiftUI
+#else
+  import SwiftUIStub
 #endif
 
 struct SearchNotes: UseCase {
@@ -117,7 +119,7 @@ final class EditsModel {
   }
 }
 
-#if canImport(SwiftUI) && !os(tvOS)
+#if !os(tvOS)
   struct NotesView: View {
     @State private var model: NotesModel
     @State private var text = ""
@@ -152,17 +154,19 @@ final class EditsModel {
     private func find() { model.search.execute(text) }
   }
 
-  struct DraftView: View {
-    let save: any UseCase<String, Int>
-    @Environment(\.scenePhase) private var scenePhase
+  #if canImport(SwiftUI)
+    struct DraftView: View {
+      let save: any UseCase<String, Int>
+      @Environment(\.scenePhase) private var scenePhase
 
-    var body: some View {
-      Text("")
-        .onChange(of: scenePhase) { _, phase in
-          if phase == .background { save.queue.flush() }
-        }
+      var body: some View {
+        Text("")
+          .onChange(of: scenePhase) { _, phase in
+            if phase == .background { save.queue.flush() }
+          }
+      }
     }
-  }
+  #endif
 
   struct EditsView: View {
     let model: EditsModel
