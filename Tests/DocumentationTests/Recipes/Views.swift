@@ -298,6 +298,18 @@ struct ViewsTests {
     #expect(save.queue.activity.succeeded == 3)
   }
 
+  @Test func `an autosave that pauses is flushed when the app goes to the background`() async {
+    let queue = UseCaseQueue(
+      .keepLatest.debounced(by: .seconds(1), atMost: .seconds(10)), clock: ManualClock())
+    let save = AnyUseCase<String, Int>(queue: queue) { $0.count }
+    let draft = DraftModel(save: save)
+    draft.type("Dear")
+    #expect(queue.activity.waiting == 1)
+    queue.flush()
+    await queue.idle()
+    #expect(queue.activity.succeeded == 1)
+  }
+
   @Test func `an undo that fails tells why`() async throws {
     let history = UseCaseHistory()
     let screen = TestScreen()
