@@ -172,27 +172,6 @@ struct HeldPartsMachine<Waiter: Sendable, Job: Sendable>: Sendable {
   }
 }
 
-/// An execution in a group that is held open.
-struct HeldPart<Base: UndoableUseCase>: UseCase {
-  let recorded: RecordedUseCase<Base>
-  let parts: HeldParts
-  let number: Int
-
-  var queue: UseCaseQueue { parts.queue }
-
-  func main(_ request: Base.Request) async throws -> Base.Response {
-    try await parts.run(number) { [recorded] in try await recorded(request) }
-  }
-}
-
-extension HeldPart: ReportingUseCase where Base: ReportingUseCase {
-  func main(
-    _ request: Base.Request, report: @escaping @Sendable (Base.Update) -> Void
-  ) async throws -> Base.Response {
-    try await parts.run(number) { [recorded] in try await recorded(request, report: report) }
-  }
-}
-
 /// A group that is held open.
 struct HeldGroup: UseCase, DescribedUseCase {
   let group: Group<Void>
