@@ -143,7 +143,9 @@ public final class UseCaseQueue: Sendable {
     let (members, release) = machine.withLock { machine in
       let (members, release) = machine.cancelAll()
       if let keeper {
-        for member in members where !machine.holds(member.ticket) { keeper.left(member.ticket.id) }
+        for member in members where !machine.holds(member.ticket) {
+          keeper.left(member.ticket.id, hasSucceeded: false)
+        }
       }
       return (members, release)
     }
@@ -214,7 +216,7 @@ extension UseCaseQueue {
 
   /// The member has an early outcome. Returns whether it is listed until its handlers have begun.
   func concludedEarly(_ ticket: QueueTicket, as kind: Verdict.Kind) -> Bool {
-    act(on: decide(about: ticket) { $0.concludedEarly(ticket, as: kind) })
+    act(on: decide(about: ticket, as: kind) { $0.concludedEarly(ticket, as: kind) })
     ridersKeeper?.leave(ticket.id)
     return policy.deliversOnlyNewest && kind != .cancelled
   }
@@ -232,20 +234,23 @@ extension UseCaseQueue {
   /// The member gives its slot back.
   @inline(__always)
   func giveBack(_ ticket: QueueTicket, as kind: Verdict.Kind) {
-    act(on: decide(about: ticket) { $0.giveBack(ticket, as: kind) })
+    act(on: decide(about: ticket, as: kind) { $0.giveBack(ticket, as: kind) })
   }
 
   /// Runs one event of the machine, and tells the keeper, under the same lock, of its effects.
   @inline(__always)
   private func decide(
-    about ticket: QueueTicket? = nil, _ event: (inout Machine) -> Machine.Release?
+    about ticket: QueueTicket? = nil, as kind: Verdict.Kind? = nil,
+    _ event: (inout Machine) -> Machine.Release?
   ) -> Machine.Release? {
     let now = stopwatch?.elapsed()
     let release = machine.withLock { machine in
       guard let keeper else { return machine.change(at: now, event) }
       let wasThere = ticket.map { machine.holds($0) } ?? false
       let release = machine.change(at: now, event)
-      if let ticket, wasThere, !machine.holds(ticket) { keeper.left(ticket.id) }
+      if let ticket, wasThere, !machine.holds(ticket) {
+        keeper.left(ticket.id, hasSucceeded: kind == .success)
+      }
       release?.started.forEach { keeper.started($0.ticket.id) }
       return release
     }
