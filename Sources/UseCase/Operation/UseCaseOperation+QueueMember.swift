@@ -1,10 +1,10 @@
 // The operation as its queue, and the keeper of its queue, see it.
 
 extension UseCaseOperation: QueueMember {
-  @usableFromInline var ticket: QueueTicket {
-    get { core.source.ticket }
-    set { core.source.ticket = newValue }
-  }
+  @usableFromInline
+  func receive(_ id: UseCaseOperationID) { core.source.id = id }
+
+  @usableFromInline var urgency: UInt8 { core.urgency }
 
   @usableFromInline var queueID: ObjectIdentifier { ObjectIdentifier(core.queue) }
 

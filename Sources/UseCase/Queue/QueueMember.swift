@@ -3,8 +3,11 @@ import UseCaseInternals
 /// An operation as its queue sees it.
 @usableFromInline
 protocol QueueMember: AdmittedOperation {
-  /// The place in the queue, which the queue sets once, at admission, under its lock.
-  var ticket: QueueTicket { get set }
+  /// The identity of the member, which it receives once, at admission, under the lock of its queue.
+  func receive(_ id: UseCaseOperationID)
+
+  /// The raw value of the priority of the member, which may grow.
+  var urgency: UInt8 { get }
 
   /// The queue that gives out the slot.
   var queueID: ObjectIdentifier { get }
@@ -78,15 +81,6 @@ protocol RidersKeeper: AnyObject, Sendable {
 
   /// Whether a rider awaits the running code, and so must not be awaited by it.
   func isDeadlock(_ rider: UseCaseOperationID) -> Bool
-}
-
-/// The place of a member in its queue.
-///
-/// Seats are used again, so the identity tells a member from an earlier one in the same seat.
-@usableFromInline
-struct QueueTicket: Hashable, Sendable {
-  let seat: Int32
-  let id: UseCaseOperationID
 }
 
 /// A run, and its riders whose handlers may not have begun. A rider keeps its ride, since a handler may
@@ -195,7 +189,7 @@ final class RunNode: Sendable {
 
   /// A rider is kept until it has ended: its handlers deliver the outcome of the run.
   func keep(_ rider: any QueueMember) {
-    let id = rider.ticket.id
+    let id = rider.id
     riders.withLock { $0[id, default: (rider, 0)].count += 1 }
   }
 

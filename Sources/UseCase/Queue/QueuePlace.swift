@@ -22,7 +22,7 @@ package struct QueuePlace: Sendable {
   }
 
   /// The innermost operation around the running code, of any queue.
-  package static var operation: UseCaseOperationID? { Slot.innermost?.ticket.id }
+  package static var operation: UseCaseOperationID? { Slot.innermost?.id }
 
   /// Whether that operation has failed already, by a timeout, although its body runs.
   package static var hasFailed: Bool { Slot.innermost?.verdict?.kind == .failure }
@@ -45,7 +45,7 @@ extension UseCaseQueue {
       preconditionFailure("A step of an operation runs in one.")
     }
     let execution = UseCaseExecution(
-      id: operation.ticket.id, parent: operation.parent, type: useCaseType, clock: clock)
+      id: operation.id, parent: operation.parent, type: useCaseType, clock: clock)
     return try await execution.run(
       request, through: interceptors[...], body: UseCaseNext { try await step($0) })
   }
@@ -58,7 +58,7 @@ extension UseCaseQueue {
     }
     let isOwn = innermost.queueID == ObjectIdentifier(self) && innermost.isOccupied
     return QueuePlace(
-      operation: innermost.ticket.id, useCaseType: innermost.useCaseType, isOwn: isOwn,
+      operation: innermost.id, useCaseType: innermost.useCaseType, isOwn: isOwn,
       isInLine: innermost.dependents?.line != nil, isHeld: isOwn || isHeldHere)
   }
 }

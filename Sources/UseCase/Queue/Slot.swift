@@ -68,8 +68,8 @@ enum Slot {
       next = dependents?.caller
       // A host keeps its slot, and its value, until its guests have left, even after its caller has
       // stopped awaiting it.
-      if let host = dependents?.host, host.ticket.id != next?.ticket.id,
-        hosts.insert(host.ticket.id).inserted
+      if let host = dependents?.host, host.id != next?.id,
+        hosts.insert(host.id).inserted
       {
         others.append(host)
       }
