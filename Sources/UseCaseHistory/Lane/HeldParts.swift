@@ -173,7 +173,7 @@ struct HeldPartsMachine<Waiter: Sendable, Job: Sendable>: Sendable {
 }
 
 /// A group that is held open.
-struct HeldGroup: UseCase, DescribedUseCase {
+struct HeldGroup: UseCase, DescribedUseCase, RecordingUseCase {
   let group: Group<Void>
 
   var queue: UseCaseQueue { group.queue }
