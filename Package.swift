@@ -19,6 +19,7 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["UseCaseInternals", "UseCaseTesting"],
       path: "Tests/TestSupport"),
+    .target(name: "SwiftUIStub", path: "Tests/SwiftUIStub"),
     .testTarget(
       name: "UseCaseTests", dependencies: ["UseCase", "UseCaseInternals", "TestSupport"]),
     .testTarget(
@@ -32,7 +33,8 @@ let package = Package(
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "UseCase", "UseCaseHistory", "UseCaseJournal", "UseCaseTesting", "TestSupport",
+        "UseCase", "UseCaseHistory", "UseCaseJournal", "UseCaseTesting", "SwiftUIStub",
+        "TestSupport",
       ]),
     .testTarget(name: "NetworkTests", dependencies: ["UseCase", "TestSupport"]),
   ],

@@ -11,6 +11,7 @@ let package = Package(
       dependencies: ["UseCase", "UseCaseHistory", "UseCaseJournal", "UseCaseTesting"].map {
         .product(name: $0, package: "UseCase")
       }),
+    .executableTarget(name: "reference"),
     .target(name: "EntryTrace"),
     .executableTarget(
       name: "walk",

@@ -58,6 +58,11 @@ public struct AnyUseCase<Request: Sendable, Response: Sendable>: UseCase {
 extension AnyUseCase: DescribedUseCase {
   @usableFromInline
   package func title(for request: Any) -> String? { described?.title(for: request) }
+
+  @usableFromInline
+  package func footprint(of request: Any) -> (any Sendable)? {
+    described?.footprint(of: request)
+  }
 }
 
 private struct ClosureUseCase<Request: Sendable, Response: Sendable>: UseCase {
@@ -150,6 +155,11 @@ public struct AnyReportingUseCase<
 extension AnyReportingUseCase: DescribedUseCase {
   @usableFromInline
   package func title(for request: Any) -> String? { described?.title(for: request) }
+
+  @usableFromInline
+  package func footprint(of request: Any) -> (any Sendable)? {
+    described?.footprint(of: request)
+  }
 }
 
 private struct ReportingClosureUseCase<

@@ -126,6 +126,8 @@ private struct Reporting<Base: ReportingUseCase>: UseCase, DescribedUseCase {
 
   func title(for request: Any) -> String? { described?.title(for: request) }
 
+  func footprint(of request: Any) -> (any Sendable)? { described?.footprint(of: request) }
+
   func main(_ request: Base.Request) async throws -> Base.Response {
     try await base.main(request, report: report)
   }

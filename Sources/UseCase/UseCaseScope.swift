@@ -87,7 +87,7 @@ private final class MemberGroup: Sendable {
   var count: Int { members.withLock { $0.count } }
 
   func insert(_ member: any QueueMember) {
-    let id = member.ticket.id
+    let id = member.id
     _ = members.withLock { $0.updateValue(member, forKey: id) }
   }
 

@@ -11,10 +11,10 @@ public import UseCase
 /// A view that reads one of the properties is drawn again after each change.
 @MainActor @Observable
 public final class HistoryModel {
-  /// The state of the history.
+  /// The state of the history, or of the document of the model.
   public var state: HistoryState {
     _ = version
-    return history.state
+    return history.state(in: document)
   }
 
   /// All entries: the applied ones, then the undone ones.
@@ -55,14 +55,22 @@ public final class HistoryModel {
   public var isClean: Bool { state.isClean }
 
   private let history: UseCaseHistory
+  private let document: HistoryFootprint
   private var version: UInt64
   @ObservationIgnored private var following: Task<Void, Never>?
 
   /// Creates a model of `history`. The model holds a strong reference to the history.
   ///
-  /// - Parameter history: The history that the views show and change.
-  public init(_ history: UseCaseHistory) {
-    self.history = history
+  /// ```swift
+  /// let model = HistoryModel(history, in: .keys(note.id))
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - history: The history that the views show and change.
+  ///   - document: The document whose state, ``undo()`` and ``redo()`` the model has. The default is
+  ///     the whole history.
+  public init(_ history: UseCaseHistory, in document: HistoryFootprint = .everything) {
+    (self.history, self.document) = (history, document)
     version = history.state.version
     let states = history.states()
     following = Task { [weak self] in
@@ -72,17 +80,23 @@ public final class HistoryModel {
 
   deinit { following?.cancel() }
 
-  /// Undoes the newest applied entry, as ``UseCaseHistory/undo()`` of the history does.
+  /// Undoes the newest applied entry of the document, as ``UseCaseHistory/undo(in:)`` of the history
+  /// does.
   ///
   /// - Returns: The operation, to show a failure with `catch`.
   @discardableResult
-  public func undo() -> UseCaseOperation<HistoryMove, HistoryEntry?> { history.undo() }
+  public func undo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
+    history.undo(in: document)
+  }
 
-  /// Redoes the next undone entry, as ``UseCaseHistory/redo()`` of the history does.
+  /// Redoes the next undone entry of the document, as ``UseCaseHistory/redo(in:)`` of the history
+  /// does.
   ///
   /// - Returns: The operation, to show a failure with `catch`.
   @discardableResult
-  public func redo() -> UseCaseOperation<HistoryMove, HistoryEntry?> { history.redo() }
+  public func redo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
+    history.redo(in: document)
+  }
 
   /// Undoes this entry, wherever it is, as ``UseCaseHistory/undo(_:)`` of the history does.
   ///

@@ -47,7 +47,9 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
   @inline(__always)
   public func main(_ request: Base.Request) async throws -> Base.Response {
     guard let frame = history.enter(Self.self) else { return try await executed(request) }
-    guard frame.isRecorded, history.ledger.journal == nil, base.queue(for: request).isPlain else {
+    guard frame.isRecorded, frame.line == nil, history.ledger.journal == nil,
+      base.queue(for: request).isPlain
+    else {
       return try await answer(request, in: frame) { [base] in try await base.main($0) }
     }
     var step: RecordedStep<Base>?
@@ -133,6 +135,7 @@ extension RecordedUseCase {
       defer { frame.end() }
       return try await run(request, in: frame, body).answer.get()
     }
+    await frame.line?.idle()
     if let journal = history.ledger.journal {
       return try await answer(request, in: frame, writingTo: journal, body: body)
     }
@@ -218,6 +221,11 @@ extension RecordedUseCase: DescribedUseCase {
   package func title(for request: Any) -> String? {
     (request as? Base.Request).map { base.title(for: $0) }
   }
+
+  @usableFromInline
+  package func footprint(of request: Any) -> (any Sendable)? {
+    (request as? Base.Request).flatMap { base.footprint(of: $0) }
+  }
 }
 
 // MARK: - How a body begins
@@ -267,8 +275,10 @@ extension UseCaseHistory {
     if let outer = here?.running(of: ledger.history) {
       switch outer.role {
       case .body, .part, .answered: return frame(.answered, outer.entry, by: outer.holder)  // 2
-      case .group(let group) where ledger.change({ $0.groups.openPart(in: group) }):
-        return frame(.part(of: group), ledger.nextID(), by: outer.holder)  // 3
+      case .group(let line) where ledger.change({ $0.groups.openPart(in: line.group) }):
+        let role = HistoryFrame.Role.part(
+          of: line.group, behind: place.isInLine ? nil : line.queueInUse)
+        return frame(role, ledger.nextID(), by: outer.holder)  // 3
       case .group: break
       }
     }

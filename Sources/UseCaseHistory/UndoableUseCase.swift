@@ -132,15 +132,14 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   /// ``UseCaseHistory/undo(_:)`` undoes an entry out of order only if no later entry overlaps its
   /// footprint. Return the same footprint each time for the same request and response.
   ///
-  /// `footprint` is called with no lock held: by ``UseCaseHistory/blockers(of:)`` on the caller's
-  /// thread, otherwise on no actor.
+  /// `footprint` is called with no lock held, on no actor.
   ///
   /// - Parameters:
   ///   - request: The request of the execution.
   ///   - response: The response of `main`, or of the last `redo`.
   /// - Returns: The things that `main`, `undo` and `redo` read or write.
   /// - Complexity: Expected to be O(1). `footprint` is called whenever an entry is recorded,
-  ///   redone, restored from a journal, or compared with another entry.
+  ///   redone, merged, or restored from a journal.
   func footprint(of request: Request, _ response: Response) -> HistoryFootprint
 }
 

@@ -2,6 +2,22 @@ extension UseCaseHistory {
   /// The present state of the history.
   public var state: HistoryState { ledger.state }
 
+  /// Returns the state of a document: what ``undo(in:)`` and ``redo(in:)`` would be for now,
+  /// with their titles, and how many entries of the document there are.
+  ///
+  /// `canUndo` and `canRedo` are true even if another entry blocks the undo or the redo. `isBusy`,
+  /// `isClean` and `version` are those of the history.
+  ///
+  /// An execution that waits or runs will discard the undone entries that it contradicts:
+  /// `canRedo` and `redoTitle` say what is left then, as far as the footprints tell.
+  ///
+  /// - Parameter document: The keys of the document. ``HistoryFootprint/everything`` is the whole
+  ///   history.
+  /// - Returns: The state.
+  /// - Complexity: O(*n*) in the number of operations that wait. With several keys, also in the
+  ///   number of entries of the document.
+  public func state(in document: HistoryFootprint) -> HistoryState { ledger.state(in: document) }
+
   /// Returns the present state, and then the new state after each change. A slow reader skips to
   /// the newest state.
   ///

@@ -110,7 +110,7 @@ extension UseCaseHistory {
   /// Redoes the next undone entry. If operations wait or run, `redo()` targets the entry that will
   /// be next once they have succeeded.
   ///
-  /// An execution or a group discards the undone entries when it is recorded. If one of them waits
+  /// An execution or a group discards undone entries when it is recorded. If one of them waits
   /// or runs, and its success would leave nothing to redo, `redo()` targets the entry that will be
   /// next if the execution or group fails.
   ///
@@ -127,7 +127,8 @@ extension UseCaseHistory {
   ///   O(1).
   @discardableResult
   public func redo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
-    execute(.redo) { $0.entry }
+    ledger.describeWaiting()
+    return execute(.redo) { $0.entry }
   }
 
   /// Undoes this entry, wherever it is, unless a later applied entry overlaps it.
@@ -165,6 +166,72 @@ extension UseCaseHistory {
     execute(.undoEntry(entry)) { $0.entry }
   }
 
+  /// Redoes this entry, wherever it is, unless another undone entry that would be redone before it
+  /// overlaps it. The redone entry becomes the newest applied one.
+  ///
+  /// - Parameter entry: The entry.
+  /// - Returns: An operation whose response is the redone entry, `nil` if it was redone already. It
+  ///   fails with:
+  ///   - the error of the use case's `redo`
+  ///   - ``HistoryError/blocked(by:)`` if other entries have to be redone first
+  ///   - ``HistoryError/unknownEntry(_:)``, ``HistoryError/reentrant`` or a ``HistoryJournalError``,
+  ///     as an undo does
+  /// - Complexity: The same as ``undo(_:)``, with the undone entries.
+  @discardableResult
+  public func redo(
+    _ entry: HistoryEntry.ID
+  ) -> UseCaseOperation<HistoryMove, HistoryEntry?> {
+    ledger.describeWaiting()
+    return execute(.redoEntry(entry)) { $0.entry }
+  }
+
+  /// Undoes the newest applied entry that overlaps the document, wherever it is.
+  ///
+  /// ```swift
+  /// history.undo(in: .keys(note.id))
+  /// ```
+  ///
+  /// Executions that wait or run count: by ``UndoableUseCase/footprint(of:)``, and if that is `nil`,
+  /// for every document, as groups do.
+  ///
+  /// - Parameter document: The keys of the document. ``HistoryFootprint/everything`` is the whole
+  ///   history: this is then ``undo()``.
+  /// - Returns: An operation whose response is the undone entry, `nil` if there was nothing to
+  ///   undo. It fails with:
+  ///   - the error of the use case's `undo`
+  ///   - ``HistoryError/blocked(by:)`` if a later entry overlaps the entry, such as an edit of
+  ///     another document that the entry touches, too
+  ///   - ``HistoryError/outOfTurn`` if the entry is not applied after all, or doesn't touch the
+  ///     document
+  ///   - ``HistoryError/reentrant`` inside a recorded body, an undo, a redo or a group
+  ///   - ``HistoryJournalError``, in a history with a journal
+  /// - Complexity: The same as ``undo(_:)``, and O(*n*) in the number of operations that wait.
+  @discardableResult
+  public func undo(
+    in document: HistoryFootprint
+  ) -> UseCaseOperation<HistoryMove, HistoryEntry?> {
+    if document == .everything { return undo() }
+    ledger.describeWaiting()
+    return execute(.undoIn(document)) { $0.entry }
+  }
+
+  /// Redoes the next undone entry that overlaps the document, wherever it is.
+  ///
+  /// - Parameter document: The keys of the document. ``HistoryFootprint/everything`` is the whole
+  ///   history: this is then ``redo()``.
+  /// - Returns: An operation whose response is the redone entry, `nil` if there was nothing to
+  ///   redo. It fails with the errors of ``undo(in:)``, and with ``HistoryError/outOfTurn`` if an
+  ///   execution has discarded the entry meanwhile.
+  /// - Complexity: The same as ``undo(in:)``.
+  @discardableResult
+  public func redo(
+    in document: HistoryFootprint
+  ) -> UseCaseOperation<HistoryMove, HistoryEntry?> {
+    if document == .everything { return redo() }
+    ledger.describeWaiting()
+    return execute(.redoIn(document)) { $0.entry }
+  }
+
   /// Undoes or redoes until `entry` is the newest applied one. The move stops at an undo or a redo
   /// that fails.
   ///
@@ -180,7 +247,8 @@ extension UseCaseHistory {
   /// - Complexity: O(*n*) in the number of entries to undo or redo.
   @discardableResult
   public func move(to entry: HistoryEntry.ID?) -> UseCaseOperation<HistoryMove, [HistoryEntry]> {
-    execute(.move(entry)) { $0.entries }
+    ledger.describeWaiting()
+    return execute(.move(entry)) { $0.entries }
   }
 
   /// Runs `body` on the lane, without interruption by other operations of the history, and records
@@ -193,12 +261,16 @@ extension UseCaseHistory {
   /// ```
   ///
   /// Each call of a use case that is recorded in this history, as in `try await useCase(request)`,
-  /// is a *part* of the group. So is a group inside the group. If the body throws, the parts are
-  /// undone, and nothing is recorded. A group ends when all parts that have begun in it have ended.
+  /// is a *part* of the group. So is a group inside the group, and what the body executes with
+  /// `execute`: such parts run one after the other, in the order of the calls. If the body throws, the
+  /// parts are undone, and nothing is recorded. A group ends when all of its parts have ended.
+  ///
+  /// An undoable use case that isn't recorded would have an effect that is in no entry. To execute one
+  /// in the body of a group is a programmer error and traps in a debug build.
   ///
   /// - Parameters:
   ///   - title: The title of the group for the user interface.
-  ///   - body: Executes the parts. It runs on no actor.
+  ///   - body: Executes the parts, in the isolation of the code that passes it.
   /// - Returns: An operation whose response is what the body returns. It fails with:
   ///   - the error of the body
   ///   - ``HistoryGroupError`` if the body throws, and the undo of a part fails, too
@@ -207,17 +279,20 @@ extension UseCaseHistory {
   /// - Complexity: O(*n*) in the number of parts.
   @discardableResult
   public func group<Value: Sendable>(
-    _ title: String, _ body: @escaping @Sendable () async throws -> Value
+    _ title: String,
+    @_inheritActorContext _ body: @escaping @isolated(any) @Sendable () async throws -> Value
   ) -> UseCaseOperation<String, Value> {
     let here = HistoryFrame.innermost
     switch role(in: here) {
     case .body, .part, .answered: return Self.refuse(title)
-    case .group(let parent):
+    case .group(let line):
+      let parent = line.group
       let depth = ledger.read { $0.groups.depth(below: parent) }
       if depth >= HistoryParts<any HistoryStep>.deepest { return Self.refuse(title, .tooDeep) }
       let id = ledger.nextID()
       guard ledger.change({ $0.groups.open(id, title, in: parent) }) else { break }
-      return Group(ledger: ledger, lane: lane, nested: id, body: body).executeInside(title)
+      return Group(ledger: ledger, lane: lane, nested: id, line: line.queueInUse, body: body)
+        .executeInside(title)
         .onCancel { [ledger] _ in ledger.change { $0.groups.abandon(id) }?.resume() }
     case nil: break
     }

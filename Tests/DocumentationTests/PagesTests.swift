@@ -60,6 +60,9 @@ struct PagesTests {
     ("UseCase", "Cancellation", "LaCancelacion"),
     ("UseCase", "WhyNotJustTask", "PorQueNoSoloTask"),
     ("UseCase", "SwiftUI", "VistasDeSwiftUI"),
+    ("UseCase", "CompleteApp", "AppCompleta"),
+    ("UseCase", "HandlingErrors", "GestionarErrores"),
+    ("UseCaseHistory", "Views", "DeshacerEnUnaVista"),
     ("UseCaseHistory", "UndoThatSurvivesTheProcess", "HistorialQueSobrevive"),
   ])
   func `a translated page has the code of its original`(

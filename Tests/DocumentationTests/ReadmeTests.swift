@@ -4,6 +4,18 @@ import UseCase
 import UseCaseHistory
 import UseCaseTesting
 
+#if canImport(SwiftUI)
+  import SwiftUI
+#else
+  import SwiftUIStub
+#endif
+
+private let server = Server()
+
+private struct Server: Sendable {
+  func titles(for text: String) async throws -> [String] { [text] }
+}
+
 /// The code of the READMEs.
 struct ReadmeCode {
   struct Search: UseCase {
@@ -14,6 +26,22 @@ struct ReadmeCode {
     func main(_ text: String) async throws -> [String] { try await ask(text) }
   }
 
+  struct SearchView: View {
+    @State var titles = UseCaseModel(Search { text in try await server.titles(for: text) })
+    @State var text = ""
+
+    var body: some View {
+      List(titles.value ?? [], id: \.self) { title in Text(title) }
+        .searchable(text: $text)
+        .onChange(of: text) { titles.execute(text) }
+        .overlay { if titles.isRunning { ProgressView() } }
+        .safeAreaInset(edge: .bottom) {
+          if let error = titles.error { Text(String(describing: error)) }
+        }
+    }
+  }
+
+  /// The same without SwiftUI.
   @MainActor final class SearchScreen {
     private let search: any UseCase<String, [String]>
     private(set) var lines: [String] = []
@@ -72,21 +100,25 @@ struct ReadmeCode {
 /// The code of the READMEs, run.
 @Suite(.mustEnd) @MainActor
 struct ReadmeTests {
-  private typealias SearchScreen = ReadmeCode.SearchScreen
-
   @Test @MainActor func `only the newest search reaches the screen`() async throws {
     let search = ControlledUseCase<String, [String]>(queue: UseCaseQueue(.cancelPrevious))
-    let screen = SearchScreen(search: search)
-    let stale = screen.type("s")
+    let titles = UseCaseModel(search)
+    let stale = titles.execute("s")
     _ = try await search.next()  // its body has begun
 
-    let newest = screen.type("sw")
+    let newest = titles.execute("sw")
     await stale.ended()
-    #expect(screen.isSpinning)
+    #expect(titles.isRunning)
 
     try await search.next().succeed(["Swift"])
     await newest.ended()
-    #expect(screen.lines == ["Swift"] && !screen.isSpinning)
+    #expect(titles.value == ["Swift"] && !titles.isRunning)
+  }
+
+  @Test func `the view shows what the server answers`() async {
+    let view = ReadmeCode.SearchView()
+    await view.titles.execute("swift").ended()
+    #expect(view.titles.value == ["swift"])
   }
 
   @Test func `every line of the handlers runs`() async throws {

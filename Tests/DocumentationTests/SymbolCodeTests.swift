@@ -391,6 +391,29 @@ private struct AddFavorite: UndoableUseCase {
 }
 
 extension SymbolCodeTests {
+  @Test func `policies are made of parts`() async {
+    let uploads = UseCaseQueue(.limit(2).waiting(atMost: 100).byPriority)
+    let autosave = UseCaseQueue(
+      .keepLatest.debounced(by: .seconds(1), atMost: .seconds(10)))
+    let likes = UseCaseQueue(.dropWhileBusy.spaced(by: .seconds(1)))  // leading edge only
+    let requests = UseCaseQueue(.limit(4).rate(10, per: .seconds(1)))
+    for queue in [uploads, autosave, likes, requests] { #expect(!queue.isBusy) }
+  }
+
+  @Test func `the more urgent of two that wait goes first`() async {
+    struct LoadImage: UseCase {
+      let queue: UseCaseQueue
+      func main(_ image: Int) async throws -> Int { image }
+    }
+
+    let (prefetched, visible) = (1, 2)
+    let load = LoadImage(queue: UseCaseQueue(.limit(4).byPriority))
+    load.execute(prefetched, priority: .background)
+    load.execute(visible, priority: .userInitiated)  // goes first
+    await load.queue.idle()
+    #expect(load.queue.activity.succeeded == 2)
+  }
+
   @Test func `a delay follows what a server asks for`() async throws {
     struct TooManyRequests: Error { var retryAfter: Duration }
 
@@ -407,6 +430,18 @@ extension SymbolCodeTests {
 
 #if canImport(SwiftUI)
   import SwiftUI
+
+  private struct Flushing: View {
+    let save: any UseCase<String, Void>
+    @Environment(\.scenePhase) private var scenePhase
+
+    var body: some View {
+      Text("")
+        .onChange(of: scenePhase) { _, phase in
+          if phase == .background { save.queue.flush() }
+        }
+    }
+  }
 
   private struct SearchView: View {
     @State private var search = UseCaseModel(Search())

@@ -81,7 +81,7 @@ struct Answer: Sendable {
 }
 
 /// An edit with all the bells: a redo of its own, a title, and a footprint: `A` touches everything,
-/// `A@x,y` touches x and y, and `A@` nothing.
+/// `A@x,y` touches x and y, and `A@` nothing. What `A?@x` touches is known only afterwards.
 struct Edit: UndoableUseCase {
   let page: Page
   var timeout = UseCaseTimeout.never
@@ -107,7 +107,13 @@ struct Edit: UndoableUseCase {
     page.log.append("discard \(name(text))\(answer.number) \(reason)")
   }
 
-  func footprint(of text: String, _ answer: Answer) -> HistoryFootprint {
+  func footprint(of text: String) -> HistoryFootprint? {
+    text.contains("?") ? nil : footprint(text)
+  }
+
+  func footprint(of text: String, _ answer: Answer) -> HistoryFootprint { footprint(text) }
+
+  private func footprint(_ text: String) -> HistoryFootprint {
     guard let at = text.firstIndex(of: "@") else { return .everything }
     let keys = text[text.index(after: at)...].split(separator: ",")
     return keys.reduce(.keys()) { $0.union(.keys(String($1))) }

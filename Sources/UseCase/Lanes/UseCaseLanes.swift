@@ -108,6 +108,14 @@ public final class UseCaseLanes<Key: Hashable & Sendable>: Sendable {
     for lane in all { lane.cancelAll() }
   }
 
+  /// Ends the pauses of the operations that wait now in any lane, as ``UseCaseQueue/flush()`` does.
+  ///
+  /// - Complexity: O(*n*) in the number of operations that start, and O(*m* log *m*) in the number of
+  ///   lanes.
+  public func flush() {
+    for lane in all { lane.flush() }
+  }
+
   /// Waits until no operation runs or waits in any lane.
   ///
   /// Returns at once if all lanes are idle already. The cancellation of the awaiting task changes

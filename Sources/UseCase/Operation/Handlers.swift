@@ -53,11 +53,18 @@ func onIsolation<Argument>(
   unsafeBitCast(Isolated(closure: closure), to: Plain.self).closure
 }
 
-@inlinable
+/// Returns a closure without a parameter likewise.
+@usableFromInline
 func onIsolation(
   _ closure: @escaping @isolated(any) @Sendable () -> Void
 ) -> @Sendable () -> Void {
-  unsafeBitCast(closure, to: (@Sendable () -> Void).self)
+  struct Isolated {
+    let closure: @isolated(any) @Sendable () -> Void
+  }
+  struct Plain {
+    let closure: @Sendable () -> Void
+  }
+  return unsafeBitCast(Isolated(closure: closure), to: Plain.self).closure
 }
 
 /// A closure in a struct is cast as it is. Alone it would be wrapped in others, one for each type.

@@ -20,6 +20,7 @@ struct OperationCore: ~Copyable, Sendable {
   @usableFromInline let useCaseType: any Any.Type
   @usableFromInline let source: SlotSource
   private let lastWait = Atomic<Int32>(0)
+  private let urgencyValue = Atomic<UInt8>(0)
   private let guarded: Lock<Guarded>
 
   // Small values are last, which saves sixteen bytes an operation.
@@ -35,7 +36,7 @@ struct OperationCore: ~Copyable, Sendable {
     isObserved = queue.observer != nil
     // On the lane of a history, it may be asked for by interceptors of other queues.
     let hasParent = isObserved || !queue.isPlain || queue.hasKeeper
-    parent = hasParent && Slot.hasHolder ? Slot.holder()?.ticket.id : nil
+    parent = hasParent && Slot.hasHolder ? Slot.holder()?.id : nil
     guarded = Lock(Guarded(machine: Machine(isObserved: isObserved)))
     source = SlotSource(queue: queue, isCall: isCall, run: run)
   }
@@ -55,13 +56,15 @@ struct OperationCore: ~Copyable, Sendable {
 
   /// Asks for a slot for `member`. The observer hears of the decision before this returns.
   @usableFromInline
-  func submit(_ member: any QueueMember) -> (Admission, sleep: UseCaseQueue.Sleep?) {
-    let (admission, sleep) = source.admit(member)
+  func submit(_ member: any QueueMember, priority: TaskPriority?) -> Admission {
+    urgencyValue.store(
+      priority?.rawValue ?? Task.currentPriority.rawValue, ordering: .relaxed)
+    let admission = source.admit(member)
     // The machine assumes a start, so an unobserved one changes nothing.
     if isObserved || admission != .start {
       change(isTelling: true) { $0.admit(as: admission) }
     }
-    return (admission, sleep)
+    return admission
   }
 
   func grant() { withMachine { $0.grant() }?.resume(returning: true) }
@@ -70,7 +73,29 @@ struct OperationCore: ~Copyable, Sendable {
   @usableFromInline
   func keep(_ job: consuming Task<Void, any Error>) {
     var job = Optional(job)
-    if withMachine({ $0.keep(&job) }) { job?.cancel() }
+    switch withMachine({ $0.keep(&job) }) {
+    case .nothing: break
+    case .cancel: job?.cancel()
+    case .escalate: escalateJob()
+    }
+  }
+
+  /// The raw value of the priority.
+  var urgency: UInt8 { urgencyValue.load(ordering: .sequentiallyConsistent) }
+
+  /// Raises the priority, if it is lower: that of the task, and that in the line of the queue.
+  func raise(to urgency: UInt8) {
+    let (old, _) = urgencyValue.max(urgency, ordering: .sequentiallyConsistent)
+    guard old < urgency else { return }
+    escalateJob()
+    source.raise(to: urgency)
+  }
+
+  private func escalateJob() {
+    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *),
+      let job = withMachine({ $0.jobToEscalate() })
+    else { return }
+    job.escalatePriority(to: TaskPriority(rawValue: urgency))
   }
 
   /// The body begins, unless there is an outcome already.
@@ -133,8 +158,7 @@ struct OperationCore: ~Copyable, Sendable {
     var event: EventLine.Event?
     let outcome = withMachine { machine in
       defer { event = machine.beginTelling() }
-      return machine.concludeEarly(
-        verdict, sleeps: queue.policy.pause != nil, tellsFailure: tellsFailure)
+      return machine.concludeEarly(verdict, tellsFailure: tellsFailure)
     }
     guard let outcome else {
       unlistIfDelivered()
@@ -218,7 +242,7 @@ struct OperationCore: ~Copyable, Sendable {
 
   /// Lets the ride keep the operation no longer when it has ended.
   func release(from ride: Ride) {
-    listen(handles: false) { [id = source.ticket.id] in ride.release(id) }
+    listen(handles: false) { [id = source.id] in ride.release(id) }
   }
 
   /// A rider shares the outcome of `member`.
@@ -304,7 +328,7 @@ struct OperationCore: ~Copyable, Sendable {
         if event == .outcome, case .failure(let error)? = verdict { error } else { nil }
       queue.observer?(
         UseCaseEvent(
-          id: source.ticket.id, type: useCaseType, kind: event.kind(for: verdict),
+          id: source.id, type: useCaseType, kind: event.kind(for: verdict),
           parent: parent, error: error))
       next = withMachine { $0.goOnTelling() }
     }

@@ -30,6 +30,11 @@ struct OperationMachine<
   /// A task that awaits the value. The key of a later one is higher.
   typealias ValueWaiter = (key: Int32, waiter: Waiter)
 
+  /// What becomes of the task of the body, once it exists.
+  enum Keeping {
+    case nothing, cancel, escalate
+  }
+
   private enum Conclusion {
     /// There is no verdict yet. The job is nil until the task exists. Next is any of the others.
     case open(job: Job?)
@@ -46,6 +51,8 @@ struct OperationMachine<
   private var waiters = Few<ValueWaiter>.none
   private var delivery = Delivery<Callback, Listener>()
   private var events: EventLine
+  /// Whether the priority has grown before there was a job.
+  private var isRaised = false
   /// Why an operation that the body has called was cancelled, most recently.
   private var callReason: UseCaseCancellation?
 
@@ -106,11 +113,19 @@ extension OperationMachine {
   /// The operation has a slot. Returns the task to resume, which has waited for it.
   mutating func grant() -> Waiter? { slot.grant() }
 
-  /// The task of the body exists. Takes it as long as there is no verdict. Returns whether the
-  /// caller, who still has it otherwise, is to cancel it.
-  mutating func keep(_ job: inout Job?) -> Bool {
-    if isOpen { conclusion = .open(job: job.take()) }
-    return isJobCancelled
+  /// The task of the body exists. Takes it as long as there is no verdict: the caller still has it
+  /// otherwise, and may have to cancel it.
+  mutating func keep(_ job: inout Job?) -> Keeping {
+    guard isOpen else { return isJobCancelled ? .cancel : .nothing }
+    conclusion = .open(job: job.take())
+    return isRaised ? .escalate : .nothing
+  }
+
+  /// The priority has grown. Returns the task of the body, if it exists and there is no verdict.
+  mutating func jobToEscalate() -> Job? {
+    guard case .open(let job) = conclusion else { return nil }
+    isRaised = job == nil
+    return job
   }
 
   /// The task of the body waits for the slot. Returns it if it need not wait any longer.
@@ -205,19 +220,17 @@ extension OperationMachine {
   ///
   /// - Parameters:
   ///   - verdict: Why.
-  ///   - sleeps: Whether the task sleeps before the body begins. Its cancellation wakes it. Any
-  ///     other task whose body has not begun is not cancelled, because it ends by itself and may
-  ///     deliver.
   ///   - tellsFailure: Whether a failure is told if nobody handles it.
   /// - Returns: The consequences; nil if there was a verdict already.
   @inline(__always) mutating func concludeEarly(
-    _ verdict: Verdict, sleeps: Bool, tellsFailure: Bool = false
+    _ verdict: Verdict, tellsFailure: Bool = false
   ) -> EarlyOutcome? {
     if let earlier = self.verdict {
       if case .cancelled(let reason) = verdict { delivery.silence(reason, after: earlier.kind) }
       return nil
     }
-    let isJobCancelled = slot.isOccupied || sleeps
+    // A task whose body has not begun ends by itself, and may deliver.
+    let isJobCancelled = slot.isOccupied
     let job = conclude(.concludedEarly(verdict, isJobCancelled: isJobCancelled))
     announceOutcome(tellsFailure: tellsFailure)
     let startHandlers = slot.hasBegun ? [] : delivery.takeUpdates()

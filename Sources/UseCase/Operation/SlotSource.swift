@@ -7,66 +7,73 @@ struct SlotSource: ~Copyable, Sendable {
 
   @usableFromInline let dependents: Dependents?
 
-  // The ticket is written once, before any other thread sees the operation.
+  /// Written once, before any other thread sees the operation.
   private let number = Atomic<UInt64>(0)
-  private let seat = Atomic<Int32>(0)
 
   @inline(__always)
   init(queue: UseCaseQueue, isCall: Bool, run: RunNode?) {
     let isInside = isCall && Slot.hasHolder
+    let line = isCall ? nil : Slot.line(in: queue)
     let caller = isInside ? Slot.holder() : nil
     // A rider is nobody's guest, so that it can leave a run that goes on.
-    let host = isInside && !queue.hasRiders ? Slot.enter(ObjectIdentifier(queue)) : nil
+    let isGuest = (isInside && !queue.hasRiders) || line != nil
+    let host = isGuest ? Slot.enter(ObjectIdentifier(queue)) : nil
     let isAlone = caller == nil && host == nil && run == nil && !queue.hasRiders
-    dependents = isAlone ? nil : Dependents(caller, host: host, run: run)
+    dependents =
+      isAlone ? nil : Dependents(caller, host: host, line: host == nil ? nil : line, run: run)
     self.queue = queue
   }
 
   private var isGuest: Bool { dependents?.host != nil }
 
+  /// The queue that counts the operation. Nil for a guest, unless it waits in a line.
+  @inline(__always) private var counting: UseCaseQueue? {
+    guard let dependents, dependents.host != nil else { return queue }
+    return dependents.line
+  }
+
   /// Whether the operation is a run, which its riders share.
   @usableFromInline var isRun: Bool { dependents?.run != nil }
 
-  var ticket: QueueTicket {
-    get {
-      let id = UseCaseOperationID(number: number.load(ordering: .relaxed))
-      return QueueTicket(seat: seat.load(ordering: .relaxed), id: id)
-    }
-    nonmutating set {
-      seat.store(newValue.seat, ordering: .relaxed)
-      number.store(newValue.id.number, ordering: .relaxed)
-    }
+  var id: UseCaseOperationID {
+    get { UseCaseOperationID(number: number.load(ordering: .relaxed)) }
+    nonmutating set { number.store(newValue.number, ordering: .relaxed) }
   }
 
   /// Asks for a slot. A guest is in one already.
   @inline(__always)
-  func admit(_ member: any QueueMember) -> (Admission, sleep: UseCaseQueue.Sleep?) {
-    guard isGuest else { return queue.admit(member) }
-    ticket = QueueTicket(seat: 0, id: .next())
-    return (.start, nil)
+  func admit(_ member: any QueueMember) -> Admission {
+    if let queue = counting { return queue.admit(member) }
+    id = .next()
+    return .start
   }
+
+  /// The operation moves forward, if its queue has a line by priority. A guest waits in none.
+  func raise(to urgency: UInt8) { counting?.raise(id, to: urgency) }
 
   /// Whether the running code would wait for ever if it awaited the operation here.
   func isDeadlock(isWaiting: @autoclosure () -> Bool) -> Bool {
-    queue.policy.isSerial
-      ? isWaiting() && queue.isHeldHere : queue.ridersKeeper?.isDeadlock(ticket.id) ?? false
+    if let line = dependents?.line { return isWaiting() && Slot.isHeld(inLine: line) }
+    return queue.policy.isSerial
+      ? isWaiting() && queue.isHeldHere : queue.ridersKeeper?.isDeadlock(id) ?? false
   }
 
   /// The operation has an early outcome. The queue counts no guests. Returns whether the queue lists
   /// the operation until its handlers have begun.
   func concludedEarly(as kind: Verdict.Kind) -> Bool {
-    isGuest ? false : queue.concludedEarly(ticket, as: kind)
+    counting?.concludedEarly(id, as: kind) ?? false
   }
 
   /// Gives the slot back. Returns whether the queue lists the operation until its handlers have
   /// begun.
   @inline(__always)
   func giveBack(as kind: Verdict.Kind) -> Bool {
-    if let host = dependents?.host {
+    if let dependents, let host = dependents.host {
+      dependents.line?.giveBack(id, as: kind)
       host.exit()
       return false
     }
-    queue.giveBack(ticket, as: kind)
+    queue.giveBack(id, as: kind)
     return queue.policy.deliversOnlyNewest && kind != .cancelled
   }
 
@@ -76,9 +83,9 @@ struct SlotSource: ~Copyable, Sendable {
   /// Handlers of the outcome are left: an incoming operation may supersede the operation, or the run
   /// that it rides.
   func list(_ member: any QueueMember) {
-    if let ride = dependents?.ride { ride.keep(member) } else { queue.list(member, ticket.id) }
+    if let ride = dependents?.ride { ride.keep(member) } else { queue.list(member, id) }
   }
 
   /// No handler of the outcome is left, of those for which the queue lists the operation so often.
-  func unlist(_ count: Int32) { queue.unlist(ticket.id, count) }
+  func unlist(_ count: Int32) { queue.unlist(id, count) }
 }

@@ -1,12 +1,14 @@
 // The operation as its queue, and the keeper of its queue, see it.
 
 extension UseCaseOperation: QueueMember {
-  @usableFromInline var ticket: QueueTicket {
-    get { core.source.ticket }
-    set { core.source.ticket = newValue }
-  }
+  @usableFromInline
+  func receive(_ id: UseCaseOperationID) { core.source.id = id }
+
+  @usableFromInline var urgency: UInt8 { core.urgency }
 
   @usableFromInline var queueID: ObjectIdentifier { ObjectIdentifier(core.queue) }
+
+  @usableFromInline var keeper: (any QueueKeeper)? { core.queue.keeper }
 
   @usableFromInline var dependents: Dependents? { core.source.dependents }
 
@@ -75,4 +77,6 @@ extension UseCaseOperation: AdmittedOperation {
   }
 
   @usableFromInline package var title: String? { described?.title(for: request) }
+
+  @usableFromInline package var footprint: (any Sendable)? { described?.footprint(of: request) }
 }

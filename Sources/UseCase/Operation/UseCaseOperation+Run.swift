@@ -4,13 +4,13 @@ extension UseCaseOperation {
   /// Asks the queue for a slot and makes the task of the body.
   @inlinable
   func submit(priority: TaskPriority? = nil, isCall: Bool) {
-    let (admission, sleep) = core.submit(self)
+    let admission = core.submit(self, priority: priority)
     if core.queue.announces { announce(priority: priority, isCall: isCall) }
     // A run outlives the call that began it, if others ride it, too.
     if isCall && !core.source.isRun || !Slot.hasHolder {
-      spawn(admission, after: sleep, priority: priority)
+      spawn(admission, priority: priority)
     } else {
-      spawnOutsideOfSlot(admission, after: sleep, priority: priority)
+      spawnOutsideOfSlot(admission, priority: priority)
     }
   }
 
@@ -33,10 +33,8 @@ extension UseCaseOperation {
 
   /// An operation that a body executes is independent: its task does not inherit the slot.
   @inlinable @inline(never)
-  func spawnOutsideOfSlot(
-    _ admission: Admission, after sleep: UseCaseQueue.Sleep?, priority: TaskPriority?
-  ) {
-    Slot.local.withValue(Slot.Holder.nobody) { spawn(admission, after: sleep, priority: priority) }
+  func spawnOutsideOfSlot(_ admission: Admission, priority: TaskPriority?) {
+    Slot.local.withValue(Slot.Holder.nobody) { spawn(admission, priority: priority) }
   }
 
   /// Makes the task of the body: one that runs it at once, or waits for its slot first.
@@ -44,29 +42,15 @@ extension UseCaseOperation {
   /// The tasks may throw, though none does. Around a closure that may not throw, a task makes one
   /// that may, which costs an allocation.
   @inlinable
-  func spawn(
-    _ admission: Admission, after sleep: UseCaseQueue.Sleep?, priority: TaskPriority?
-  ) {
+  func spawn(_ admission: Admission, priority: TaskPriority?) {
     switch admission {
     case .start:
       core.keep(Task<Void, any Error>(priority: priority) { await run(core.start()) })
     case .wait:
-      if let sleep { return spawn(after: sleep, priority: priority) }
       core.keep(Task<Void, any Error>(priority: priority) { await run(core.startInTurn()) })
     case .drop:
       useCase = nil
     }
-  }
-
-  /// Makes a task of the body that sleeps first. A task that only waits is smaller without the
-  /// sleep.
-  @inlinable @inline(never)
-  func spawn(after sleep: @escaping UseCaseQueue.Sleep, priority: TaskPriority?) {
-    core.keep(
-      Task<Void, any Error>(priority: priority) {
-        await sleep()
-        await run(core.startInTurn())
-      })
   }
 
   @concurrent @inlinable @inline(__always)

@@ -50,10 +50,23 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   }
 
   /// The identity of the operation. Each later execution has a higher identity.
-  public var id: UseCaseOperationID { core.source.ticket.id }
+  public var id: UseCaseOperationID { core.source.id }
 
   /// The stage of the operation: waiting, running, or finished.
   public var state: UseCaseOperationState { core.state }
+
+  /// The priority that `execute` was given, or that was current there, and that ``raise(to:)`` may
+  /// have raised.
+  public var priority: TaskPriority { TaskPriority(rawValue: core.urgency) }
+
+  /// Raises the priority, if it is lower.
+  ///
+  /// A waiting operation moves forward if its queue has a line ``UseCaseQueue/Policy/byPriority``.
+  /// The task of the body is escalated where the system can do so: on Linux, and from macOS 26 and
+  /// iOS 26 on. Raising an operation that has its outcome has no effect on it.
+  ///
+  /// - Parameter priority: A lower one than the present one changes nothing.
+  public func raise(to priority: TaskPriority) { core.raise(to: priority.rawValue) }
 
   /// The outcome of the operation, `nil` until it is finished.
   @inlinable public var outcome: UseCaseOutcome<Response>? {

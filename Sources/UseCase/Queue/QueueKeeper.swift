@@ -2,6 +2,7 @@
 ///
 /// So it hears of everything in the one order in which the queue decides. Its methods may take a
 /// lock of their own, and must not call the queue, or anything of a client's, while they hold it.
+@usableFromInline
 package protocol QueueKeeper: AnyObject, Sendable {
   /// An operation was admitted. The queue keeps it until it has left.
   func admitted(_ operation: any AdmittedOperation)
@@ -14,6 +15,19 @@ package protocol QueueKeeper: AnyObject, Sendable {
 
   /// The lock of the queue is released after one of the above: the time to wake readers.
   func unlocked()
+
+  /// The running code, in a slot of the queue, is about to execute an operation on it. Returns the
+  /// line in which the operation waits, to run as a guest in that slot. Nil if it is like any other.
+  func lineHere() -> UseCaseQueue?
+
+  /// Why the running code, the body of an operation on the queue, must not execute a use case of this
+  /// type on another queue. Nil if it may.
+  func objection(to useCaseType: any Any.Type) -> String?
+}
+
+extension QueueKeeper {
+  package func lineHere() -> UseCaseQueue? { nil }
+  package func objection(to useCaseType: any Any.Type) -> String? { nil }
 }
 
 /// An operation as the keeper of its queue sees it.
@@ -28,6 +42,10 @@ package protocol AdmittedOperation: AnyObject, Sendable {
   /// The title of its request, until its body has returned: nil if the use case has none, or is a
   /// wrapper of a client's. It runs code of a client, so ask for it outside of locks.
   var title: String? { get }
+
+  /// What an execution of its request is going to touch, in the words of its keeper. Known as long
+  /// as the title is. It runs code of a client, too.
+  var footprint: (any Sendable)? { get }
 }
 
 /// A use case that describes itself to its queue and to the keeper.
@@ -38,6 +56,10 @@ package protocol DescribedUseCase: Sendable {
 
   /// Returns what a user calls the request, nil if that is known only by the base of the use case.
   func title(for request: Any) -> String?
+
+  /// Returns what an execution of the request is going to touch, in the words of the keeper, nil if
+  /// that is known only by the base of the use case, or by nobody.
+  func footprint(of request: Any) -> (any Sendable)?
 }
 
 extension DescribedUseCase {
@@ -46,4 +68,7 @@ extension DescribedUseCase {
 
   @usableFromInline
   package func title(for request: Any) -> String? { nil }
+
+  @usableFromInline
+  package func footprint(of request: Any) -> (any Sendable)? { nil }
 }

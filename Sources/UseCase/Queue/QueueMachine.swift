@@ -5,7 +5,7 @@ import UseCaseInternals
 /// The machine decides, and its owner acts once the lock is released. `Member` is an operation in
 /// the library and a plain value in the tests; `Idler` is a task that awaits an idle queue.
 ///
-/// A member has a seat from its admission until it leaves:
+/// A member stands in one line from its admission until it leaves:
 ///
 ///     waiting → live → (left)
 ///     waiting → live → unwinding → (left)
@@ -15,16 +15,13 @@ import UseCaseInternals
 /// early outcome, the third that of one that never starts. A live member holds a slot and has no
 /// outcome yet. An unwinding one still holds its slot, though it has an outcome. An operation and
 /// its queue have a lock each, so the machine may hear of an event when the member has already
-/// left. Such an event finds nobody at the seat of its ticket, and changes nothing.
+/// left. Such an event finds nobody, and changes nothing.
 ///
-/// Each event costs O(1) for each member that it moves.
+/// Only `time` tells the machine whether a pause is over: it acts as if every alarm came in time.
 struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
   /// The consequences of an incoming member.
   struct Arrival: Sendable {
-    let ticket: QueueTicket
     let admission: Admission
-    /// The time at which the member is `ready`, if it pauses first.
-    let endOfPause: Duration?
     /// These give way, the oldest first. Some may have an outcome already.
     let superseded: Few<Member>
   }
@@ -37,6 +34,12 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
     var idle = Few<Idler>.none
   }
 
+  /// The members of one priority that wait.
+  private struct WaitingLine: Sendable {
+    let priority: UInt8
+    var members = MemberLine<Member>()
+  }
+
   /// A member with an outcome, as long as handlers for it have not begun.
   private struct Undelivered: Sendable {
     let id: UseCaseOperationID
@@ -46,121 +49,163 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
   }
 
   let policy: UseCaseQueue.Policy
+  /// Whether the clock matters. To compare durations costs more.
+  private let hasPauses: Bool
   private(set) var isSuspended = false
-  private var seats = SeatTable<Member>()
+  /// The highest priority first. One line, unless the policy is `byPriority`.
+  private var lines: [WaitingLine] = []
+  private var waitingCount = 0
+  private var live = MemberLine<Member>()
+  private var unwinding = MemberLine<Member>()
   /// The oldest first, only where a policy delivers only the newest.
   private var undelivered: [Undelivered] = []
   private var (succeeded, failed, cancelled) = (0, 0, 0)
   private var idlers = Few<Idler>.none
-  /// The earliest time of the next start, where the policy keeps an interval between two.
-  private var nextStart = Duration.zero
+  private var pauses = QueuePauses()
 
   init(policy: UseCaseQueue.Policy) {
     self.policy = policy
+    hasPauses = policy.pauses
   }
 
-  private var holding: Int { seats.live.count + seats.unwinding.count }
+  private var holding: Int { live.count + unwinding.count }
 
   var activity: UseCaseActivity {
     UseCaseActivity(
-      running: holding, waiting: seats.waiting.count,
+      running: holding, waiting: waitingCount,
       succeeded: succeeded, failed: failed, cancelled: cancelled)
   }
 
-  /// Whether the member of the ticket has not left.
-  func holds(_ ticket: QueueTicket) -> Bool { seats.find(ticket) != nil }
+  /// The members that wait, in their order.
+  var waiting: [Member] { lines.flatMap(\.members.members) }
 
-  /// Admits `member`. `id` is higher than that of any member admitted before, and `now` is needed
-  /// if the policy has a pause.
+  /// Whether the member has not left.
+  func holds(_ id: UseCaseOperationID) -> Bool {
+    live.contains(id) || unwinding.contains(id) || lines.contains { $0.members.contains(id) }
+  }
+
+  /// Admits `member`. `id` is higher than that of any member admitted before. If the policy pauses,
+  /// the event before is `wake`, at the time of the admission.
   @inline(__always) mutating func admit(
-    _ member: Member, id: UseCaseOperationID, at now: Duration? = nil
+    _ member: Member, id: UseCaseOperationID, priority: UInt8 = 0
   ) -> Arrival {
-    let endOfPause = now.flatMap { policy.endOfPause(at: $0, nextStart: nextStart) }
     let decision = policy.decision(
-      holding: holding, live: seats.live.count, waiting: seats.waiting.count,
-      undelivered: undelivered.count, isHeldBack: isSuspended || endOfPause != nil)
+      holding: holding, live: live.count, waiting: waitingCount, undelivered: undelivered.count,
+      isSuspended: isSuspended, isPausing: hasPauses && pauses.holdNewcomer(by: policy))
     var superseded = Few<Member>.none
     for _ in 0..<decision.superseded { superseded.append(supersedeOldest()) }
-    var seat = 0
     switch decision.admission {
-    case .start:
-      seat = seats.add(member, id: id, stage: .live)
-      noteStart(at: now)
+    case .start: start(member, id)
     case .wait:
-      seat = seats.add(member, id: id, stage: .waiting, isReady: endOfPause == nil)
-    case .drop:
-      cancelled += 1
+      wait(member, id, priority)
+      if hasPauses { pauses.noteArrival(policy) }
+    case .drop: cancelled += 1
     }
-    return Arrival(
-      ticket: QueueTicket(seat: Int32(seat), id: id), admission: decision.admission,
-      endOfPause: endOfPause, superseded: superseded)
+    return Arrival(admission: decision.admission, superseded: superseded)
   }
 
-  /// The oldest member gives way. Members start in the order of their admission, so live ones are
-  /// older than those that wait.
-  private mutating func supersedeOldest() -> Member {
-    let live = policy.deliversOnlyNewest ? seats.live.first : nil
-    if let first = undelivered.first, live.map({ first.id < seats.id(at: $0) }) ?? true {
-      return undelivered.removeFirst().member
+  private mutating func wait(_ member: Member, _ id: UseCaseOperationID, _ priority: UInt8) {
+    waitingCount += 1
+    let priority = policy.isByPriority ? priority : 0
+    let index = lines.firstIndex { $0.priority <= priority } ?? lines.count
+    if index == lines.count || lines[index].priority < priority {
+      lines.insert(WaitingLine(priority: priority), at: index)
     }
-    if let live { return unwind(live) }
-    guard let waiting = seats.waiting.first else {
+    lines[index].members.insert(member, id)
+  }
+
+  private mutating func start(_ member: Member, _ id: UseCaseOperationID) {
+    live.insert(member, id)
+    if hasPauses { pauses.noteStart(policy) }
+  }
+
+  /// The oldest member gives way. Where one does, members start in the order of their admission, so
+  /// live ones are older than those that wait.
+  private mutating func supersedeOldest() -> Member {
+    if policy.deliversOnlyNewest {
+      if let first = undelivered.first, live.firstID.map({ first.id < $0 }) ?? true {
+        return undelivered.removeFirst().member
+      }
+      if let (id, member) = live.removeFirst() {
+        unwinding.insert(member, id)
+        return member
+      }
+    }
+    guard !lines.isEmpty, let (_, member) = lines[0].members.removeFirst() else {
       preconditionFailure("\(policy) supersedes no more members than there are.")
     }
-    return dismiss(waiting, as: .cancelled)
+    waitingCount -= 1
+    cancelled += 1
+    return member
   }
 
-  /// Runs any other event. `now` is needed if the policy has a pause.
+  /// Runs any other event. `now` is needed if the policy pauses.
   @inline(__always) mutating func change(
     at now: Duration?, _ event: (inout Self) -> Release?
   ) -> Release? {
-    let release = event(&self)
-    if let now, let release, !release.started.isEmpty { noteStart(at: now) }
-    return release
+    // No time is earlier, even if its thread has read the clock long before it got the lock.
+    if let now { pauses.time = max(pauses.time, now) }
+    return event(&self)
   }
 
-  private mutating func noteStart(at now: Duration?) {
-    guard let now, case .sinceLastStart(let interval) = policy.pause else { return }
-    // No start is earlier, even if its thread has read the clock long before it got the lock.
-    nextStart = max(now, nextStart) + interval
+  /// Time has passed: a pause may have ended.
+  mutating func wake() -> Release? { release() }
+
+  /// The members that wait now wait for no pause any more.
+  mutating func flush() -> Release? {
+    pauses.flushed = lines.compactMap(\.members.lastID).max() ?? pauses.flushed
+    return release()
+  }
+
+  /// Returns the alarm to set, if it is another one than before.
+  mutating func nextAlarm() -> QueueAlarm? {
+    let pausing = lines.contains { $0.members.lastID.map { !pauses.maySkip($0) } ?? false }
+    return pauses.nextAlarm(isNeeded: pausing, policy)
   }
 
   /// The member has an early outcome. If it waits it leaves, else it unwinds.
-  mutating func concludedEarly(_ ticket: QueueTicket, as kind: Verdict.Kind) -> Release? {
-    guard let (seat, stage) = seats.find(ticket) else { return nil }
-    switch stage {
-    case .live:
-      let member = unwind(seat)
-      if policy.deliversOnlyNewest, kind != .cancelled { list(member, ticket.id) }
-    case .waiting:
-      _ = dismiss(seat, as: kind)
-      return release()
-    case .unwinding: break
+  mutating func concludedEarly(_ id: UseCaseOperationID, as kind: Verdict.Kind) -> Release? {
+    if let member = live.remove(id) {
+      unwinding.insert(member, id)
+      if policy.deliversOnlyNewest, kind != .cancelled { list(member, id) }
+      return nil
+    }
+    guard removeWaiting(id) != nil else { return nil }
+    count(kind)
+    return release()
+  }
+
+  private mutating func removeWaiting(_ id: UseCaseOperationID) -> Member? {
+    for index in lines.indices {
+      guard let member = lines[index].members.remove(id) else { continue }
+      waitingCount -= 1
+      if waitingCount == 0 { pauses.nobodyWaits() }
+      return member
     }
     return nil
   }
 
-  /// The pause of the member is over.
-  mutating func ready(_ ticket: QueueTicket) -> Release? {
-    guard let (seat, stage) = seats.find(ticket), case .waiting = stage else { return nil }
-    seats.setReady(seat)
-    return release()
+  /// The member moves forward, if it waits in a line by priority.
+  mutating func raise(_ id: UseCaseOperationID, to priority: UInt8) {
+    guard policy.isByPriority else { return }
+    for index in lines.indices where lines[index].priority < priority {
+      guard let member = lines[index].members.remove(id) else { continue }
+      waitingCount -= 1
+      return wait(member, id, priority)
+    }
   }
 
   /// The member gives its slot back, and leaves.
   ///
   /// A member that still waits may have an early outcome, and its task may be over, before
   /// `concludedEarly` is heard.
-  @inline(__always) mutating func giveBack(
-    _ ticket: QueueTicket, as kind: Verdict.Kind
-  ) -> Release? {
-    guard let (seat, stage) = seats.find(ticket) else { return nil }
-    if case .waiting = stage { return concludedEarly(ticket, as: kind) }
-    // One that unwinds is listed since its early outcome, if it is to be.
-    if policy.deliversOnlyNewest, kind != .cancelled, case .live = stage {
-      list(seats.member(at: seat), ticket.id)
+  @inline(__always) mutating func giveBack(_ id: UseCaseOperationID, as kind: Verdict.Kind) -> Release? {
+    if let member = live.remove(id) {
+      // One that unwinds is listed since its early outcome, if it is to be.
+      if policy.deliversOnlyNewest, kind != .cancelled { list(member, id) }
+    } else if unwinding.remove(id) == nil {
+      return concludedEarly(id, as: kind)
     }
-    seats.vacate(seat, from: stage)
     count(kind)
     return release()
   }
@@ -185,9 +230,16 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
 
   /// Returns all members, those that run before those that wait. The latter leave.
   mutating func cancelAll() -> (members: [Member], release: Release?) {
-    while let seat = seats.live.first { _ = unwind(seat) }
-    var members = Array(seats.members(of: seats.unwinding))
-    while let seat = seats.waiting.first { members.append(dismiss(seat, as: .cancelled)) }
+    var members = unwinding.members
+    while let (id, member) = live.removeFirst() {
+      unwinding.insert(member, id)
+      members.append(member)
+    }
+    members += waiting
+    cancelled += waitingCount
+    waitingCount = 0
+    lines = []
+    pauses.nobodyWaits()
     return (members, release())
   }
 
@@ -200,30 +252,34 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
 
   /// Returns the idler if the queue is idle, and keeps it otherwise.
   mutating func awaitIdle(_ idler: Idler) -> Idler? {
-    guard holding > 0 || seats.waiting.count > 0 else { return idler }
+    guard holding > 0 || waitingCount > 0 else { return idler }
     idlers.append(idler)
     return nil
   }
 
   /// Returns what may go on now, nil if nobody waits for a slot or for an idle queue.
   @inline(__always) private mutating func release() -> Release? {
-    if seats.waiting.count == 0, case .none = idlers { return nil }
+    if waitingCount == 0, case .none = idlers { return nil }
     var release = Release()
-    while !isSuspended, policy.mayStart(holding: holding), let seat = seats.waiting.first,
-      seats.isReady(seat)
-    {
-      seats.move(seat, from: .waiting, to: .live)
-      release.started.append(seats.member(at: seat))
+    while !isSuspended, policy.mayStart(holding: holding), let (id, member) = removeNext() {
+      start(member, id)
+      release.started.append(member)
     }
-    if holding == 0, seats.waiting.count == 0 { swap(&release.idle, &idlers) }
+    if holding == 0, waitingCount == 0 { swap(&release.idle, &idlers) }
     return release
   }
 
-  /// A waiting member leaves.
-  private mutating func dismiss(_ seat: Int, as kind: Verdict.Kind) -> Member {
-    defer { seats.vacate(seat, from: .waiting) }
-    count(kind)
-    return seats.member(at: seat)
+  /// The member that starts next leaves its line, unless all that wait pause.
+  private mutating func removeNext() -> (id: UseCaseOperationID, member: Member)? {
+    let isPausing = hasPauses && pauses.isPausing(policy)
+    for index in lines.indices {
+      guard let id = lines[index].members.firstID, !isPausing || pauses.maySkip(id) else {
+        continue
+      }
+      waitingCount -= 1
+      return lines[index].members.removeFirst()
+    }
+    return nil
   }
 
   @inline(__always)
@@ -233,11 +289,5 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
     case .failure: failed += 1
     case .cancelled: cancelled += 1
     }
-  }
-
-  /// A live member has an outcome, and keeps its slot until its body has returned.
-  private mutating func unwind(_ seat: Int) -> Member {
-    seats.move(seat, from: .live, to: .unwinding)
-    return seats.member(at: seat)
   }
 }

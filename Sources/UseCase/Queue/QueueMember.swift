@@ -3,11 +3,17 @@ import UseCaseInternals
 /// An operation as its queue sees it.
 @usableFromInline
 protocol QueueMember: AdmittedOperation {
-  /// The place in the queue, which the queue sets once, at admission, under its lock.
-  var ticket: QueueTicket { get set }
+  /// The identity of the member, which it receives once, at admission, under the lock of its queue.
+  func receive(_ id: UseCaseOperationID)
+
+  /// The raw value of the priority of the member, which may grow.
+  var urgency: UInt8 { get }
 
   /// The queue that gives out the slot.
   var queueID: ObjectIdentifier { get }
+
+  /// The keeper of that queue.
+  var keeper: (any QueueKeeper)? { get }
 
   /// The members that wait for this one, if there are any.
   var dependents: Dependents? { get }
@@ -77,15 +83,6 @@ protocol RidersKeeper: AnyObject, Sendable {
   func isDeadlock(_ rider: UseCaseOperationID) -> Bool
 }
 
-/// The place of a member in its queue.
-///
-/// Seats are used again, so the identity tells a member from an earlier one in the same seat.
-@usableFromInline
-struct QueueTicket: Hashable, Sendable {
-  let seat: Int32
-  let id: UseCaseOperationID
-}
-
 /// A run, and its riders whose handlers may not have begun. A rider keeps its ride, since a handler may
 /// be attached late. The ride keeps nothing of the run but its outcome.
 final class Ride: Sendable {
@@ -133,6 +130,9 @@ final class Dependents: Sendable {
   /// The member in whose slot this one is a guest.
   let host: (any QueueMember)?
 
+  /// The line in which the guest waits until it may run.
+  let line: UseCaseQueue?
+
   /// The run that this member is, if executions share it.
   let run: RunNode?
 
@@ -144,9 +144,12 @@ final class Dependents: Sendable {
     set { boarded.withLock { $0 = newValue } }
   }
 
-  init(_ caller: (any QueueMember)?, host: (any QueueMember)?, run: RunNode?) {
+  init(
+    _ caller: (any QueueMember)?, host: (any QueueMember)?, line: UseCaseQueue?, run: RunNode?
+  ) {
     directCaller = Lock(caller)
     self.host = host
+    self.line = line
     self.run = run
   }
 
@@ -186,7 +189,7 @@ final class RunNode: Sendable {
 
   /// A rider is kept until it has ended: its handlers deliver the outcome of the run.
   func keep(_ rider: any QueueMember) {
-    let id = rider.ticket.id
+    let id = rider.id
     riders.withLock { $0[id, default: (rider, 0)].count += 1 }
   }
 

@@ -9,6 +9,9 @@ package struct QueuePlace: Sendable {
   /// Whether it holds a slot of the queue.
   fileprivate let isOwn: Bool
 
+  /// Whether the innermost operation has waited in a line.
+  package let isInLine: Bool
+
   /// Whether the code holds a slot of the queue: its own, or that of a caller.
   package let isHeld: Bool
 
@@ -19,7 +22,7 @@ package struct QueuePlace: Sendable {
   }
 
   /// The innermost operation around the running code, of any queue.
-  package static var operation: UseCaseOperationID? { Slot.innermost?.ticket.id }
+  package static var operation: UseCaseOperationID? { Slot.innermost?.id }
 
   /// Whether that operation has failed already, by a timeout, although its body runs.
   package static var hasFailed: Bool { Slot.innermost?.verdict?.kind == .failure }
@@ -42,7 +45,7 @@ extension UseCaseQueue {
       preconditionFailure("A step of an operation runs in one.")
     }
     let execution = UseCaseExecution(
-      id: operation.ticket.id, parent: operation.parent, type: useCaseType, clock: clock)
+      id: operation.id, parent: operation.parent, type: useCaseType, clock: clock)
     return try await execution.run(
       request, through: interceptors[...], body: UseCaseNext { try await step($0) })
   }
@@ -50,11 +53,12 @@ extension UseCaseQueue {
   /// The place of the running code.
   package var placeHere: QueuePlace {
     guard let innermost = Slot.innermost else {
-      return QueuePlace(operation: nil, useCaseType: nil, isOwn: false, isHeld: false)
+      return QueuePlace(
+        operation: nil, useCaseType: nil, isOwn: false, isInLine: false, isHeld: false)
     }
     let isOwn = innermost.queueID == ObjectIdentifier(self) && innermost.isOccupied
     return QueuePlace(
-      operation: innermost.ticket.id, useCaseType: innermost.useCaseType, isOwn: isOwn,
-      isHeld: isOwn || isHeldHere)
+      operation: innermost.id, useCaseType: innermost.useCaseType, isOwn: isOwn,
+      isInLine: innermost.dependents?.line != nil, isHeld: isOwn || isHeldHere)
   }
 }

@@ -68,8 +68,8 @@ enum Slot {
       next = dependents?.caller
       // A host keeps its slot, and its value, until its guests have left, even after its caller has
       // stopped awaiting it.
-      if let host = dependents?.host, host.ticket.id != next?.ticket.id,
-        hosts.insert(host.ticket.id).inserted
+      if let host = dependents?.host, host.id != next?.id,
+        hosts.insert(host.id).inserted
       {
         others.append(host)
       }
@@ -81,6 +81,32 @@ enum Slot {
   @usableFromInline @inline(never)
   static func noteCancellation(ofCall reason: UseCaseCancellation) {
     innermost?.noteCancellation(ofCall: reason)
+  }
+
+  /// Returns the line in which an operation waits that the running code executes on this queue. Nil if
+  /// it waits in the queue.
+  @inline(__always)
+  static func line(in queue: UseCaseQueue) -> UseCaseQueue? {
+    queue.hasKeeper && hasHolder ? queue.keeper?.lineHere() : nil
+  }
+
+  /// Whether the running code is a guest that has had its turn in this line.
+  static func isHeld(inLine line: UseCaseQueue) -> Bool {
+    var isHeld = false
+    visit { member in
+      isHeld = member.dependents?.line === line && member.isOccupied
+      return isHeld ? .stop : .goOn
+    }
+    return isHeld
+  }
+
+  /// Why the running code, the body of an operation, must not execute a use case of this type. Nil if it
+  /// may.
+  @usableFromInline
+  static func objection(to useCase: some UseCase) -> String? {
+    guard let keeper = innermost?.keeper else { return nil }
+    let described = useCase as? any DescribedUseCase
+    return keeper.objection(to: described?.baseType ?? type(of: useCase))
   }
 
   /// Enters the slot of this queue that the running code holds, as a guest.

@@ -44,17 +44,15 @@ extension UseCaseQueue {
       case keepLatest
     }
 
-    /// The time that has to pass before an operation starts.
-    enum Pause: Hashable, Sendable {
-      case sinceExecute(Duration)
-      case sinceLastStart(Duration)
-    }
-
     let limit: Int
-    let whenBusy: WhenBusy
-    /// How many may wait before `drop` drops.
-    let waitingLimit: Int
-    let pause: Pause?
+    var whenBusy: WhenBusy
+    /// How many may wait in line before an operation is dropped.
+    var waitingLimit: Int
+    var isByPriority = false
+    /// How long an operation waits for a newer one, and a burst of them at the most.
+    var (debounce, longestDebounce) = (Duration.zero, Duration.century)
+    /// At most so many start in any time of this length.
+    var (starts, interval) = (1, Duration.zero)
 
     /// Creates a policy from a limit and a rule.
     ///
@@ -63,10 +61,6 @@ extension UseCaseQueue {
     ///     programmer error and traps.
     ///   - whenBusy: The rule for an incoming operation when `limit` operations run.
     public init(limit: Int, whenBusy: WhenBusy) {
-      self.init(limit: limit, whenBusy: whenBusy, waitingLimit: 0)
-    }
-
-    private init(limit: Int, whenBusy: WhenBusy, waitingLimit: Int = 0, pause: Pause? = nil) {
       guard limit >= 1 else {
         fatalError(
           "The limit of a queue must be at least 1 operation, but it is \(limit). To keep "
@@ -74,8 +68,7 @@ extension UseCaseQueue {
       }
       self.limit = limit
       self.whenBusy = whenBusy
-      self.waitingLimit = waitingLimit
-      self.pause = pause
+      waitingLimit = whenBusy == .drop ? 0 : .max
     }
 
     /// All operations run at once.
@@ -131,12 +124,7 @@ extension UseCaseQueue {
     ///     programmer error and traps.
     /// - Returns: The policy.
     public static func limit(_ limit: Int, waiting: Int) -> Policy {
-      guard waiting >= 0 else {
-        fatalError(
-          "`waiting` must be 0 or more, but it is \(waiting). With 0, an operation that arrives at "
-            + "the limit is dropped.")
-      }
-      return Policy(limit: limit, whenBusy: .drop, waitingLimit: waiting)
+      Policy.limit(limit).waiting(atMost: waiting)
     }
 
     /// The newest operation runs after `debounce` has passed without a newer operation. The
@@ -146,11 +134,7 @@ extension UseCaseQueue {
     ///   a programmer error and traps.
     /// - Returns: The policy.
     public static func cancelPrevious(debounce: Duration) -> Policy {
-      guard debounce >= .zero else {
-        fatalError("`debounce` must be 0 or more, but it is \(debounce).")
-      }
-      return Policy(
-        limit: 1, whenBusy: .cancelPrevious, pause: .sinceExecute(min(debounce, .century)))
+      cancelPrevious.debounced(by: debounce)
     }
 
     /// One operation runs at a time, two starts are at least `interval` apart, and only the newest
@@ -174,12 +158,7 @@ extension UseCaseQueue {
     ///   less than 0 is a programmer error and traps. With 0, the policy is ``keepLatest``.
     /// - Returns: The policy.
     public static func throttle(_ interval: Duration) -> Policy {
-      guard interval >= .zero else {
-        fatalError("`interval` must be 0 or more, but it is \(interval).")
-      }
-      return Policy(
-        limit: 1, whenBusy: .keepLatest,
-        pause: interval == .zero ? nil : .sinceLastStart(min(interval, .century)))
+      keepLatest.spaced(by: interval)
     }
   }
 }
@@ -205,39 +184,36 @@ extension UseCaseQueue.Policy {
   ///   - live: How many of these have no outcome yet.
   ///   - waiting: How many wait.
   ///   - undelivered: How many have an outcome with handlers that have not begun, if that counts.
-  ///   - isHeldBack: Whether it may not start now: the queue is suspended, or a pause is not over.
+  ///   - isSuspended: Whether the queue is suspended.
+  ///   - isPausing: Whether the operation waits for a pause of the policy.
   /// - Returns: The decision.
   func decision(
-    holding: Int, live: Int, waiting: Int, undelivered: Int = 0, isHeldBack: Bool
+    holding: Int, live: Int, waiting: Int, undelivered: Int = 0, isSuspended: Bool = false,
+    isPausing: Bool = false
   ) -> Decision {
+    let isHeldBack = isSuspended || isPausing
     let hasSlot = !isHeldBack && holding < limit
     switch whenBusy {
-    case .wait:
+    case .wait, .drop:
+      // A suspended queue holds both those that are to run and those that are to wait. A sum of the
+      // two limits could overflow.
+      let line = isPausing && !isSuspended ? waiting : holding + waiting - limit
+      guard line < waitingLimit else { return Decision(admission: .drop) }
       return Decision(admission: hasSlot ? .start : .wait)
     case .cancelPrevious, .cancelPreviousAndWait:
       let overlaps = whenBusy == .cancelPrevious && !isHeldBack
       return Decision(
         admission: hasSlot || overlaps ? .start : .wait,
         superseded: max(0, undelivered + live + waiting - limit + 1))
-    case .drop:
-      // A sum of the two limits could overflow.
-      guard holding + waiting - limit < waitingLimit else { return Decision(admission: .drop) }
-      return Decision(admission: hasSlot ? .start : .wait)
     case .keepLatest:
       return Decision(admission: hasSlot ? .start : .wait, superseded: waiting)
     }
   }
 
-  /// Returns the end of the pause of an operation that is executed now, nil if it has none.
-  func endOfPause(at now: Duration, nextStart: Duration) -> Duration? {
-    switch pause {
-    case nil: nil
-    case .sinceExecute(let debounce): now + debounce
-    case .sinceLastStart: now < nextStart ? nextStart : nil
-    }
-  }
+  /// Whether the clock matters.
+  var pauses: Bool { debounce > .zero || interval > .zero }
 
-  /// Whether the operation that has waited longest may start.
+  /// Whether the operation that is the next to start has a slot.
   func mayStart(holding: Int) -> Bool {
     whenBusy == .cancelPrevious || holding < limit
   }

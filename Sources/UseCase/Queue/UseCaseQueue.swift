@@ -18,9 +18,6 @@ import UseCaseInternals
 public final class UseCaseQueue: Sendable {
   typealias Machine = QueueMachine<any QueueMember, UnsafeContinuation<Void, Never>>
 
-  /// Returns when the pause of an operation is over, or the operation is cancelled.
-  @usableFromInline typealias Sleep = @Sendable () async -> Void
-
   /// An unlimited queue for the whole process. Use cases without a queue of their own run on it.
   public static let `default` = UseCaseQueue()
 
@@ -28,8 +25,8 @@ public final class UseCaseQueue: Sendable {
   public let policy: Policy
 
   let clock: any Clock<Duration>
-  /// Measures the pause of the policy, if it has one.
-  let stopwatch: Stopwatch?
+  /// Measures the pauses of the policy, if it has any.
+  private let timer: PauseTimer?
   let interceptors: [any UseCaseInterceptor]
   let observer: (@Sendable (UseCaseEvent) -> Void)?
   /// Whether bodies run as they are, with nothing around them.
@@ -84,7 +81,7 @@ public final class UseCaseQueue: Sendable {
   ) {
     self.policy = policy
     self.clock = clock
-    stopwatch = policy.pause.map { _ in Stopwatch(clock) }
+    timer = policy.pauses ? PauseTimer(clock) : nil
     self.interceptors = interceptors
     self.observer = observer
     self.keeper = keeper
@@ -133,6 +130,24 @@ public final class UseCaseQueue: Sendable {
   /// - Complexity: O(*n*) in the number of operations that start.
   public func resume() { act(on: decide { $0.resume() }) }
 
+  /// Ends the pauses of the operations that wait now: no debounce, interval or rate holds them back
+  /// any more.
+  ///
+  /// Call it when the app goes to the background, to save at once what an autosave still holds back:
+  ///
+  /// ```swift
+  /// .onChange(of: scenePhase) { _, phase in
+  ///   if phase == .background { save.queue.flush() }
+  /// }
+  /// ```
+  ///
+  /// The operations still wait for slots, and for ``resume()`` if the queue is suspended. Their
+  /// starts count, and later operations pause again. To wait until everything is done, await
+  /// ``idle()``.
+  ///
+  /// - Complexity: O(*n*) in the number of operations that start.
+  public func flush() { act(on: decide { $0.flush() }) }
+
   /// Cancels all operations that run or wait, for the reason ``UseCaseCancellation/requested``.
   ///
   /// An operation that has left the queue with a response or an error isn't affected: its handlers
@@ -143,15 +158,16 @@ public final class UseCaseQueue: Sendable {
     let (members, release) = machine.withLock { machine in
       let (members, release) = machine.cancelAll()
       if let keeper {
-        for member in members where !machine.holds(member.ticket) { keeper.left(member.ticket.id) }
+        for member in members where !machine.holds(member.id) { keeper.left(member.id) }
       }
       return (members, release)
     }
     keeper?.unlocked()
     changes.poke()
+    setTimer()
     for member in members {
       member.cancelFromQueue(.requested)
-      ridersKeeper?.leave(member.ticket.id)
+      ridersKeeper?.leave(member.id)
     }
     act(on: release)
   }
@@ -181,41 +197,53 @@ public final class UseCaseQueue: Sendable {
 // MARK: - Members
 
 extension UseCaseQueue {
-  /// Admits the member, gives it its ticket, and supersedes the members that give way to it.
-  ///
-  /// - Returns: Whether it starts, waits, or is dropped, and a sleep if there is a pause.
+  /// Admits the member, gives it its identity, and supersedes the members that give way to it.
   @inline(__always)
-  func admit(_ member: any QueueMember) -> (Admission, sleep: Sleep?) {
+  func admit(_ member: any QueueMember) -> Admission {
     // The pause is counted from before the operations that give way have to hear of it.
-    let now = stopwatch?.elapsed()
+    let now = timer?.now
+    var released: Machine.Release?
     let arrival = machine.withLock { machine in
-      let arrival = machine.admit(member, id: .next(), at: now)
-      member.ticket = arrival.ticket
+      if let now { released = machine.change(at: now) { $0.wake() } }
+      let id = UseCaseOperationID.next()
+      member.receive(id)
+      let priority = policy.isByPriority ? member.urgency : 0
+      let arrival = machine.admit(member, id: id, priority: priority)
       if let keeper {
         keeper.admitted(member)
-        if arrival.admission == .start { keeper.started(arrival.ticket.id) }
+        if arrival.admission == .start { keeper.started(id) }
       }
       return arrival
     }
     keeper?.unlocked()
     changes.poke()
-    let (ticket, admission) = (arrival.ticket, arrival.admission)
-    let sleep = arrival.endOfPause.map { makeSleep(of: ticket, until: $0) }
+    if timer != nil {
+      setTimer()
+      act(on: released)
+    }
     arrival.superseded.forEach { $0.cancelFromQueue(.superseded) }
-    return (admission, sleep)
+    return arrival.admission
   }
 
-  private func makeSleep(of ticket: QueueTicket, until end: Duration) -> Sleep {
-    { [self] in
-      let ready: Step = { [self] in act(on: decide { $0.ready(ticket) }) }
-      do { try await stopwatch?.sleep(end, ready) } catch { ready() }
+  /// The member moves forward in a line by priority.
+  func raise(_ id: UseCaseOperationID, to urgency: UInt8) {
+    if policy.isByPriority { machine.withLock { $0.raise(id, to: urgency) } }
+  }
+
+  /// Makes the timer follow the pauses.
+  private func setTimer() {
+    guard let timer, let alarm = machine.withLock({ $0.nextAlarm() }) else { return }
+    timer.set(alarm) { [weak self] time in
+      guard let self else { return }
+      // A clock may wake early, or stand still: the time of the alarm has come in any case.
+      act(on: decide(at: time) { $0.wake() })
     }
   }
 
   /// The member has an early outcome. Returns whether it is listed until its handlers have begun.
-  func concludedEarly(_ ticket: QueueTicket, as kind: Verdict.Kind) -> Bool {
-    act(on: decide(about: ticket) { $0.concludedEarly(ticket, as: kind) })
-    ridersKeeper?.leave(ticket.id)
+  func concludedEarly(_ id: UseCaseOperationID, as kind: Verdict.Kind) -> Bool {
+    act(on: decide(about: id) { $0.concludedEarly(id, as: kind) })
+    ridersKeeper?.leave(id)
     return policy.deliversOnlyNewest && kind != .cancelled
   }
 
@@ -231,26 +259,28 @@ extension UseCaseQueue {
 
   /// The member gives its slot back.
   @inline(__always)
-  func giveBack(_ ticket: QueueTicket, as kind: Verdict.Kind) {
-    act(on: decide(about: ticket) { $0.giveBack(ticket, as: kind) })
+  func giveBack(_ id: UseCaseOperationID, as kind: Verdict.Kind) {
+    act(on: decide(about: id) { $0.giveBack(id, as: kind) })
   }
 
   /// Runs one event of the machine, and tells the keeper, under the same lock, of its effects.
   @inline(__always)
   private func decide(
-    about ticket: QueueTicket? = nil, _ event: (inout Machine) -> Machine.Release?
+    about id: UseCaseOperationID? = nil, at time: Duration = .zero,
+    _ event: (inout Machine) -> Machine.Release?
   ) -> Machine.Release? {
-    let now = stopwatch?.elapsed()
+    let now = timer.map { max($0.now, time) }
     let release = machine.withLock { machine in
       guard let keeper else { return machine.change(at: now, event) }
-      let wasThere = ticket.map { machine.holds($0) } ?? false
+      let wasThere = id.map { machine.holds($0) } ?? false
       let release = machine.change(at: now, event)
-      if let ticket, wasThere, !machine.holds(ticket) { keeper.left(ticket.id) }
-      release?.started.forEach { keeper.started($0.ticket.id) }
+      if let id, wasThere, !machine.holds(id) { keeper.left(id) }
+      release?.started.forEach { keeper.started($0.id) }
       return release
     }
     keeper?.unlocked()
     changes.poke()
+    setTimer()
     return release
   }
 

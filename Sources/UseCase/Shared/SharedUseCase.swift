@@ -72,7 +72,7 @@ public struct SharedUseCase<Base: UseCase>: UseCase {
     _ request: Base.Request
   ) throws -> (rider: UseCaseOperationID, run: SharedRun) {
     if let rider = Slot.innermost {
-      if let run = runs.run(of: rider.ticket.id) { return (rider.ticket.id, run) }
+      if let run = runs.run(of: rider.id) { return (rider.id, run) }
       // An operation that was cancelled just now has left, and starts no other run.
       if rider.verdict != nil { throw CancellationError() }
     }

@@ -11,4 +11,13 @@ public enum HistoryMove: Hashable, Sendable {
 
   /// Undo this entry, wherever it is.
   case undoEntry(HistoryEntry.ID)
+
+  /// Redo this entry, wherever it is.
+  case redoEntry(HistoryEntry.ID)
+
+  /// Undo the newest applied entry of this document.
+  case undoIn(HistoryFootprint)
+
+  /// Redo the next undone entry of this document.
+  case redoIn(HistoryFootprint)
 }

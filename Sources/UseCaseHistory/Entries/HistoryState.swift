@@ -12,7 +12,7 @@ public struct HistoryState: Hashable, Sendable {
 
   /// Whether there is an entry to redo, and no execution or group waits or runs.
   ///
-  /// An execution or a group discards the undone entries when it is recorded. While it waits or
+  /// An execution or a group discards undone entries when it is recorded. While it waits or
   /// runs, `canRedo` is `false`, but a call of `redo()` may still find an entry to redo.
   public var canRedo: Bool
 

@@ -16,6 +16,11 @@ struct FactWriter {
 
   mutating func id(_ id: HistoryEntry.ID) { number(id.number) }
 
+  mutating func ids(_ ids: [HistoryEntry.ID]) {
+    number(ids.count)
+    for id in ids { self.id(id) }
+  }
+
   mutating func blob(_ blob: [UInt8]) {
     number(blob.count)
     bytes += blob
@@ -86,6 +91,14 @@ struct FactReader {
   }
 
   mutating func id() throws -> HistoryEntry.ID { HistoryEntry.ID(number: try number()) }
+
+  mutating func ids() throws -> [HistoryEntry.ID] {
+    let count = try number()
+    guard count <= left else { throw Malformed("More ids are announced than there are.") }
+    var ids: [HistoryEntry.ID] = []
+    for _ in 0..<count { ids.append(try id()) }
+    return ids
+  }
 
   mutating func blob() throws -> [UInt8] {
     let number = try number()

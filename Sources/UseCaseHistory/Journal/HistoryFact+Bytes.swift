@@ -34,6 +34,7 @@ extension HistoryFact {
       tag(.obsolete, id)
       writer.id(place)
     case .undoes(let id): tag(.undoes, id)
+    case .redoes(let id): tag(.redoes, id)
     case .forgot(let id): tag(.forgot, id)
     case .opened(let id, let group, let title):
       tag(.opened, id)
@@ -56,8 +57,10 @@ extension HistoryFact {
       writer.optional(place) { $0.word($1.sum) }
     case .discarded(let ids):
       tag(.discarded)
-      writer.number(ids.count)
-      for id in ids { writer.id(id) }
+      writer.ids(ids)
+    case .contradicts(let ids):
+      tag(.contradicts)
+      writer.ids(ids)
     case .piece(.start(let last, let newest, let places)):
       tag(.start, newest)
       writer.number(last)
@@ -111,6 +114,7 @@ extension HistoryFact {
       self = .redone(id, response, isMarked: try reader.flag())
     case .obsolete: self = .obsolete(try reader.id(), place: try reader.id())
     case .undoes: self = .undoes(try reader.id())
+    case .redoes: self = .redoes(try reader.id())
     case .forgot: self = .forgot(try reader.id())
     case .opened:
       let (id, group) = (try reader.id(), try reader.optional { try $0.id() })
@@ -121,12 +125,8 @@ extension HistoryFact {
     case .limited: self = .limited(try reader.optional { Int(clamping: try $0.number()) })
     case .cleared: self = .cleared
     case .saved: self = .saved(try reader.optional { HistoryPlace(sum: try $0.word()) })
-    case .discarded:
-      let count = try reader.number()
-      guard count <= reader.left else { throw Malformed("More ids are announced than there are.") }
-      var ids: [ID] = []
-      for _ in 0..<count { ids.append(try reader.id()) }
-      self = .discarded(ids)
+    case .discarded: self = .discarded(try reader.ids())
+    case .contradicts: self = .contradicts(try reader.ids())
     case .start:
       let (newest, last) = (try reader.id(), try reader.number())
       let places = HistoryPlaces(

@@ -67,6 +67,10 @@ enum HistoryFactNumbers {
     case undoes = 25
     /// id
     case forgot = 26
+    /// id
+    case redoes = 27
+    /// count, so many ids
+    case contradicts = 28
   }
 
   enum PairFlag {

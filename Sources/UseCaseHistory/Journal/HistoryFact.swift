@@ -36,6 +36,9 @@ enum HistoryFact: Equatable, Sendable {
   /// The newest entry, as it is if the execution `ended` as merged.
   case combined(ID, HistoryPair)
   case ended(ID, End)
+  /// What is recorded next drops only these undone entries, in the order in which they would have
+  /// been redone. Without it, all.
+  case contradicts([ID])
   case undone(ID)
   case redone(ID, [UInt8]?, isMarked: Bool)
   /// It can never be undone or redone. The rest of its group is another place.
@@ -49,6 +52,8 @@ enum HistoryFact: Equatable, Sendable {
   case moves(isRedo: Bool, count: Int)
   /// An undo takes this entry, wherever it is.
   case undoes(ID)
+  /// A redo takes this entry, wherever it is.
+  case redoes(ID)
   case moved
 
   // MARK: Done at once

@@ -29,6 +29,8 @@ struct HistoryReplay<Step: Sendable>: ~Copyable {
   private var pieces = ReplayedPieces<Step>()
   /// The ids of all executions and groups. Each is used once.
   private var ids: Set<ID> = []
+  /// The positions of the undone entries that the next recording drops.
+  private var contradicted: [Int]?
   /// Groups whose parts are to be undone.
   private(set) var interrupted: [Record] = []
   private var left = ReplayedDrops<Step>()
@@ -54,6 +56,7 @@ extension HistoryReplay {
     if number <= last { return }
     try endRestoring()
     last = number
+    let contradicted = contradicted.take()
     switch fact {
     case .began(let id, let group, let pair):
       try check(pair.response == nil && !pair.isInDoubt, "Execution \(id) begins with its end.")
@@ -73,7 +76,13 @@ extension HistoryReplay {
     case .answered(let id, let response, let isMarked):
       try executions.answer(id, response, isMarked: isMarked)
     case .combined(let id, let pair): try executions.combine(id, pair)
-    case .ended(let id, let end): try self.end(try executions.end(id), end)
+    case .ended(let id, let end): try self.end(try executions.end(id), end, contradicted)
+    case .contradicts(let ids):
+      guard let positions = pool.positions(ofUndone: ids) else {
+        throw Malformed("One of \(ids) is not undone.")
+      }
+      try checkAtRest()
+      self.contradicted = positions
     case .undone(let id): try moved(id, isRedo: false)
     case .redone(let id, let response, let isMarked):
       try moved(id, isRedo: true, response, isMarked: isMarked)
@@ -81,13 +90,14 @@ extension HistoryReplay {
     case .opened(let id, let parent, let title):
       try use(id)
       try groups.open(id, in: parent, title: try making.title(title))
-    case .closed(let id, let isLost): try close(id, isLost: isLost)
+    case .closed(let id, let isLost): try close(id, isLost: isLost, contradicted)
     case .moves(let isRedo, let count):
       let most = isRedo ? pool.redoable : pool.applied.count
       try checkAtRest()
       try check(count > 0 && count <= most, "There are \(most) entries to move, not \(count).")
       move = ReplayedMove(isRedo: isRedo, count: count, in: &pool)
     case .undoes(let id): try undo(id)
+    case .redoes(let id): try redo(id)
     case .moved: try endMove()
     case .limited(let limit): change { $0.setLimit(limit, into: &$1) }
     case .cleared:
@@ -137,7 +147,7 @@ extension HistoryReplay {
 
 extension HistoryReplay {
   private mutating func end(
-    _ execution: ReplayedExecutions.Execution, _ end: HistoryFact.End
+    _ execution: ReplayedExecutions.Execution, _ end: HistoryFact.End, _ contradicted: [Int]?
   ) throws {
     let record = record(of: execution)
     if let group = execution.group {
@@ -147,18 +157,18 @@ extension HistoryReplay {
     switch end {
     case .recorded:
       try checkAtRest()
-      change { $0.record(record, into: &$1) }
+      change { $0.record(record, dropping: contradicted, into: &$1) }
     case .merged:
       try checkAtRest()
       guard let pair = execution.combined, let earlier = pool.undoID,
         pool.newestStep != nil
       else { throw Malformed("Execution \(execution.id) has nothing to merge with.") }
       let merged = making.content(earlier, pair)
-      change { $0.merge(into: merged, record, into: &$1) }
+      change { $0.merge(into: merged, record, dropping: contradicted, into: &$1) }
     case .annulled:
       try checkAtRest()
       try check(pool.newestStep != nil, "Execution \(execution.id) annuls nothing.")
-      change { $0.annul(record, into: &$1) }
+      change { $0.annul(record, dropping: contradicted, into: &$1) }
     case .lost: change { $0.lose(record, into: &$1) }
     case .part: throw Malformed("Execution \(execution.id) is in no group.")
     }
@@ -168,19 +178,19 @@ extension HistoryReplay {
     Record(id: execution.id, content: making.content(execution.id, execution.pair))
   }
 
-  private mutating func close(_ id: ID, isLost: Bool) throws {
+  private mutating func close(_ id: ID, isLost: Bool, _ contradicted: [Int]?) throws {
     if let leaf = groups.lastLeaf(of: id), moves.contains(leaf.id) {
       throw Malformed("The undo of \(leaf.id) has not ended.")
     }
     let group = try groups.close(id)
-    if let kept = group.kept { try keep(kept, isLost: isLost) }
+    if let kept = group.kept { try keep(kept, isLost: isLost, contradicted) }
     drop(group)
   }
 
-  private mutating func keep(_ group: Record, isLost: Bool) throws {
+  private mutating func keep(_ group: Record, isLost: Bool, _ contradicted: [Int]?) throws {
     if isLost { return change { $0.lose(group, into: &$1) } }
     try checkAtRest()
-    change { $0.record(group, into: &$1) }
+    change { $0.record(group, dropping: contradicted, into: &$1) }
   }
 
   /// Drops the parts that have left a group, which has ended.
@@ -201,7 +211,14 @@ extension HistoryReplay {
     try check(
       pool.partial == nil || pool.undoID == id,
       "A group is half undone, and has to be undone before \(id).")
-    move = ReplayedMove(undoing: id, in: &pool)
+    move = ReplayedMove(of: id, isRedo: false, in: &pool)
+  }
+
+  private mutating func redo(_ id: ID) throws {
+    try checkAtRest()
+    guard case .undone = pool.spot(of: id) else { throw Malformed("Entry \(id) is not undone.") }
+    try check(pool.partial == nil, "A group is half undone, and has to be redone before \(id).")
+    move = ReplayedMove(of: id, isRedo: true, in: &pool)
   }
 
   private mutating func endMove() throws {
@@ -279,7 +296,7 @@ extension HistoryReplay {
       executions.begin(id, in: nil, pair, isLeftOver: true)
     case .piece(let piece): try restore(piece)
     case .moving, .failed, .answered, .combined, .ended, .undone, .redone, .obsolete, .opened,
-      .closed, .moves, .undoes, .moved, .cleared, .forgot, .discarded:
+      .closed, .contradicts, .moves, .undoes, .redoes, .moved, .cleared, .forgot, .discarded:
       throw Malformed("A fact of a whole history is none of its pieces.")
     }
   }
@@ -378,7 +395,8 @@ extension HistoryReplay {
       } else if isLost {
         change { $0.lose(record, into: &$1) }
       } else {
-        change { $0.record(record, into: &$1) }
+        let contradicted = pool.contradicted(by: record.footprint)
+        change { $0.record(record, dropping: contradicted, into: &$1) }
       }
     }
     change { $0.insert(late, into: &$1) }
@@ -388,7 +406,7 @@ extension HistoryReplay {
         if interruption == .compensate {
           interrupted.append(kept)
         } else {
-          try keep(kept, isLost: group.isLost)
+          try keep(kept, isLost: group.isLost, pool.contradicted(by: kept.footprint))
         }
       }
       drop(group)

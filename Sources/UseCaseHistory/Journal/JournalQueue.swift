@@ -164,7 +164,7 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
         // None of its parts has had an effect.
         case .closed(let id, _): opened.contains(id)
         case .ended(_, let end): end == .recorded || end == .part
-        case .failed, .moves, .undoes, .moved: true
+        case .failed, .contradicts, .moves, .undoes, .redoes, .moved: true
         case .began, .moving, .answered, .combined, .undone, .redone, .obsolete, .limited,
           .cleared, .forgot, .saved, .discarded, .piece:
           false
@@ -201,8 +201,8 @@ extension HistoryFact {
     case .began(let id, _, _), .answered(let id, _, _), .moving(let id), .undone(let id),
       .redone(let id, _, _):
       id
-    case .failed, .combined, .ended, .obsolete, .opened, .closed, .moves, .undoes, .moved,
-      .limited, .cleared, .forgot, .saved, .discarded, .piece:
+    case .failed, .combined, .ended, .contradicts, .obsolete, .opened, .closed, .moves, .undoes,
+      .redoes, .moved, .limited, .cleared, .forgot, .saved, .discarded, .piece:
       nil
     }
   }
@@ -211,8 +211,9 @@ extension HistoryFact {
   fileprivate var intent: ID? {
     switch self {
     case .began(let id, _, _), .moving(let id): id
-    case .failed, .answered, .combined, .ended, .undone, .redone, .obsolete, .opened, .closed,
-      .moves, .undoes, .moved, .limited, .cleared, .forgot, .saved, .discarded, .piece:
+    case .failed, .answered, .combined, .ended, .contradicts, .undone, .redone, .obsolete, .opened,
+      .closed, .moves, .undoes, .redoes, .moved, .limited, .cleared, .forgot, .saved, .discarded,
+      .piece:
       nil
     }
   }
@@ -223,8 +224,8 @@ extension HistoryFact {
     case .failed(let id), .ended(let id, _), .undone(let id), .redone(let id, _, _),
       .obsolete(let id, _):
       id
-    case .began, .moving, .answered, .combined, .opened, .closed, .moves, .undoes, .moved,
-      .limited, .cleared, .forgot, .saved, .discarded, .piece:
+    case .began, .moving, .answered, .combined, .contradicts, .opened, .closed, .moves, .undoes,
+      .redoes, .moved, .limited, .cleared, .forgot, .saved, .discarded, .piece:
       nil
     }
   }

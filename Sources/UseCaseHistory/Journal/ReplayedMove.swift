@@ -16,10 +16,10 @@ struct ReplayedMove<Step: Sendable>: ~Copyable {
     plan = pool.take(1, isRedo: isRedo)
   }
 
-  /// Creates the undo of one entry.
-  init(undoing id: HistoryEntry.ID, in pool: inout Pool) {
+  /// Creates the undo or the redo of one entry.
+  init(of id: HistoryEntry.ID, isRedo: Bool, in pool: inout Pool) {
     count = 1
-    plan = pool.take(id)
+    plan = pool.take(id, isRedo: isRedo)
   }
 
   var isRedo: Bool { plan.isRedo }

@@ -7,22 +7,30 @@ struct Group<Value: Sendable>: UseCase, DescribedUseCase {
   let lane: UseCaseQueue
   /// The number of a group in another. One on the lane is named by its operation.
   let nested: HistoryEntry.ID?
+  /// The parts of the other group that are executed before this one.
+  var line: UseCaseQueue?
   /// The parts that are there already, of a group that the end of a process has interrupted.
   var interrupted: HistoryLedger.Machine.Groups.Opened?
-  let body: @Sendable () async throws -> Value
+  let body: @isolated(any) @Sendable () async throws -> Value
 
   var queue: UseCaseQueue { lane }
 
   func title(for request: Any) -> String? { request as? String }
 
   func main(_ title: String) async throws -> Value {
-    let frame = ledger.frame { .group(nested ?? $0) }
-    let group = nested ?? frame.entry
+    await self.line?.idle()
+    let frame = ledger.frame { .group(GroupLine(of: nested ?? $0, in: ledger)) }
+    guard case .group(let line) = frame.role else { preconditionFailure("A group has a line.") }
     begin(title, frame)
     let (result, parts) = await HistoryFrame.local.withValue(frame) {
       let result: Result<Value, any Error>
-      do { result = .success(try await body()) } catch { result = .failure(error) }
-      return (result, await closed(group))
+      do {
+        result = .success(try await body())
+      } catch {
+        result = .failure(error)
+        line.queueInUse?.cancelAll()
+      }
+      return (result, await closed(line.group))
     }
     frame.end()
     switch result {

@@ -9,11 +9,11 @@ final class HistoryFrame: Sendable {
   enum Role {
     /// A recorded body that becomes an entry.
     case body
-    /// A body that becomes a part of this group.
-    case part(of: ID)
+    /// A body that becomes a part of this group, as soon as nothing is in its line.
+    case part(of: ID, behind: UseCaseQueue?)
     /// An undo or a redo, or a body called in one of them or in another body, which answers for it.
     case answered
-    case group(ID)
+    case group(GroupLine)
   }
 
   static let local = TaskLocal<HistoryFrame?>(wrappedValue: nil)
@@ -45,7 +45,12 @@ final class HistoryFrame: Sendable {
 
   /// The group of which the body becomes a part.
   var group: ID? {
-    if case .part(let group) = role { group } else { nil }
+    if case .part(let group, _) = role { group } else { nil }
+  }
+
+  /// The line of parts that the body has to let go first.
+  var line: UseCaseQueue? {
+    if case .part(_, let line) = role { line } else { nil }
   }
 
   /// Whether the body is recorded, as an entry or as a part.

@@ -122,14 +122,45 @@ extension HistoryLedger: QueueKeeper {
   func left(_ id: UseCaseOperationID) { machine.withLock { $0.leave(self.id(of: id)) } }
 
   func unlocked() { changes.poke() }
+
+  func lineHere() -> UseCaseQueue? { groupHere?.line.queue }
+
+  func objection(to useCaseType: any Any.Type) -> String? {
+    guard useCaseType is any UndoableUseCase.Type, let groupHere,
+      groupHere.operation == QueuePlace.operation
+    else { return nil }
+    return """
+      \(useCaseType) is undoable, and executed in a group without being recorded, so its effect is in \
+      no entry. Execute it by way of `recorded(in:)`, or of the `execute` of the history.
+      """
+  }
+
+  /// A part waits in the line of the group. This is called with the line locked.
+  func keepOpen(_ group: HistoryEntry.ID) { machine.withLock { _ = $0.groups.openPart(in: group) } }
+
+  /// A part has left the line of the group. This is called with the line locked.
+  func keepOpenNoLonger(_ group: HistoryEntry.ID) {
+    machine.withLock { $0.groups.leaveLine(of: group) }
+  }
+
+  /// The body of the group in which the code runs.
+  private var groupHere: (line: GroupLine, operation: UseCaseOperationID?)? {
+    guard let frame = HistoryFrame.innermost?.running(of: history),
+      case .group(let line) = frame.role
+    else { return nil }
+    return (line, frame.operation)
+  }
 }
 
 // MARK: - Reading
 
 extension HistoryLedger {
-  var state: HistoryState {
+  var state: HistoryState { state(in: .everything) }
+
+  func state(in document: HistoryFootprint) -> HistoryState {
+    if document != .everything { describeWaiting() }
     while true {
-      let (snapshot, undo, redo) = machine.withLock { $0.snapshot() }
+      let (snapshot, undo, redo) = machine.withLock { $0.snapshot(of: document) }
       var state = snapshot
       state.undoTitle = undo?.title
       state.redoTitle = redo?.title
@@ -162,11 +193,20 @@ extension HistoryLedger {
   }
 
   func blockers(of entry: HistoryEntry.ID) -> [HistoryEntry.ID] {
-    switch read({ $0.pool.rivals(of: entry) }) {
-    case .halfUndone(let newest): [newest]
-    case .possible(let rivals, let record): record.blockers(among: rivals)
-    case nil: []
+    read { $0.pool.blockers(ofUndoing: entry) }
+  }
+
+  /// Asks the executions that wait what they are going to touch.
+  func describeWaiting() {
+    let waiting = read { $0.undescribed }
+    if waiting.isEmpty { return }
+    let footprints = waiting.map { id, operation in
+      let footprint = (operation as? any AdmittedOperation)?.footprint as? HistoryFootprint
+      return (id, footprint ?? .everything)
     }
+    // Not released under the lock.
+    let (left, all) = (machine.withLock { $0.describe(footprints) }, footprints)
+    withExtendedLifetime((left, all)) {}
   }
 
   func states() -> AsyncStream<HistoryState> { changes.values { [weak self] in self?.state } }
@@ -217,7 +257,7 @@ extension HistoryLedger {
         return discard(change { $0.fail(entry, by: holder) }, in: frame)
       }
       discard(self.record(record, step, by: holder), in: frame)
-    case .part(let group): change { $0.endPart(entry, record, in: group) }?.resume()
+    case .part(let group, _): change { $0.endPart(entry, record, in: group) }?.resume()
     case .answered, .group: preconditionFailure("\(entry) ends as a body, and is \(frame.role).")
     }
   }

@@ -17,14 +17,18 @@ struct HistoryLine: Sendable {
     fileprivate(set) var target: ID?
     /// The operation, if it is an execution or a group.
     fileprivate(set) var operation: Operation?
+    /// The things that an execution is going to touch, as far as it is known.
+    fileprivate(set) var footprint = HistoryFootprint.everything
+    /// Whether it has said what it is going to touch, if it can.
+    fileprivate(set) var isDescribed = false
     /// Whether it was cancelled while others around it wait.
     fileprivate(set) var isGone = false
 
     /// Whether it may change the history.
     fileprivate var hasEffect: Bool {
       switch move {
-      case .undo, .redo: target != nil
-      case nil, .move, .undoEntry: true
+      case .undo, .redo, .undoIn, .redoIn: target != nil
+      case nil, .move, .undoEntry, .redoEntry: true
       }
     }
   }
@@ -58,6 +62,8 @@ struct HistoryLine: Sendable {
   private var turn = Turn.free
   /// Kept while operations are only admitted, and computed anew after all else.
   private var forecast: HistoryForecast?
+  /// Those of operations that have left. They are not released under the lock.
+  private var leftFootprints: [HistoryFootprint] = []
   /// Grows with each change that readers see.
   private(set) var version: UInt64 = 0
 }
@@ -123,9 +129,11 @@ extension HistoryLine {
   ) {
     let target: ID? =
       switch move {
-      case .undo: undoTarget(in: pool)
-      case .redo: redoTarget(in: pool)
-      case nil, .move, .undoEntry: nil
+      case .undo: undoTarget(of: pool)
+      case .redo: redoTarget(of: pool)
+      case .undoIn(let document): undoTarget(in: document, of: pool)
+      case .redoIn(let document): redoTarget(in: document, of: pool)
+      case nil, .move, .undoEntry, .redoEntry: nil
       }
     let ask = Ask(id: id, move: move, target: target, operation: operation)
     asks.append(ask)
@@ -134,8 +142,28 @@ extension HistoryLine {
     if let move {
       forecast?.run(move, for: target, isRunning: false, in: pool)
     } else {
-      forecast?.record(id, in: pool)
+      forecast?.record(id, touching: .everything, in: pool)
     }
+  }
+
+  /// The executions that have not been asked yet what they are going to touch.
+  var undescribed: [(id: ID, operation: Operation)] {
+    asks.compactMap { ask in
+      ask.isDescribed ? nil : ask.operation.map { (ask.id, $0) }
+    }
+  }
+
+  /// Executions are going to touch these, if they are still there. Returns footprints to release.
+  mutating func describe(_ footprints: [(id: ID, footprint: HistoryFootprint)])
+    -> [HistoryFootprint]
+  {
+    for (id, footprint) in footprints {
+      guard let index = index(of: id), !asks[index].isDescribed else { continue }
+      (asks[index].footprint, asks[index].isDescribed) = (footprint, true)
+      forecast = nil
+    }
+    defer { leftFootprints = [] }
+    return leftFootprints
   }
 
   /// The first of the line has the lane, in a history that is saved or not.
@@ -169,6 +197,10 @@ extension HistoryLine {
   private mutating func remove(at index: Int) {
     asks[index].isGone = true
     asks[index].operation = nil
+    if asks[index].footprint != .everything {
+      leftFootprints.append(asks[index].footprint)
+      asks[index].footprint = .everything
+    }
     while asks.first?.isGone == true { asks.removeFirst() }
     while asks.last?.isGone == true { asks.removeLast() }
   }
@@ -275,22 +307,36 @@ extension HistoryLine {
   /// Entries have left that the forecast has.
   mutating func forgetForecast() { forecast = nil }
 
-  /// The entry that an undo called now is for.
-  mutating func undoTarget<Step>(in pool: HistoryPool<Step>) -> ID? {
-    if asks.isEmpty { return pool.undoID }
+  /// The entry of the document that an undo called now is for.
+  mutating func undoTarget<Step>(
+    in document: HistoryFootprint = .everything, of pool: HistoryPool<Step>
+  ) -> ID? {
+    if asks.isEmpty, document == .everything { return pool.undoID }
     lookAhead(in: pool)
-    return forecast?.undoTarget(in: pool)
+    return forecast?.undoTarget(in: document, of: pool)
   }
 
-  /// The entry that a redo called now is for.
+  /// The entry of the document that a redo called now is for.
   ///
   /// A redo behind an execution is for the next entry in case that the execution fails: a failed
-  /// execution does not cost the branch.
-  mutating func redoTarget<Step>(in pool: HistoryPool<Step>) -> ID? {
-    if asks.isEmpty { return pool.redoID }
+  /// execution does not cost the branch. If it will be undone before, the redo is for that.
+  mutating func redoTarget<Step>(
+    in document: HistoryFootprint = .everything, of pool: HistoryPool<Step>
+  ) -> ID? {
+    if asks.isEmpty, document == .everything { return pool.redoID }
     lookAhead(in: pool)
-    if let target = forecast?.redoTarget(in: pool) { return target }
-    return isRecording ? simulate(recordingsFail: true, in: pool).redoTarget(in: pool) : nil
+    let target = forecast?.redoTarget(in: document, of: pool)
+    if let target, target.isFresh { return target.id }
+    return isRecording
+      ? simulate(recordingsFail: true, in: pool).redoTarget(in: document, of: pool)?.id : nil
+  }
+
+  /// The entry of the document that can be redone when all executions that wait have succeeded.
+  mutating func certainRedoTarget<Step>(
+    in document: HistoryFootprint, of pool: HistoryPool<Step>
+  ) -> ID? {
+    lookAhead(in: pool)
+    return forecast?.redoTarget(in: document, of: pool)?.id
   }
 
   private mutating func lookAhead<Step>(in pool: HistoryPool<Step>) {
@@ -307,7 +353,7 @@ extension HistoryLine {
         forecast.run(move, for: ask.target, isRunning: run != nil && pool.isMoving, in: pool)
       } else if !recordingsFail, run?.isCleared != true {
         // The target of undos that are called right after this execution.
-        forecast.record(run?.promised ?? ask.id, in: pool)
+        forecast.record(run?.promised ?? ask.id, touching: ask.footprint, in: pool)
       }
     }
     return forecast

@@ -67,6 +67,16 @@ extension HistoryMachine {
 
   mutating func leave(_ id: ID) { line.leave(id) }
 
+  /// The executions that have not been asked yet what they are going to touch.
+  var undescribed: [(id: ID, operation: HistoryLine.Operation)] { line.undescribed }
+
+  /// Executions are going to touch these. Release what this returns outside of the lock.
+  mutating func describe(
+    _ footprints: [(id: ID, footprint: HistoryFootprint)]
+  ) -> [HistoryFootprint] {
+    line.describe(footprints)
+  }
+
   enum Entry: Sendable {
     /// The body is recorded when it leaves, as this entry, by the operation that has the lane.
     case recording(ID, by: ID)
@@ -113,22 +123,33 @@ extension HistoryMachine {
     }
     switch window.isValid(ticket) ? merging : .separate {
     case .separate:
+      let dropped = contradicted(by: record.footprint)
       note(.ended(id, .recorded))
-      pool.record(record, into: &drops)
+      pool.record(record, dropping: dropped, into: &drops)
       window.open(at: now)
       line.settle(as: id)
     case .merged(let merged):
+      let footprint = HistoryFootprint.union(of: [record.footprint, merged.footprint])
+      let dropped = contradicted(by: footprint)
       note(.ended(id, .merged))
-      pool.merge(into: merged, record, into: &drops)
+      pool.merge(into: merged, record, dropping: dropped, into: &drops)
       window.open(at: now)
       line.settle(as: pool.undoID)
     case .annul:
+      let dropped = contradicted(by: record.footprint)
       note(.ended(id, .annulled))
-      pool.annul(record, into: &drops)
+      pool.annul(record, dropping: dropped, into: &drops)
       window.close()
       line.settle()
     }
     return drops
+  }
+
+  /// Returns the positions of the undone entries that a recording drops, nil for all of them.
+  private mutating func contradicted(by footprint: HistoryFootprint) -> [Int]? {
+    guard let positions = pool.contradicted(by: footprint) else { return nil }
+    facts?.append(.contradicts(positions.map { pool.undone[$0].id }))
+    return positions
   }
 
   /// A body has thrown.
@@ -185,10 +206,11 @@ extension HistoryMachine {
       exit(holder, into: &drops)
       let isLost = line.losesResults
       window.close()
+      let dropped = isLost ? nil : kept.flatMap { contradicted(by: $0.footprint) }
       note(.closed(group.id, isLost: isLost))
       switch kept {
       case let kept? where isLost: pool.lose(kept, into: &drops)
-      case let kept?: pool.record(kept, into: &drops)
+      case let kept?: pool.record(kept, dropping: dropped, into: &drops)
       case nil: break
       }
       line.settle(as: kept == nil ? nil : residue != nil ? nobody : isLost ? nil : group.id)
@@ -207,15 +229,12 @@ extension HistoryMachine {
   enum MoveAction: ~Copyable, Sendable {
     case nothing
     case refuse(HistoryError)
-    /// Look outside of the lock whether one of these overlaps the record. If none does, begin
-    /// again, and name them.
-    case compare(Record, to: [Record])
     /// This move begins.
     case go(ID, Plan)
   }
 
-  /// The turn of the undo, redo or move has come. The records `apart` have been compared.
-  mutating func begin(apart: Set<ID> = []) -> MoveAction {
+  /// The turn of the undo, redo or move has come.
+  mutating func begin() -> MoveAction {
     let ask = line.ask
     switch ask.move {
     case nil: preconditionFailure("\(ask.id) moves, and was admitted as an execution.")
@@ -230,13 +249,23 @@ extension HistoryMachine {
       guard let distance = pool.distance(to: id) else { return refuse(.unknownEntry(id)) }
       return go(by: distance)
     case .undoEntry(let id):
-      switch pool.rivals(of: id) {
-      case .halfUndone(let entry): return refuse(.blocked(by: [entry]))
-      case .possible(let rivals, let record):
-        let rivals = rivals.filter { !apart.contains($0.id) }
-        return rivals.isEmpty ? undo(id) : .compare(record, to: rivals)
-      case nil: return pool.spot(of: id) == nil ? refuse(.unknownEntry(id)) : nothing()
+      switch pool.spot(of: id) {
+      case .applied: return undo(id)
+      case .undone: return nothing()
+      case nil: return refuse(.unknownEntry(id))
       }
+    case .redoEntry(let id):
+      switch pool.spot(of: id) {
+      case .applied where id != pool.redoID: return nothing()
+      case .applied, .undone: return redo(id)
+      case nil: return refuse(.unknownEntry(id))
+      }
+    case .undoIn(let document):
+      guard let target = ask.target else { return nothing() }
+      return pool.isApplied(target, in: document) ? undo(target) : refuse(.outOfTurn)
+    case .redoIn(let document):
+      guard let target = ask.target else { return nothing() }
+      return pool.isUndone(target, in: document) ? redo(target) : refuse(.outOfTurn)
     }
   }
 
@@ -248,10 +277,23 @@ extension HistoryMachine {
     return .go(line.ask.id, pool.take(abs(distance), isRedo: distance > 0))
   }
 
+  /// Undoes this entry, unless others have to be undone before.
   private mutating func undo(_ id: ID) -> MoveAction {
+    let blockers = pool.blockers(ofUndoing: id)
+    if !blockers.isEmpty { return refuse(.blocked(by: blockers)) }
     window.close()
     note(.undoes(id))
-    return .go(line.ask.id, pool.take(id))
+    return .go(line.ask.id, pool.take(id, isRedo: false))
+  }
+
+  /// Redoes this entry, unless others have to be redone before.
+  private mutating func redo(_ id: ID) -> MoveAction {
+    if id == pool.redoID { return go(by: 1) }
+    let blockers = pool.blockers(ofRedoing: id)
+    if !blockers.isEmpty { return refuse(.blocked(by: blockers)) }
+    window.close()
+    note(.redoes(id))
+    return .go(line.ask.id, pool.take(id, isRedo: true))
   }
 
   private mutating func nothing() -> MoveAction {
@@ -260,7 +302,7 @@ extension HistoryMachine {
   }
 
   /// The undo, redo or move does not begin.
-  mutating func refuse(_ error: HistoryError) -> MoveAction {
+  private mutating func refuse(_ error: HistoryError) -> MoveAction {
     window.close()
     line.settle()
     return .refuse(error)
@@ -344,14 +386,22 @@ extension HistoryMachine {
   /// Grows with each change that readers see.
   var version: UInt64 { changes + line.version }
 
-  /// Returns the state without its titles, and the sources of the titles.
-  mutating func snapshot() -> (state: HistoryState, undo: Label?, redo: Label?) {
-    let undo = line.undoTarget(in: pool)
-    let redo = line.isRecording ? nil : line.redoTarget(in: pool)
+  /// Returns the state of the document without its titles, and the sources of the titles.
+  mutating func snapshot(of document: HistoryFootprint = .everything) -> (
+    state: HistoryState, undo: Label?, redo: Label?
+  ) {
+    let isWhole = document == .everything
+    let undo = line.undoTarget(in: document, of: pool)
+    let redo: ID? =
+      isWhole
+      ? (line.isRecording ? nil : line.redoTarget(of: pool))
+      : line.certainRedoTarget(in: document, of: pool)
     let isClean = pool.isSaved && !line.isRecording && line.runningMove == nil
     let state = HistoryState(
       canUndo: undo != nil, canRedo: redo != nil, isBusy: line.isBusy, isClean: isClean,
-      undoCount: pool.applied.count, redoCount: pool.undone.count, version: version)
+      undoCount: isWhole ? pool.applied.count : pool.applied.count(overlapping: document),
+      redoCount: isWhole ? pool.undone.count : pool.undone.count(overlapping: document),
+      version: version)
     return (state, undo.flatMap { label(of: $0) }, redo.flatMap { label(of: $0) })
   }
 

@@ -38,14 +38,13 @@ extension HistoryLedger {
   static let entryMove: any Any.Type = Move<HistoryEntry?>.self
   static let entriesMove: any Any.Type = Move<[HistoryEntry]>.self
 
-  /// The turn of a move has come. An undo of one entry asks the use cases of the later ones what
-  /// they touch, outside of the lock. Returns the first leaf and a frame for it, nil if there is
-  /// nothing to do.
+  /// The turn of a move has come. Returns the first leaf and a frame for it, nil if there is nothing
+  /// to do.
   @inline(never)
-  func begin(_ plan: inout Machine.Plan, apart: Set<HistoryEntry.ID> = []) throws(HistoryError)
-    -> (first: Machine.Plan.Leaf, frame: HistoryFrame)?
-  {
-    let action = change { $0.begin(apart: apart) }
+  func begin(
+    _ plan: inout Machine.Plan
+  ) throws(HistoryError) -> (first: Machine.Plan.Leaf, frame: HistoryFrame)? {
+    let action = change { $0.begin() }
     switch consume action {
     case .nothing: return nil
     case .refuse(let error): throw error
@@ -53,12 +52,6 @@ extension HistoryLedger {
       plan = next
       guard let first = plan.nextStep() else { preconditionFailure("\(move) moves nothing.") }
       return (first, frame(of: first.id, in: move))
-    case .compare(let record, let rivals):
-      let blockers = record.blockers(among: rivals)
-      if blockers.isEmpty { return try begin(&plan, apart: apart.union(rivals.map(\.id))) }
-      let error = HistoryError.blocked(by: blockers)
-      _ = change { $0.refuse(error) }
-      throw error
     }
   }
 

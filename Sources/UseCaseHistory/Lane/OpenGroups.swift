@@ -68,6 +68,16 @@ struct OpenGroups<Step: Sendable, Waiter: Sendable>: Sendable {
     return open == 1 ? groups[group]?.waiter.take() : nil
   }
 
+  /// A part has left the line of the group, whether it has run or not. Then look for the waiter.
+  ///
+  /// A group that was over when the part came into its line was not kept open for it.
+  mutating func leaveLine(of group: ID) { groups[group]?.open -= 1 }
+
+  /// Returns the waiter, if nothing is open in the group.
+  mutating func takeWaiter(of group: ID) -> Waiter? {
+    groups[group]?.open == 0 ? groups[group]?.waiter.take() : nil
+  }
+
   /// Keeps the waiter until nothing is open in the group. Returns it if that is so.
   mutating func wait(_ waiter: Waiter, for group: ID) -> Waiter? {
     guard let open = groups[group]?.open, open > 0 else { return waiter }

@@ -1,7 +1,7 @@
 /// The undo stack: the entries with the cursor among them, the limit and the clean place.
 ///
-/// An undo takes from one stack and gives to the other, and dropping a branch of any size is an
-/// exchange of two words. Between two calls:
+/// An undo takes from one stack and gives to the other, and dropping a whole branch of any size is
+/// an exchange of two words. Between two calls:
 ///
 /// - The sum of the places is that of the applied records, and of the effects that have stayed
 ///   without their record. Equal sums mean equal documents: so the history knows that it is clean.
@@ -118,38 +118,27 @@ extension HistoryPool {
     case nil: return nil
     }
   }
-
-  /// The later entries that an undo of one entry has to look at.
-  enum Rivals {
-    /// The newest entry is half undone. It is undone or redone before all below.
-    case halfUndone(ID)
-    /// Each of these blocks the record if their footprints overlap.
-    case possible([Record], of: Record)
-  }
-
-  /// Nil if the entry is not applied.
-  func rivals(of id: ID) -> Rivals? {
-    guard case .applied(let position) = spot(of: id) else { return nil }
-    let record = applied[position]
-    if partial != nil, let undoID, undoID != record.id { return .halfUndone(undoID) }
-    return .possible(applied.rivals(of: position), of: record)
-  }
 }
 
 // MARK: - Recording
 
 extension HistoryPool {
-  /// Puts a record behind the newest applied one. The branch leaves, then the entries over the
-  /// limit.
-  mutating func record(_ record: consuming Record, into drops: inout [Drop]) {
-    truncate(into: &drops)
+  /// Puts a record behind the newest applied one. The undone entries at these positions leave, or
+  /// all, and then the entries over the limit.
+  mutating func record(
+    _ record: consuming Record, dropping positions: [Int]?, into drops: inout [Drop]
+  ) {
+    truncate(positions, into: &drops)
     apply(record)
     evict(into: &drops)
   }
 
   /// The newest applied entry becomes `merged`, and `later` goes.
-  mutating func merge(into content: Record.Content, _ later: Record, into drops: inout [Drop]) {
-    truncate(into: &drops)
+  mutating func merge(
+    into content: Record.Content, _ later: Record, dropping positions: [Int]?,
+    into drops: inout [Drop]
+  ) {
+    truncate(positions, into: &drops)
     guard let earlier = applied.popLast() else {
       preconditionFailure("\(later.id) has no applied entry to merge with.")
     }
@@ -159,8 +148,10 @@ extension HistoryPool {
   }
 
   /// The newest applied entry and `later` cancel each other out.
-  mutating func annul(_ later: Record, into drops: inout [Drop]) {
-    truncate(into: &drops)
+  mutating func annul(
+    _ later: Record, dropping positions: [Int]?, into drops: inout [Drop]
+  ) {
+    truncate(positions, into: &drops)
     guard let earlier = applied.popLast() else {
       preconditionFailure("\(later.id) has no applied entry to annul.")
     }
@@ -201,15 +192,18 @@ extension HistoryPool {
     applied.push(record)
   }
 
-  /// Drops the undone records, and the undone leaves of a record that is half undone.
-  private mutating func truncate(into drops: inout [Drop]) {
+  /// Drops the undone records at these positions, or all, and the undone leaves of a record that is
+  /// half undone.
+  private mutating func truncate(_ positions: [Int]?, into drops: inout [Drop]) {
     if let count = partial.take(), let newest = applied.popLast() {
       places.sum -= newest.place
       let (kept, rest) = newest.split(at: count, place: places.unknown())
       if let kept { apply(kept) }
       if let rest { drops.append(Drop(rest, .truncated)) }
     }
-    if !undone.isEmpty {
+    if let positions {
+      if !positions.isEmpty { drops.append(Drop(undone.remove(at: positions), .truncated)) }
+    } else if !undone.isEmpty {
       drops.append(Drop(undone, .truncated, isReversed: true))
       undone = HistoryStack()
     }
@@ -306,14 +300,20 @@ extension HistoryPool {
     plan.append(records.dropFirst(plan.records.count))
   }
 
-  /// Gives one applied record into the hand of an undo.
-  mutating func take(_ id: ID) -> Plan {
-    guard id != undoID, case .applied(let position) = spot(of: id) else {
-      return take(1, isRedo: false)
+  /// Gives one applied record into the hand of an undo, or an undone one into that of a redo.
+  mutating func take(_ id: ID, isRedo: Bool) -> Plan {
+    if id == (isRedo ? redoID : undoID) { return take(1, isRedo: isRedo) }
+    guard let spot = spot(of: id) else { preconditionFailure("\(id) is not there to move.") }
+    switch spot {
+    case .applied(let position):
+      let record = applied[position]
+      hold(record.order..<record.order + 1, .max..<Int.max)
+      return Plan(isRedo: false, [record])
+    case .undone(let position):
+      let record = undone[position]
+      hold(.max..<Int.max, record.order..<record.order + 1)
+      return Plan(isRedo: true, [record])
     }
-    let record = applied[position]
-    hold(record.order..<record.order + 1, .max..<Int.max)
-    return Plan(isRedo: false, [record])
   }
 
   private mutating func hold(_ applied: Range<Int>, _ undone: Range<Int>) {
@@ -338,7 +338,11 @@ extension HistoryPool {
       return drops.append(Drop(records, .cleared, isReversed: !plan.isRedo))
     }
     for index in 0..<plan.moved {
-      if plan.isRedo { redid(&plan, index) } else { undid(&plan, index, from: hand) }
+      if plan.isRedo {
+        redid(&plan, index, from: hand)
+      } else {
+        undid(&plan, index, from: hand)
+      }
     }
     if plan.isIncomplete { stop(&plan, from: hand, into: &drops) }
     for id in hand.forgotten { forget(id, into: &drops) }
@@ -346,8 +350,8 @@ extension HistoryPool {
   }
 
   /// The record at the index has been redone, or is gone with all of its parts.
-  private mutating func redid(_ plan: inout Plan, _ index: Int) {
-    let (record, wasApplied) = takeRedone()
+  private mutating func redid(_ plan: inout Plan, _ index: Int, from hand: Hand) {
+    let (record, wasApplied) = takeRedone(from: hand)
     if wasApplied { places.sum -= record.place }
     let new = plan.exchange(record, at: index)
     if !plan.isObsolete(index) { apply(new) }
@@ -372,7 +376,7 @@ extension HistoryPool {
     let isObsolete = plan.isObsolete(index)
     guard isObsolete || plan.hasLost || count != (plan.isRedo ? 0 : size) else { return }
     if plan.isRedo {
-      let (record, wasApplied) = takeRedone()
+      let (record, wasApplied) = takeRedone(from: hand)
       if isObsolete { return drops.append(Drop(record, .obsolete)) }
       let new = plan.exchange(record, at: index)
       if count == 0 { return undone.push(new) }
@@ -400,12 +404,12 @@ extension HistoryPool {
   }
 
   /// Takes the next record of a redo out of its stack. A half undone group was applied before.
-  private mutating func takeRedone() -> (record: Record, wasApplied: Bool) {
+  private mutating func takeRedone(from hand: Hand) -> (record: Record, wasApplied: Bool) {
     let wasApplied = partial.take() != nil
-    guard let record = wasApplied ? applied.popLast() : undone.popLast() else {
-      preconditionFailure("A redo has put back more than it took.")
-    }
-    return (record, wasApplied)
+    if wasApplied, let record = applied.popLast() { return (record, true) }
+    let position = undone.count(below: hand.undone.upperBound) - 1
+    guard position >= 0 else { preconditionFailure("A redo has put back more than it took.") }
+    return (undone.remove(at: position), false)
   }
 
   /// Takes the next record of an undo out of the stack.

@@ -9,9 +9,8 @@ struct HistoryRecord<Step: Sendable>: Sendable {
     case keyed(HistoryKeyed<Step>)
     case group(HistoryParts<Step>)
 
-    /// The hashes are those of the keys of its footprint, nil for everything.
-    init(_ step: Step, hashes: [Int]?) {
-      self = hashes.map { .keyed(HistoryKeyed(step, $0)) } ?? .single(step)
+    init(_ step: Step, touching footprint: HistoryFootprint) {
+      self = footprint == .everything ? .single(step) : .keyed(HistoryKeyed(step, footprint))
     }
 
     /// Nil for a group.
@@ -20,6 +19,14 @@ struct HistoryRecord<Step: Sendable>: Sendable {
       case .single(let step): step
       case .keyed(let keyed): keyed.step
       case .group: nil
+      }
+    }
+
+    var footprint: HistoryFootprint {
+      switch self {
+      case .single: .everything
+      case .keyed(let keyed): keyed.footprint
+      case .group(let group): group.footprint
       }
     }
   }
@@ -42,14 +49,7 @@ struct HistoryRecord<Step: Sendable>: Sendable {
     }
   }
 
-  /// The hashes of the keys of its footprint, nil for everything.
-  var hashes: [Int]? {
-    switch content {
-    case .single: nil
-    case .keyed(let keyed): keyed.hashes
-    case .group(let group): group.hashes
-    }
-  }
+  var footprint: HistoryFootprint { content.footprint }
 
   var size: Int {
     switch content {
@@ -173,13 +173,13 @@ extension HistoryRecord {
   }
 }
 
-/// A step with the hashes of the keys of its footprint.
+/// A step that touches keys.
 final class HistoryKeyed<Step: Sendable>: Sendable {
   let step: Step
-  let hashes: [Int]
+  let footprint: HistoryFootprint
 
-  init(_ step: Step, _ hashes: [Int]) {
-    (self.step, self.hashes) = (step, hashes)
+  init(_ step: Step, _ footprint: HistoryFootprint) {
+    (self.step, self.footprint) = (step, footprint)
   }
 }
 
@@ -192,15 +192,13 @@ final class HistoryParts<Step: Sendable>: Sendable {
   let parts: [HistoryRecord<Step>]
   let place: HistoryPlace
   let size: Int
-  /// The hashes of the keys of its parts, nil for everything.
-  let hashes: [Int]?
+  let footprint: HistoryFootprint
 
   init(title: String, parts: [HistoryRecord<Step>], place: HistoryPlace) {
     self.title = title
     self.parts = parts
     self.place = place
     size = parts.reduce(0) { $0 + $1.size }
-    let hashes = parts.compactMap(\.hashes)
-    self.hashes = hashes.count == parts.count ? Array(Set(hashes.joined())) : nil
+    footprint = .union(of: parts.map(\.footprint))
   }
 }

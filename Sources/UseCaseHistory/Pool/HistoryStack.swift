@@ -9,10 +9,10 @@ struct HistoryStack<Step: Sendable>: Sendable {
 
   /// A slot is empty only while its record leaves.
   private var slots: ArraySlice<Record?> = []
-  /// The orders of the records that touch everything, above the oldest one that touches keys.
+  /// The orders of the records that touch everything, without those below all that touch keys.
   private var everything: ArraySlice<Int> = []
-  /// For the hash of each key, the orders of the records that touch it.
-  private var touching: [Int: ArraySlice<Int>] = [:]
+  /// The orders of the records that touch a key, for each.
+  private var touching: [ObjectIdentifier: ArraySlice<Int>] = [:]
   /// The orders of the records that touch keys.
   private var orders: [ID: Int] = [:]
 }
@@ -54,16 +54,57 @@ extension HistoryStack {
     return slots.lastIndex { $0?.id == id }.map { $0 - slots.startIndex }
   }
 
-  /// Returns the records above this one that may touch the same, the oldest first.
-  func rivals(of position: Int) -> [Record] {
-    let record = self[position]
-    guard let hashes = record.hashes else {
-      return (position + 1..<count).map { self[$0] }.filter { $0.hashes?.isEmpty != true }
+  /// How many of the oldest records touch everything, and are listed nowhere.
+  private var unlisted: Int { count - orders.count - everything.count }
+
+  /// Returns the positions in the range of the records that overlap the footprint.
+  func positions(overlapping footprint: HistoryFootprint, in range: Range<Int>) -> [Int] {
+    guard let keys = footprint.keys else { return range.filter { !self[$0].footprint.isEmpty } }
+    if keys.isEmpty || range.isEmpty { return [] }
+    let bounds = orders(at: range)
+    var found = Array(everything.sorted(in: bounds))
+    for key in keys { found += touching[key.address]?.sorted(in: bounds) ?? [] }
+    let listed = keys.count == 1 && everything.isEmpty ? found : Set(found).sorted()
+    return Array(range.clamped(to: 0..<unlisted)) + listed.map { count(below: $0) }
+  }
+
+  /// Returns the lowest position in the range of a record that overlaps the footprint.
+  func first(overlapping footprint: HistoryFootprint, in range: Range<Int>) -> Int? {
+    guard let keys = footprint.keys else { return range.first { !self[$0].footprint.isEmpty } }
+    if keys.isEmpty || range.isEmpty { return nil }
+    if range.lowerBound < unlisted { return range.lowerBound }
+    let bounds = orders(at: range)
+    var first = everything.sorted(in: bounds).first
+    for key in keys {
+      guard let order = touching[key.address]?.sorted(in: bounds).first else { continue }
+      first = min(first ?? order, order)
     }
-    if hashes.isEmpty { return [] }
-    var rivals = Set(everything.sorted(above: record.order))
-    for hash in hashes { rivals.formUnion(touching[hash]?.sorted(above: record.order) ?? []) }
-    return rivals.sorted().map { self[count(below: $0)] }
+    return first.map { count(below: $0) }
+  }
+
+  /// Returns the highest position in the range of a record that overlaps the footprint.
+  func last(overlapping footprint: HistoryFootprint, in range: Range<Int>) -> Int? {
+    guard let keys = footprint.keys else { return range.last { !self[$0].footprint.isEmpty } }
+    if keys.isEmpty || range.isEmpty { return nil }
+    let bounds = orders(at: range)
+    var last = everything.sorted(in: bounds).last
+    for key in keys {
+      guard let order = touching[key.address]?.sorted(in: bounds).last else { continue }
+      last = max(last ?? order, order)
+    }
+    return last.map { count(below: $0) } ?? range.clamped(to: 0..<unlisted).last
+  }
+
+  /// Returns how many records overlap the footprint.
+  func count(overlapping footprint: HistoryFootprint) -> Int {
+    guard let keys = footprint.keys, keys.count == 1 else {
+      return positions(overlapping: footprint, in: 0..<count).count
+    }
+    return unlisted + everything.count + (touching[keys[0].address]?.count ?? 0)
+  }
+
+  private func orders(at range: Range<Int>) -> Range<Int> {
+    self[range.lowerBound].order..<self[range.upperBound - 1].order + 1
   }
 }
 
@@ -72,9 +113,9 @@ extension HistoryStack {
 extension HistoryStack {
   mutating func push(_ record: consuming Record) {
     record.order = (slots.last??.order ?? 0) + 1
-    if let hashes = record.hashes {
+    if let keys = record.footprint.keys {
       orders[record.id] = record.order
-      for hash in hashes { touching[hash, default: []].append(record.order) }
+      for key in keys { touching[key.address, default: []].append(record.order) }
     } else if !orders.isEmpty {
       everything.append(record.order)
     }
@@ -97,6 +138,23 @@ extension HistoryStack {
     return record
   }
 
+  /// Removes and returns the records at these positions, of which each is below the one before.
+  mutating func remove(at positions: [Int]) -> [Record] {
+    if positions.count == 1 { return [remove(at: positions[0])] }
+    let removed = positions.map { position in
+      guard let record = slots[slots.startIndex + position].take() else {
+        preconditionFailure("The slot at position \(position) of \(count) is empty.")
+      }
+      return record
+    }
+    if let lowest = positions.last {
+      let rest = slots[(slots.startIndex + lowest)...].filter { $0 != nil }
+      slots.replaceSubrange((slots.startIndex + lowest)..., with: rest)
+    }
+    removed.forEach { forget($0) }
+    return removed
+  }
+
   /// Removes and returns the `count` oldest records.
   mutating func removeFirst(_ count: Int) -> [Record] {
     (0..<count).map { _ in
@@ -109,11 +167,12 @@ extension HistoryStack {
   }
 
   private mutating func forget(_ record: Record) {
-    guard let hashes = record.hashes else { return everything.remove(sorted: record.order) }
+    guard let keys = record.footprint.keys else { return everything.remove(sorted: record.order) }
     orders[record.id] = nil
-    for hash in hashes {
-      touching[hash]?.remove(sorted: record.order)
-      if touching[hash]?.isEmpty == true { touching[hash] = nil }
+    if orders.isEmpty { everything = [] }
+    for key in keys {
+      touching[key.address]?.remove(sorted: record.order)
+      if touching[key.address]?.isEmpty == true { touching[key.address] = nil }
     }
   }
 }
@@ -190,8 +249,9 @@ extension ArraySlice {
 }
 
 extension ArraySlice<Int> {
-  fileprivate func sorted(above order: Int) -> Self {
-    self[partitioningIndex { $0 > order }...]
+  fileprivate func sorted(in orders: Range<Int>) -> Self {
+    let start = partitioningIndex { $0 >= orders.lowerBound }
+    return self[start..<self[start...].partitioningIndex { $0 >= orders.upperBound }]
   }
 
   /// Removes an order if it is here: most often it is the last, or the first.

@@ -51,19 +51,7 @@ extension HistoryStep {
 
 extension HistoryRecord.Content where Step == any HistoryStep {
   /// Asks the use case for the footprint of the step. Call it outside of locks.
-  init(_ step: any HistoryStep) { self.init(step, hashes: step.footprint.hashes) }
-}
-
-extension HistoryRecord where Step == any HistoryStep {
-  /// Returns the later records that overlap this one.
-  func blockers(among rivals: [Self]) -> [HistoryEntry.ID] {
-    let footprint = footprint
-    return rivals.filter { footprint.overlaps($0.footprint) }.map(\.id)
-  }
-
-  private var footprint: HistoryFootprint {
-    leaves.reduce(.keys()) { $0.union($1.content.step?.footprint ?? .everything) }
-  }
+  init(_ step: any HistoryStep) { self.init(step, touching: step.footprint) }
 }
 
 extension HistoryPlan<any HistoryStep> {

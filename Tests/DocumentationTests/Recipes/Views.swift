@@ -7,6 +7,8 @@ import UseCaseHistory
 #if canImport(SwiftUI)
   import Foundation
   import SwiftUI
+#else
+  import SwiftUIStub
 #endif
 
 struct SearchNotes: UseCase {
@@ -117,7 +119,7 @@ final class EditsModel {
   }
 }
 
-#if canImport(SwiftUI) && !os(tvOS)
+#if !os(tvOS)
   struct NotesView: View {
     @State private var model: NotesModel
     @State private var text = ""
@@ -152,17 +154,19 @@ final class EditsModel {
     private func find() { model.search.execute(text) }
   }
 
-  struct DraftView: View {
-    let save: any UseCase<String, Int>
-    @Environment(\.scenePhase) private var scenePhase
+  #if canImport(SwiftUI)
+    struct DraftView: View {
+      let save: any UseCase<String, Int>
+      @Environment(\.scenePhase) private var scenePhase
 
-    var body: some View {
-      Text("")
-        .onChange(of: scenePhase) { _, phase in
-          if phase == .background { save.queue.flush() }
-        }
+      var body: some View {
+        Text("")
+          .onChange(of: scenePhase) { _, phase in
+            if phase == .background { save.queue.flush() }
+          }
+      }
     }
-  }
+  #endif
 
   struct EditsView: View {
     let model: EditsModel
@@ -292,6 +296,18 @@ struct ViewsTests {
     last.succeed(3)
     await save.queue.idle()
     #expect(save.queue.activity.succeeded == 3)
+  }
+
+  @Test func `an autosave that pauses is flushed when the app goes to the background`() async {
+    let queue = UseCaseQueue(
+      .keepLatest.debounced(by: .seconds(1), atMost: .seconds(10)), clock: ManualClock())
+    let save = AnyUseCase<String, Int>(queue: queue) { $0.count }
+    let draft = DraftModel(save: save)
+    draft.type("Dear")
+    #expect(queue.activity.waiting == 1)
+    queue.flush()
+    await queue.idle()
+    #expect(queue.activity.succeeded == 1)
   }
 
   @Test func `an undo that fails tells why`() async throws {

@@ -261,6 +261,15 @@ struct GoldenTests {
       )
     ),
     ("one of several undone", ([], done(2, 4, 6) + [.undoes(id(4))] + undone(4) + [.moved])),
+    (
+      "one of several redone",
+      (
+        [],
+        done(2, 4, 6) + undo(6) + undo(4) + undo(2) + [
+          .redoes(id(6)), .moving(id(6)), .redone(id(6), Array("7".utf8), isMarked: true), .moved,
+        ] + answered(8) + [.contradicts([id(4)]), .ended(id(8), .recorded)]
+      )
+    ),
     ("executions in doubt", ([], done(1) + [.began(id(2), in: nil, pair(2))] + answered(3))),
     (
       "a redo in doubt",

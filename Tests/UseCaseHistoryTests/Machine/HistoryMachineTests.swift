@@ -7,6 +7,8 @@ import Testing
 struct HistoryMachineTests {
   private typealias Machine = HistoryMachine<String, Int>
 
+  private final class Operation: Sendable {}
+
   private static func id(_ number: Int) -> HistoryEntry.ID {
     HistoryEntry.ID(number: UInt64(number))
   }
@@ -49,7 +51,8 @@ struct HistoryMachineTests {
     var pool = HistoryPool<String>(limit: nil)
     for number in 1...1_000_000 {
       var drops: [HistoryDrop<String>] = []
-      pool.record(HistoryRecord(id: Self.id(number), content: .single("")), into: &drops)
+      pool.record(
+        HistoryRecord(id: Self.id(number), content: .single("")), dropping: nil, into: &drops)
     }
     let times = (1...5).map { _ in
       var cleared = pool
@@ -94,13 +97,15 @@ struct HistoryMachineTests {
         let entry = Self.id(.random(in: max(1, last - 12)...last, using: &random))
         let moves: [HistoryMove?] = [
           nil, nil, nil, nil, .undo, .undo, .undo, .redo, .redo, .move(entry), .undoEntry(entry),
-          .undoEntry(entry),
+          .redoEntry(entry), .undoIn(.keys(1)), .redoIn(.keys(1)), .undoIn(.keys(2, 3)),
+          .redoIn(.keys(2)),
         ]
         let move = moves.randomElement(using: &random) ?? nil
         if let move {
           machine.admit(Self.id(last), move)
         } else {
-          machine.admit(Self.id(last), nil)
+          machine.admit(Self.id(last), Operation())
+          _ = machine.describe([(Self.id(last), Self.footprint(&random))])
         }
         asked[last] = move
       case 4:
@@ -128,11 +133,14 @@ struct HistoryMachineTests {
     // To set the limit again forgets the forecast, and is a change.
     var (kept, anew) = (machine, machine)
     _ = anew.setLimit(anew.pool.limit)
-    var (present, expected) = (kept.snapshot(), anew.snapshot())
-    (present.state.version, expected.state.version) = (0, 0)
-    if "\(present)" == "\(expected)" { return true }
-    Issue.record("\(present), but anew: \(expected)")
-    return false
+    for document in [HistoryFootprint.everything, .keys(1), .keys(2, 3)] {
+      var (present, expected) = (kept.snapshot(of: document), anew.snapshot(of: document))
+      (present.state.version, expected.state.version) = (0, 0)
+      if "\(present)" == "\(expected)" { continue }
+      Issue.record("\(present), but anew: \(expected)")
+      return false
+    }
+    return true
   }
 
   /// The operation has the lane, and does what it was asked for, or fails.
@@ -150,7 +158,7 @@ struct HistoryMachineTests {
       }
       return
     }
-    guard case .go(_, var plan) = begin(in: &machine, &random) else { return }
+    guard case .go(_, var plan) = machine.begin() else { return }
     _ = machine.snapshot()
     if Int.random(in: 0..<5, using: &random) == 0, let id = plan.next()?.id {
       _ = machine.forget(id)
@@ -173,26 +181,18 @@ struct HistoryMachineTests {
     _ = machine.finish(&plan)
   }
 
-  /// Rivals that are to be compared are apart, or not.
-  private static func begin(
-    in machine: inout Machine, _ random: inout SeededGenerator
-  ) -> Machine.MoveAction {
-    switch machine.begin() {
-    case .nothing: .nothing
-    case .refuse(let error): .refuse(error)
-    case .go(let move, let plan): .go(move, plan)
-    case .compare(_, let rivals):
-      Bool.random(using: &random)
-        ? machine.begin(apart: Set(rivals.map(\.id))) : machine.refuse(.outOfTurn)
-    }
-  }
-
   /// Half of them touch everything.
   private static func content(
     _ step: String, _ random: inout SeededGenerator
   ) -> HistoryRecord<String>.Content {
-    let hashes: [[Int]?] = [nil, nil, nil, [], [1], [2], [1, 3]]
-    return .init(step, hashes: hashes.randomElement(using: &random) ?? nil)
+    .init(step, touching: footprint(&random))
+  }
+
+  private static func footprint(_ random: inout SeededGenerator) -> HistoryFootprint {
+    let footprints: [HistoryFootprint] = [
+      .everything, .everything, .everything, .keys(), .keys(1), .keys(2), .keys(1, 3),
+    ]
+    return footprints.randomElement(using: &random) ?? .everything
   }
 
   private static func record(

@@ -7,8 +7,9 @@ struct HistoryStackTests {
   private typealias Stack = HistoryStack<Int>
   private typealias Record = HistoryRecord<Int>
 
-  private func record(_ number: Int, _ hashes: [Int]? = nil) -> Record {
-    Record(id: HistoryEntry.ID(number: UInt64(number)), content: .init(number, hashes: hashes))
+  private func record(_ number: Int, _ footprint: HistoryFootprint = .everything) -> Record {
+    Record(
+      id: HistoryEntry.ID(number: UInt64(number)), content: .init(number, touching: footprint))
   }
 
   private func steps(_ records: [Record]) -> [Int?] { records.map(\.content.step) }
@@ -21,8 +22,7 @@ struct HistoryStackTests {
     for number in 1...20_000 {
       switch Int.random(in: 0..<100, using: &random) {
       case 0..<50:
-        let hashes: [[Int]?] = [nil, nil, [], [1], [2, 3], [1, number % 20]]
-        let new = record(number, hashes.randomElement(using: &random) ?? nil)
+        let new = record(number, footprint(number, &random))
         stack.push(new)
         array.append(new)
       case 50..<70: #expect(stack.popLast()?.id == array.popLast()?.id)
@@ -30,7 +30,12 @@ struct HistoryStackTests {
         let count = Int.random(in: 0...min(3, array.count), using: &random)
         #expect(stack.removeFirst(count).map(\.id) == array.prefix(count).map(\.id))
         array.removeFirst(count)
-      case 80..<99:
+      case 80..<83:
+        let indices = array.indices.filter { _ in Int.random(in: 0..<20, using: &random) == 0 }
+        let removed = stack.remove(at: indices.reversed())
+        #expect(removed.map(\.id) == indices.reversed().map { array[$0].id })
+        for index in indices.reversed() { array.remove(at: index) }
+      case 83..<99:
         guard let index = array.indices.randomElement(using: &random) else { continue }
         #expect(stack.remove(at: index).id == array.remove(at: index).id)
       default:
@@ -40,11 +45,17 @@ struct HistoryStackTests {
       }
       #expect(stack.count == array.count && stack.last?.id == array.last?.id)
       guard let index = array.indices.randomElement(using: &random) else { continue }
-      let record = array[index]
-      #expect(stack[index].id == record.id && stack.position(of: record.id) == index)
+      let id = array[index].id
+      #expect(stack[index].id == id && stack.position(of: id) == index)
       #expect(stack.count(below: stack[index].order) == index)
-      let rivals = array[(index + 1)...].filter { overlap(record.hashes, $0.hashes) }
-      #expect(stack.rivals(of: index).map(\.id) == rivals.map(\.id))
+      let footprint = footprint(number, &random)
+      let range = index..<Int.random(in: index...array.count, using: &random)
+      let positions = range.filter { array[$0].footprint.overlaps(footprint) }
+      #expect(stack.positions(overlapping: footprint, in: range) == positions)
+      #expect(stack.first(overlapping: footprint, in: range) == positions.first)
+      #expect(stack.last(overlapping: footprint, in: range) == positions.last)
+      let count = array.count { $0.footprint.overlaps(footprint) }
+      #expect(stack.count(overlapping: footprint) == count)
       #expect(stack.position(of: HistoryEntry.ID(number: UInt64(number + 1))) == nil)
     }
     #expect(stack.records.map(\.id) == array.map(\.id))
@@ -54,12 +65,13 @@ struct HistoryStackTests {
     #expect(stack.newestOrders(0).isEmpty)
   }
 
-  private func overlap(_ one: [Int]?, _ other: [Int]?) -> Bool {
-    switch (one, other) {
-    case (let one?, let other?): !Set(one).isDisjoint(with: other)
-    case (nil, let hashes?), (let hashes?, nil): !hashes.isEmpty
-    case (nil, nil): true
-    }
+  private func footprint(
+    _ number: Int, _ random: inout SeededGenerator
+  ) -> HistoryFootprint {
+    let footprints: [HistoryFootprint] = [
+      .everything, .everything, .keys(), .keys(1), .keys(2, 3), .keys(1, number % 20),
+    ]
+    return footprints.randomElement(using: &random) ?? .everything
   }
 
   @Test(arguments: [false, true])
@@ -111,7 +123,8 @@ struct HistoryStackTests {
     var last: UInt64 = 0
     func push() {
       last += 1
-      stack.push(.init(id: .init(number: last), content: .init(lifetime.track(), hashes: [1])))
+      stack.push(
+        .init(id: .init(number: last), content: .init(lifetime.track(), touching: .keys(1))))
     }
     for _ in 1...10 { push() }
     _ = stack.removeFirst(1)
@@ -178,7 +191,7 @@ struct HistoryRecordTests {
 
   @Test func `its leaves can be replaced`() {
     let leaves = record.leaves.map { leaf in
-      Record(id: leaf.id, content: .init(leaf.content.step?.uppercased() ?? "", hashes: nil))
+      Record(id: leaf.id, content: .single(leaf.content.step?.uppercased() ?? ""))
     }
     let replaced = record.replacing(leaves)
     #expect(layout(replaced) == "G(A N(B C) D)")
@@ -198,11 +211,12 @@ struct HistoryRecordTests {
   }
 
   @Test func `it touches what its parts touch`() {
-    func part(_ number: UInt64, _ hashes: [Int]?) -> Record {
-      Record(id: id(number), content: .init("", hashes: hashes))
+    func part(_ number: UInt64, _ footprint: HistoryFootprint) -> Record {
+      Record(id: id(number), content: .init("", touching: footprint))
     }
-    let both = group("G", [part(1, [1, 2]), part(2, [2, 3])], id: 9)
-    #expect(Set(both.hashes ?? []) == [1, 2, 3] && both.hashes?.count == 3)
-    #expect(group("G", [part(1, [1]), part(2, nil)], id: 9).hashes == nil)
+    let both = group("G", [part(1, .keys(1, 2)), part(2, .keys(2, 3))], id: 9)
+    #expect(both.footprint == .keys(1, 2, 3))
+    let all = group("G", [part(1, .keys(1)), part(2, .everything)], id: 9)
+    #expect(all.footprint == .everything)
   }
 }

@@ -7,13 +7,17 @@ import UseCaseHistory
 enum RandomStep {
   case edit, type(Int)
   case group(seed: UInt64)
-  case undo, redo, move(Int), undoEntry(Int), forget(Int)
+  case undo, redo, move(Int), undoEntry(Int), redoEntry(Int), forget(Int)
+  case undoIn(Int), redoIn(Int)
   case succeed, fail, lose, clearInside, askInside
   case cancel(Int)
   case clear, limit(Int?), savePoint, markSaved(Int), breakMerging, wait(Int)
 
   static func random(_ random: inout some RandomNumberGenerator) -> Self {
-    switch Int.random(in: -12..<100, using: &random) {
+    switch Int.random(in: -26..<100, using: &random) {
+    case -26..<(-24): .redoEntry(.random(in: 0..<1000, using: &random))
+    case -24..<(-18): .undoIn(.random(in: 0..<1000, using: &random))
+    case -18..<(-12): .redoIn(.random(in: 0..<1000, using: &random))
     case -12..<(-4): .undoEntry(.random(in: 0..<1000, using: &random))
     case -4..<(-2): .forget(.random(in: 0..<1000, using: &random))
     case -2..<0: .lose
@@ -105,6 +109,8 @@ final class RandomSession {
   private var compared = (page: 0, actions: 0)
   private var discarded: [String] = []
   private var last: HistoryState
+  /// To look at a document asks executions that wait what they are going to touch.
+  private var looksAtDocuments = false
 
   init() {
     history = UseCaseHistory(clock: clock)
@@ -112,7 +118,8 @@ final class RandomSession {
     page.direct { [stage] in try await stage.act($0) }
   }
 
-  func run(_ steps: some Sequence<RandomStep>) async throws {
+  func run(_ steps: [RandomStep]) async throws {
+    looksAtDocuments = steps.count.isMultiple(of: 2)
     for step in steps {
       await take(step)
       try await compare()
@@ -124,11 +131,16 @@ final class RandomSession {
     try await end()
   }
 
+  private static let documents = ["x", "y", "z", "xy", "yz"]
+
+  private static func footprint(_ keys: String) -> HistoryFootprint { .keys(keys.map { "\($0)" }) }
+
   private func text() -> String {
     texts += 1
     var random = SeededGenerator(seed: UInt64(texts))
-    let footprint = ["", "", "", "@", "@x", "@y", "@z", "@x,y", "@x,z"].randomElement(
-      using: &random)
+    let footprint = [
+      "", "", "@", "@x", "@y", "@z", "@x,y", "@x,z", "?@x", "?@y", "?@y,z",
+    ].randomElement(using: &random)
     return "e\(texts)_\(footprint ?? "")"
   }
 
@@ -170,6 +182,21 @@ final class RandomSession {
       operations[reference.ask(.undoEntry(key))] = RandomOperation(history.undo(id)) {
         $0?.title ?? "nil"
       }
+    case .redoEntry(let number):
+      guard let key = key(number), let id = ids[key] else { return }
+      operations[reference.ask(.redoEntry(key))] = RandomOperation(history.redo(id)) {
+        $0?.title ?? "nil"
+      }
+    case .undoIn(let number):
+      let keys = Self.documents[number % Self.documents.count]
+      operations[reference.ask(.undoIn(Set(keys)))] = RandomOperation(
+        history.undo(in: Self.footprint(keys))
+      ) { $0?.title ?? "nil" }
+    case .redoIn(let number):
+      let keys = Self.documents[number % Self.documents.count]
+      operations[reference.ask(.redoIn(Set(keys)))] = RandomOperation(
+        history.redo(in: Self.footprint(keys))
+      ) { $0?.title ?? "nil" }
     case .forget(let number):
       guard let key = key(number), let id = ids[key] else { return }
       history.forget(id)
@@ -285,6 +312,17 @@ final class RandomSession {
         "redo \(state.canRedo) \(state.redoTitle ?? "-") \(state.redoCount)",
         "busy \(state.isBusy)",
       ], "state")
+    if looksAtDocuments {
+      for keys in Self.documents {
+        let state = history.state(in: Self.footprint(keys))
+        try check(
+          reference.state(of: Set(keys)),
+          [
+            "undo \(state.canUndo) \(state.undoTitle ?? "-") \(state.undoCount)",
+            "redo \(state.canRedo) \(state.redoTitle ?? "-") \(state.redoCount)",
+          ], "state of \(keys)")
+      }
+    }
     let isLater = state.version > last.version || (state.version == last.version && state == last)
     try check(true, isLater, "the version grows")
     last = state

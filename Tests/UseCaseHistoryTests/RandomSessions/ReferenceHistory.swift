@@ -10,6 +10,12 @@ final class ReferenceHistory {
   }
 
   static let allKeys: Set<Character> = ["x", "y", "z"]
+  /// What touches everything touches a key of its own, too.
+  static let everything = allKeys.union(["*"])
+
+  static func keys(_ text: String) -> Set<Character> {
+    text.contains("@") ? Set(text.drop { $0 != "@" }).intersection(allKeys) : everything
+  }
 
   /// The text without its footprint.
   static func name(_ text: String) -> String { String(text.prefix { $0 != "@" }) }
@@ -29,10 +35,7 @@ final class ReferenceHistory {
       self.text = ReferenceHistory.name(text)
       self.isTyping = isTyping
       self.answer = answer
-      keys =
-        text.contains("@")
-        ? Set(text.drop { $0 != "@" }).intersection(ReferenceHistory.allKeys)
-        : ReferenceHistory.allKeys
+      keys = ReferenceHistory.keys(text)
       effects = [Effect(number: answer, keys: keys)]
     }
 
@@ -138,9 +141,8 @@ extension ReferenceHistory {
     var applied: [Token]
     var undone: [Token]
     var isPartial: Bool
-
-    var undo: Token? { applied.last }
-    var redo: Token? { isPartial ? applied.last : undone.first }
+    /// How many of the last undone ones have survived an execution that waits.
+    var survivors = 0
   }
 
   func guess(executionsFail: Bool = false) -> Guess {
@@ -155,24 +157,28 @@ extension ReferenceHistory {
     switch operation.ask {
     case .edit, .typing, .group:
       if executionsFail || operation.isCleared { return }
-      guess.applied.append(.operation(operation.id))
-      guess.undone = []
+      let token = Token.operation(operation.id)
+      let keys = guess.isPartial ? keys(of: token).union(undoneKeys) : keys(of: token)
+      guess.undone =
+        self.keys(of: token).contains("*")
+        ? [] : Self.surviving(guess.undone, keys) { self.keys(of: $0) }
+      guess.survivors = guess.undone.count
+      guess.applied.append(token)
       guess.isPartial = false
       if let limit { guess.applied = guess.applied.suffix(limit) }
     case .undo:
-      guard let target = operation.target.map(entry(of:)), target == guess.undo else { return }
-      guess.undone.insert(guess.applied.removeLast(), at: 0)
-      guess.isPartial = false
+      guard let target = operation.target.map(entry(of:)), target == guess.applied.last else {
+        return
+      }
+      undo(target, &guess)
     case .redo:
-      guard let target = operation.target.map(entry(of:)), target == guess.redo else { return }
-      if !guess.isPartial { guess.applied.append(guess.undone.removeFirst()) }
-      guess.isPartial = false
-    case .undoEntry(let key):
-      guard let index = guess.applied.firstIndex(of: .entry(key)),
-        !guess.isPartial || index == guess.applied.count - 1
-      else { return }
-      guess.undone.insert(guess.applied.remove(at: index), at: 0)
-      guess.isPartial = false
+      let next = guess.isPartial ? guess.applied.last : guess.undone.first
+      guard let target = operation.target.map(entry(of:)), target == next else { return }
+      redo(target, &guess)
+    case .undoEntry(let key): undo(.entry(key), &guess)
+    case .redoEntry(let key): redo(.entry(key), &guess)
+    case .undoIn: operation.target.map(entry(of:)).map { undo($0, &guess) }
+    case .redoIn: operation.target.map(entry(of:)).map { redo($0, &guess) }
     case .move(let key):
       let all = guess.applied + guess.undone
       let index = key.map { all.firstIndex(of: .entry($0)) } ?? -1
@@ -184,7 +190,77 @@ extension ReferenceHistory {
       guess.isPartial = false
       guess.applied = Array(all[...index])
       guess.undone = Array(all[(index + 1)...])
+      guess.survivors = min(guess.survivors, guess.undone.count)
     }
+  }
+
+  private func undo(_ token: Token, _ guess: inout Guess) {
+    guard let index = guess.applied.firstIndex(of: token),
+      !guess.isPartial || index == guess.applied.count - 1
+    else { return }
+    guess.undone.insert(guess.applied.remove(at: index), at: 0)
+    guess.isPartial = false
+  }
+
+  private func redo(_ token: Token, _ guess: inout Guess) {
+    if guess.isPartial {
+      if token == guess.applied.last { guess.isPartial = false }
+      return
+    }
+    guard let index = guess.undone.firstIndex(of: token) else { return }
+    if index >= guess.undone.count - guess.survivors { guess.survivors -= 1 }
+    guess.applied.append(guess.undone.remove(at: index))
+  }
+
+  /// Those that a new one with these keys leaves, which are in the order of redo.
+  static func surviving<Element>(
+    _ undone: [Element], _ keys: Set<Character>, keysOf: (Element) -> Set<Character>
+  ) -> [Element] {
+    var keys = keys
+    return undone.filter { element in
+      let own = keysOf(element)
+      if own.isDisjoint(with: keys) { return true }
+      keys.formUnion(own)
+      return false
+    }
+  }
+
+  /// The keys of the leaves that the next recording drops.
+  private var undoneKeys: Set<Character> {
+    guard isPartial else { return [] }
+    return entries[cursor - 1].part.leaves.filter { !$0.isApplied }
+      .reduce([]) { $0.union($1.keys) }
+  }
+
+  private func keys(of token: Token) -> Set<Character> {
+    switch token {
+    case .entry(let key): return entries.first { $0.key == key }?.part.keys ?? []
+    case .operation(let id):
+      switch queue.first(where: { $0.id == id })?.ask {
+      case .edit(let text) where !text.contains("?"): return Self.keys(text)
+      default: return Self.everything
+      }
+    }
+  }
+
+  /// The document of nil is the whole history.
+  private func undoTarget(_ document: Set<Character>?, in guess: Guess) -> Token? {
+    guard let document else { return guess.applied.last }
+    return guess.applied.last { !keys(of: $0).isDisjoint(with: document) }
+  }
+
+  private func redoTarget(
+    _ document: Set<Character>?, in guess: Guess
+  ) -> (token: Token, isFresh: Bool)? {
+    if guess.isPartial, let last = guess.applied.last,
+      document.map({ !keys(of: last).isDisjoint(with: $0) }) != false
+    {
+      return (last, true)
+    }
+    let index = guess.undone.firstIndex { token in
+      document.map { !keys(of: token).isDisjoint(with: $0) } != false
+    }
+    return index.map { (guess.undone[$0], $0 < guess.undone.count - guess.survivors) }
   }
 
   func entry(of token: Token) -> Token {
@@ -196,10 +272,17 @@ extension ReferenceHistory {
 
   func target(for ask: Ask) -> Token? {
     switch ask {
-    case .undo: guess().undo
-    case .redo: guess().redo ?? (isExecuting ? guess(executionsFail: true).redo : nil)
-    case .edit, .typing, .group, .move, .undoEntry: nil
+    case .undo: undoTarget(nil, in: guess())
+    case .undoIn(let document): undoTarget(document, in: guess())
+    case .redo: redoTarget(in: nil)
+    case .redoIn(let document): redoTarget(in: document)
+    case .edit, .typing, .group, .move, .undoEntry, .redoEntry: nil
     }
+  }
+
+  private func redoTarget(in document: Set<Character>?) -> Token? {
+    if let target = redoTarget(document, in: guess()), target.isFresh { return target.token }
+    return isExecuting ? redoTarget(document, in: guess(executionsFail: true))?.token : nil
   }
 
   private func title(of token: Token?) -> String? {
@@ -209,7 +292,7 @@ extension ReferenceHistory {
       switch queue.first(where: { $0.id == id })?.ask {
       case .edit(let text), .typing(let text): return Self.name(text)
       case .group(let script): return script.title
-      case .undo, .redo, .move, .undoEntry, nil: return nil
+      default: return nil
       }
     case nil: return nil
     }
@@ -223,14 +306,28 @@ extension ReferenceHistory {
   /// All that can be seen from outside.
   var state: [String] {
     let (guess, cursor) = (guess(), cursor)
-    let redo = isExecuting ? nil : guess.redo
+    let (undo, redo) = (
+      undoTarget(nil, in: guess), isExecuting ? nil : redoTarget(nil, in: guess)?.token
+    )
     let applied = entries[..<cursor].map(\.part.layout)
     let undone = entries[cursor...].map(\.part.layout)
     return [
       "[\((applied + ["|"] + undone).joined(separator: " "))]\(isClean ? "*" : "")",
-      "undo \(guess.undo != nil) \(title(of: guess.undo) ?? "-") \(cursor)",
+      "undo \(undo != nil) \(title(of: undo) ?? "-") \(cursor)",
       "redo \(redo != nil) \(title(of: redo) ?? "-") \(entries.count - cursor)",
       "busy \(queue.contains(where: \.hasEffect))",
+    ]
+  }
+
+  /// All that can be seen of a document.
+  func state(of document: Set<Character>) -> [String] {
+    let (guess, cursor) = (guess(), cursor)
+    let undo = undoTarget(document, in: guess)
+    let redo = redoTarget(document, in: guess)?.token
+    let isInside = entries.map { !$0.part.keys.isDisjoint(with: document) }
+    return [
+      "undo \(undo != nil) \(title(of: undo) ?? "-") \(isInside[..<cursor].count { $0 })",
+      "redo \(redo != nil) \(title(of: redo) ?? "-") \(isInside[cursor...].count { $0 })",
     ]
   }
 }
@@ -283,16 +380,27 @@ extension ReferenceHistory {
     for leaf in part.leaves { discards.append("\(leaf.text)\(leaf.answer) \(reason)") }
   }
 
-  /// Puts a part behind the newest applied entry.
-  func record(_ part: Part) -> Int {
-    for entry in entries[cursor...] { discard(entry.part, "truncated") }
-    entries.removeLast(entries.count - cursor)
-    if isPartial, let newest = entries.last {
+  /// Something with these keys is recorded.
+  func truncate(_ keys: Set<Character>) {
+    let undone = Array(entries[cursor...])
+    let kept =
+      keys.contains("*") ? [] : Self.surviving(undone, keys.union(undoneKeys)) { $0.part.keys }
+    for entry in undone where !kept.contains(where: { $0.key == entry.key }) {
+      discard(entry.part, "truncated")
+    }
+    entries.replaceSubrange(cursor..., with: kept)
+    if isPartial {
+      let newest = entries[cursor - 1]
       for leaf in newest.part.leaves where !leaf.isApplied { discard(.leaf(leaf), "truncated") }
       if let kept = newest.part.applied { entries[cursor - 1].part = kept }
     }
+  }
+
+  /// Puts a part behind the newest applied entry.
+  func record(_ part: Part) -> Int {
+    truncate(part.keys)
     lastKey += 1
-    entries.append(Entry(key: lastKey, part: part))
+    entries.insert(Entry(key: lastKey, part: part), at: cursor)
     let key = lastKey
     evict()
     return key

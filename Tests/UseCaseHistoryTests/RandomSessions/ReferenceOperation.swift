@@ -32,11 +32,14 @@ extension ReferenceHistory {
     case redo
     case move(Int?)
     case undoEntry(Int)
+    case redoEntry(Int)
+    case undoIn(Set<Character>)
+    case redoIn(Set<Character>)
 
     var isExecution: Bool {
       switch self {
       case .edit, .typing, .group: true
-      case .undo, .redo, .move, .undoEntry: false
+      case .undo, .redo, .move, .undoEntry, .redoEntry, .undoIn, .redoIn: false
       }
     }
   }
@@ -70,8 +73,8 @@ extension ReferenceHistory {
 
     var hasEffect: Bool {
       switch ask {
-      case .edit, .typing, .group, .move, .undoEntry: true
-      case .undo, .redo: target != nil
+      case .edit, .typing, .group, .move, .undoEntry, .redoEntry: true
+      case .undo, .redo, .undoIn, .redoIn: target != nil
       }
     }
 
@@ -110,23 +113,56 @@ extension ReferenceHistory {
       let index = key.map { key in entries.firstIndex { $0.key == key } } ?? -1
       guard let index else { return end(with: "unknown") { self.lastRecording = nil } }
       beginMove(by: index + 1 - cursor)
-    case .undoEntry(let key): beginUndo(of: key)
+    case .undoEntry(let key):
+      guard let index = entries.firstIndex(where: { $0.key == key }) else {
+        return end(with: "unknown") { self.lastRecording = nil }
+      }
+      guard index < cursor else { return end(with: "nil") {} }
+      beginUndo(at: index)
+    case .redoEntry(let key):
+      guard let index = entries.firstIndex(where: { $0.key == key }) else {
+        return end(with: "unknown") { self.lastRecording = nil }
+      }
+      guard isUndone(index) else { return end(with: "nil") {} }
+      beginRedo(at: index)
+    case .undoIn(let document): begin(in: document) { $0 < cursor ? beginUndo(at: $0) : nil }
+    case .redoIn(let document): begin(in: document) { isUndone($0) ? beginRedo(at: $0) : nil }
     }
   }
 
-  private func beginUndo(of key: Int) {
-    guard let index = entries.firstIndex(where: { $0.key == key }) else {
-      return end(with: "unknown") { self.lastRecording = nil }
+  private func isUndone(_ index: Int) -> Bool {
+    index >= cursor || (isPartial && index == cursor - 1)
+  }
+
+  private func begin(in document: Set<Character>, _ body: (Int) -> Void?) {
+    guard let target = queue[0].target.map(entry(of:)) else { return end(with: "nil") {} }
+    let index = entries.firstIndex { .entry($0.key) == target }
+    if let index, !entries[index].part.keys.isDisjoint(with: document), body(index) != nil {
+      return
     }
-    guard index < cursor else { return end(with: "nil") {} }
-    var blockers = entries[index + 1..<cursor].filter { later in
-      !later.part.keys.isDisjoint(with: entries[index].part.keys)
-    }
-    if isPartial, index < cursor - 1 { blockers = [entries[cursor - 1]] }
+    end(with: "outOfTurn") { self.lastRecording = nil }
+  }
+
+  private func beginUndo(at index: Int) {
+    let isBlocked = isPartial && index < cursor - 1
+    begin(at: index, isRedo: false, behind: isBlocked ? nil : entries[(index + 1)..<cursor])
+  }
+
+  private func beginRedo(at index: Int) {
+    let isBlocked = isPartial && index != cursor - 1
+    let sooner = isPartial ? [] : entries[cursor..<index]
+    begin(at: index, isRedo: true, behind: isBlocked ? nil : sooner)
+  }
+
+  /// Nil if a group that is half undone blocks all.
+  private func begin(at index: Int, isRedo: Bool, behind others: ArraySlice<Entry>?) {
+    let entry = entries[index]
+    let blockers =
+      others?.filter { !$0.part.keys.isDisjoint(with: entry.part.keys) } ?? [entries[cursor - 1]]
     guard blockers.isEmpty else {
       return end(with: "blocked \(blockers.map(\.key))") { self.lastRecording = nil }
     }
-    queue[0].plan = .init(isRedo: false, entries: [entries[index]])
+    queue[0].plan = .init(isRedo: isRedo, entries: [entry])
     lastRecording = nil
     goOn()
   }
@@ -143,7 +179,7 @@ extension ReferenceHistory {
         return end(with: "outOfTurn") { self.lastRecording = nil }
       }
       operation.plan = .init(isRedo: isRedo, entries: [entries[index]])
-    case .edit, .typing, .group, .move, .undoEntry:
+    case .edit, .typing, .group, .move, .undoEntry, .redoEntry, .undoIn, .redoIn:
       let range =
         isRedo ? (isPartial ? cursor - 1 : cursor)..<cursor + distance : cursor + distance..<cursor
       guard !range.isEmpty else { return end(with: "[]") {} }
@@ -162,7 +198,7 @@ extension ReferenceHistory {
     case .edit(let text): execute(text, isTyping: false, run)
     case .typing(let text): execute(text, isTyping: true, run)
     case .group(let script): execute(script, run)
-    case .undo, .redo, .move, .undoEntry: move(run)
+    case .undo, .redo, .move, .undoEntry, .redoEntry, .undoIn, .redoIn: move(run)
     }
   }
 
@@ -173,7 +209,7 @@ extension ReferenceHistory {
     switch operation.ask {
     case .edit(let text), .typing(let text): _ = run.act("do \(Self.name(text))")
     case .group(let script): _ = run.run(script, isTop: true)
-    case .undo, .redo, .move, .undoEntry:
+    case .undo, .redo, .move, .undoEntry, .redoEntry, .undoIn, .redoIn:
       guard let plan = operation.plan else { break }
       tryOut(plan, run)
     }
@@ -221,23 +257,25 @@ extension ReferenceHistory {
     let previous = lastRecording
     lastRecording = time
     guard let previous, time - previous <= 500, leaf.isTyping,
-      case .leaf(let newest) = entries.last?.part, newest.isTyping
+      cursor > 0, case .leaf(let newest) = entries[cursor - 1].part, newest.isTyping
     else {
       became[operation.id] = record(.leaf(leaf))
       return
     }
     if newest.text.uppercased() == leaf.text {
+      truncate(leaf.keys)
       discard(.leaf(newest), "annulled")
       discard(.leaf(leaf), "annulled")
       effects.removeLast(newest.effects.count + leaf.effects.count)
-      entries.removeLast()
+      entries.remove(at: cursor - 1)
       lastRecording = nil
     } else if leaf.text == leaf.text.lowercased() {
+      truncate(leaf.keys)
       discard(.leaf(leaf), "merged")
       newest.text += leaf.text
       newest.answer = leaf.answer
       newest.effects += leaf.effects
-      became[operation.id] = entries.last?.key
+      became[operation.id] = entries[cursor - 1].key
     } else {
       became[operation.id] = record(.leaf(leaf))
     }
@@ -358,7 +396,8 @@ extension ReferenceHistory {
         continue
       }
       entries[index].part = part
-      guard moved > 0, case .undoEntry = operation.ask else { continue }
+      if moved == 0 { continue }
+      if case .move = operation.ask { continue }
       let moving = entries.remove(at: index)
       entries.insert(moving, at: cursor)
     }

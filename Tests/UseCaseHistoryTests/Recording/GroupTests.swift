@@ -402,18 +402,6 @@ struct GroupTests {
     #expect(history.layout == "[G(a b) C |]")
   }
 
-  @Test(.holds("Others wait"))
-  func `execute in a group waits for it, and is an entry of its own`() async {
-    let later = Watched<UseCaseOperation<String, Answer>?>(nil)
-    await history.group("G") { [edit = desk.edit] in
-      _ = try await edit("a")
-      let operation = edit.execute("B")
-      later.update { $0 = operation }
-    }.ended()
-    await later.value?.ended()
-    #expect(history.layout == "[G(a) B |]")
-  }
-
   @Test func `two histories have groups of their own`() async {
     let other = Desk()
     await history.group("G") { [edit = desk.edit] in

@@ -216,9 +216,9 @@ struct CleanPointTests {
   @Test func `a history is not clean while an undo, a redo or a move runs`() async {
     await history.run(page, "A")
     history.save()
-    for (action, move) in [("undo A1", history.undo), ("redo A1", history.redo)] {
+    for (action, move) in [("undo A1", HistoryMove.undo), ("redo A1", .redo)] {
       let gate = page.hold(action)
-      let operation = move()
+      let operation = move == .undo ? history.undo() : history.redo()
       #expect(!history.state.isClean)
       await page.began(action)
       #expect(!history.state.isClean)

@@ -48,8 +48,8 @@ struct CursorTests {
   @Test func `undo and redo name an entry alike`() async {
     await history.run(page, "A", "B")
     var titles = [[history.state.undoTitle, history.state.redoTitle]]
-    for move in [history.undo, history.undo, history.redo] {
-      await move().ended()
+    for move in [HistoryMove.undo, .undo, .redo] {
+      await (move == .undo ? history.undo() : history.redo()).ended()
       titles.append([history.state.undoTitle, history.state.redoTitle])
     }
     #expect(titles == [["B", nil], ["A", "B"], [nil, "A"], ["A", "B"]])
@@ -116,8 +116,8 @@ struct CursorTests {
   @Test func `the counts follow the cursor`() async {
     await history.run(page, "A")
     var counts: [[Int]] = []
-    for move in [history.undo, history.redo, history.undo] {
-      await move().ended()
+    for move in [HistoryMove.undo, .redo, .undo] {
+      await (move == .undo ? history.undo() : history.redo()).ended()
       counts.append([history.state.undoCount, history.state.redoCount])
     }
     #expect(counts == [[0, 1], [1, 0], [0, 1]])

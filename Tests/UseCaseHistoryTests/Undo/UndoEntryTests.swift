@@ -164,7 +164,7 @@ struct UndoEntryTests {
     await history.undo(a).ended()
     let again = await history.undo(a).ended()
     #expect(again.value == .some(nil))
-    await history.run(page, "C@z")
+    await history.run(page, "C@x")
     #expect(await history.undo(a).ended().historyError == .unknownEntry(a))
     #expect(await UseCaseHistory().undo(b).ended().historyError == .unknownEntry(b))
     #expect(history.layout == "[B C |]")
@@ -326,7 +326,7 @@ struct CleanAfterUndoEntryTests {
     await history.back(1)
     await history.run(page, "C@z")
     await history.back(1)
-    #expect(history.layout == "[B | C]")
+    #expect(history.layout == "[B | C A]")
   }
 
   @Test(.holds("Undone in another order"))

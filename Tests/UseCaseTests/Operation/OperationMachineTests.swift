@@ -44,12 +44,11 @@ struct OperationMachineTests {
   }
 
   @Test(arguments: admissions)
-  func `an operation whose task sleeps first is cancelled in every order`(
+  func `an operation that somebody awaits is cancelled in every order`(
     admission: Admission
   ) throws {
     try explore(
-      .execute(admission, Body(), then: [.attach(Self.each), .listen(1)]), Self.cancel, .hold(1),
-      in: World(sleeps: true))
+      .execute(admission, Body(), then: [.attach(Self.each), .listen(1)]), Self.cancel, .hold(1))
   }
 
   @Test(arguments: fates)
@@ -254,10 +253,10 @@ struct OperationMachineTests {
         then: [.attachStart(), .attachStart(then: [.attach(Self.each)])]), Self.cancel)
   }
 
-  @Test func `a sleeping operation with handlers of the start is superseded`() throws {
+  @Test func `a waiting operation with handlers of the start is superseded`() throws {
     try explore(
       .execute(.wait, Body(), then: [.attachStart(), .attachStart(), .attach(Self.each)]),
-      .end(.cancelled(.superseded)), in: World(sleeps: true))
+      .end(.cancelled(.superseded)))
   }
 
   @Test func `handlers of the start are attached to a dropped operation`() throws {

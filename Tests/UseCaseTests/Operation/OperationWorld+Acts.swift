@@ -8,7 +8,7 @@ extension OperationWorld {
     case .spawn(let next):
       hasJob = fate == nil
       var job = Optional(1)
-      let isCancelled = machine.keep(&job)
+      let isCancelled = machine.keep(&job) == .cancel
       try demand(isCancelled == isJobCancelled, "a job that comes too late is cancelled")
       try demand((job == nil) == (fate == nil), "a job is kept as long as there is no verdict")
       return next
@@ -181,7 +181,7 @@ extension OperationWorld {
     let isFirst = self.fate == nil
     if case .cancelled(let reason) = fate, !isFirst { silence(reason) }
     let end = machine.concludeEarly(
-      fate.verdict, sleeps: sleeps, tellsFailure: tellsFailures && !fate.isCancelled)
+      fate.verdict, tellsFailure: tellsFailures && !fate.isCancelled)
     try demand((end != nil) == isFirst, "the first end decides")
     guard let end else {
       try unlist(machine.takeListings())
@@ -192,7 +192,7 @@ extension OperationWorld {
     try demand(
       hasRun ? end.startHandlers.isEmpty : reported == dropped,
       "the handlers of a start that never comes are let go")
-    isJobCancelled = hasRun || sleeps
+    isJobCancelled = hasRun
     let waiters = end.waiters.all.map(\.waiter) + [end.parked].compactMap(\.self)
     try demand(end.waiters.all.map(\.waiter) == holding, "the waiters are resumed in order")
     try demand(
@@ -201,7 +201,7 @@ extension OperationWorld {
     holding = []
     try demand((end.job != nil) == hasJob, "the job is handed back")
     try demand(
-      end.isJobCancelled == isJobCancelled, "a job is cancelled that runs the body or sleeps")
+      end.isJobCancelled == isJobCancelled, "a job is cancelled that runs the body")
     hasJob = false
     if deliversOnlyNewest, !fate.isCancelled {
       listings += 1

@@ -44,8 +44,6 @@ struct OperationWorld: ActedWorld {
 
   private var parts: OperationParts
   let isObserved: Bool
-  /// Whether the task of the body sleeps first.
-  let sleeps: Bool
   /// Whether handlers run on no actor, and begin in the step that takes them.
   let isFree: Bool
   /// Whether the queue lets only the newest deliver.
@@ -98,13 +96,11 @@ struct OperationWorld: ActedWorld {
   var isAdmitted = false
 
   init(
-    isObserved: Bool = false, sleeps: Bool = false, tellsFailures: Bool = false,
-    isFree: Bool = false, reactions: [HandlerBranch: Reaction] = [:],
-    deliversOnlyNewest: Bool = false
+    isObserved: Bool = false, tellsFailures: Bool = false, isFree: Bool = false,
+    reactions: [HandlerBranch: Reaction] = [:], deliversOnlyNewest: Bool = false
   ) {
     parts = OperationParts(isObserved: isObserved)
     self.isObserved = isObserved
-    self.sleeps = sleeps
     self.isFree = isFree
     self.deliversOnlyNewest = deliversOnlyNewest
     self.tellsFailures = tellsFailures

@@ -5,11 +5,15 @@ import Testing
 /// A queue written with arrays and loops: the reference that `QueueMachine` is compared with.
 struct PlainQueue {
   enum Event: Hashable {
-    case submit, cancel(UInt64), finish(UInt64), ready(UInt64), cancelAll, suspend, resume, wait
+    case submit(priority: UInt8), cancel(UInt64), finish(UInt64), cancelAll, suspend, resume, wait
     /// The time of a body passes, handlers are attached after an outcome, and all have begun.
     case timeOut(UInt64), attach(UInt64), deliver(UInt64)
-    /// A second passes.
-    case tick
+    /// A second passes, the alarm is heard, or the pauses of those that wait are over.
+    case tick, wake, flush
+    /// The priority of one that waits is raised.
+    case raise(UInt64)
+
+    static let submit = submit(priority: 0)
   }
 
   /// All that an event brings about.
@@ -25,9 +29,10 @@ struct PlainQueue {
 
   struct Place: Equatable {
     let id: UInt64
-    /// The time at which its pause ends.
-    var pauseEnds: Duration?
-    var isReady = true
+    var priority: UInt8 = 0
+    /// The time at which its debounce ends.
+    var debounceEnds = Duration.zero
+    var isFlushed = false
     var isLive = true
   }
 
@@ -43,7 +48,10 @@ struct PlainQueue {
   var waiters: [Int] = []
   var lastWaiter = 0
   var now = Duration.zero
-  var lastStart: Duration?
+  /// The times of all starts.
+  var starts: [Duration] = []
+  /// The time of the first arrival since the last start, as long as one waits.
+  var beginOfBurst: Duration?
 
   init(policy: UseCaseQueue.Policy) {
     self.policy = policy
@@ -66,13 +74,20 @@ struct PlainQueue {
 
   mutating func apply(_ event: Event) -> Effect {
     var effect = Effect()
+    // An event that says nothing of the time, or frees nothing, starts nobody.
+    var fills = false
     switch event {
-    case .submit:
+    case .submit(let priority):
+      fills = true
       lastID += 1
-      effect = submit(lastID)
+      let older = policy.pauses ? fill() : []
+      effect = submit(lastID, priority)
+      effect.started = older
     case .cancel(let id):
+      fills = waiting.contains { $0.id == id }
       end(id)
     case .finish(let id):
+      fills = (holding + waiting).contains { $0.id == id }
       if let index = holding.firstIndex(where: { $0.id == id }) {
         switch verdict(of: id) {
         case .success:
@@ -87,13 +102,23 @@ struct PlainQueue {
       } else {
         end(id)
       }
-    case .ready(let id):
-      if let index = waiting.firstIndex(where: { $0.id == id }) { waiting[index].isReady = true }
+    case .raise(let id):
+      if let index = waiting.firstIndex(where: { $0.id == id }) { waiting[index].priority = 9 }
+    case .flush:
+      for index in waiting.indices { waiting[index].isFlushed = true }
+      fills = true
+    case .wake: fills = true
     case .cancelAll:
-      effect.cancelled = (holding + waiting).map(\.id)
+      let line = waiting.enumerated().sorted {
+        policy.isByPriority && $0.element.priority != $1.element.priority
+          ? $0.element.priority > $1.element.priority : $0.offset < $1.offset
+      }
+      effect.cancelled = holding.map(\.id) + line.map(\.element.id)
       for id in open { end(id) }
     case .suspend: isSuspended = true
-    case .resume: isSuspended = false
+    case .resume:
+      isSuspended = false
+      fills = true
     case .wait:
       lastWaiter += 1
       waiters.append(lastWaiter)
@@ -104,11 +129,12 @@ struct PlainQueue {
     case .attach(let id): list(id)
     case .deliver(let id): undelivered[id] = nil
     }
-    effect.started += fill()
-    if effect.admission == .wait, effect.started == [lastID] {
+    if fills { effect.started += fill() }
+    if effect.admission == .wait, effect.started.last == lastID {
       effect.admission = .start
-      effect.started = []
+      effect.started.removeLast()
     }
+    if waiting.isEmpty { beginOfBurst = nil }
     activity.running = holding.count
     activity.waiting = waiting.count
     if activity.isIdle {
@@ -118,33 +144,44 @@ struct PlainQueue {
     return effect
   }
 
-  private mutating func submit(_ id: UInt64) -> Effect {
+  /// The time from which the rate allows another start.
+  private var windowEnds: Duration {
+    starts.count < policy.starts ? .zero : starts[starts.count - policy.starts] + policy.interval
+  }
+
+  private func endOfPause(_ place: Place) -> Duration {
+    place.isFlushed ? .zero : max(place.debounceEnds, windowEnds)
+  }
+
+  /// The time at which something may start that pauses now.
+  var alarm: Duration? { waiting.map(endOfPause).filter { $0 > now }.min() }
+
+  private mutating func submit(_ id: UInt64, _ priority: UInt8) -> Effect {
     var effect = Effect(admission: .wait)
+    var place = Place(id: id, priority: priority)
     switch policy.whenBusy {
-    case .wait: break
+    case .wait, .drop:
+      let isClosed = windowEnds > now && !isSuspended
+      if (isClosed ? 0 : holding.count - policy.limit) + waiting.count >= policy.waitingLimit {
+        activity.cancelled += 1
+        return Effect(admission: .drop)
+      }
     case .cancelPrevious, .cancelPreviousAndWait:
       while open.count + undelivered.count >= policy.limit {
         let oldest = (open + undelivered.keys).min() ?? 0
         effect.superseded.append(oldest)
         if undelivered.removeValue(forKey: oldest) == nil { end(oldest) }
       }
-    case .drop:
-      if holding.count + waiting.count - policy.limit >= policy.waitingLimit {
-        activity.cancelled += 1
-        return Effect(admission: .drop)
-      }
     case .keepLatest:
       effect.superseded = waiting.map(\.id)
       for id in effect.superseded { end(id) }
     }
-    let end: Duration? =
-      switch policy.pause {
-      case .sinceExecute: now
-      case .sinceLastStart(let interval): lastStart.map { $0 + interval }
-      case nil: nil
-      }
-    let mustPause = end.map { policy.whenBusy == .cancelPrevious || now < $0 } ?? false
-    waiting.append(Place(id: id, pauseEnds: end, isReady: !mustPause))
+    if policy.debounce > .zero {
+      let begin = beginOfBurst ?? now
+      beginOfBurst = begin
+      place.debounceEnds = min(now + policy.debounce, begin + policy.longestDebounce)
+    }
+    waiting.append(place)
     return effect
   }
 
@@ -155,19 +192,26 @@ struct PlainQueue {
     }
     if let index = holding.firstIndex(where: { $0.id == id && $0.isLive }) {
       holding.remove(at: index)
-      holding.insert(Place(id: id, isLive: false), at: holding.count { !$0.isLive })
+      // Those that unwind come first, each in the order of the calls.
+      holding.insert(
+        Place(id: id, isLive: false), at: holding.count { !$0.isLive && $0.id < id })
     }
   }
 
   private mutating func fill() -> [UInt64] {
     var started: [UInt64] = []
-    while !isSuspended, let place = waiting.first, place.isReady,
-      policy.whenBusy == .cancelPrevious || holding.count < policy.limit
-    {
-      waiting.removeFirst()
-      holding.append(place)
+    while !isSuspended, policy.whenBusy == .cancelPrevious || holding.count < policy.limit {
+      let ready = waiting.filter { endOfPause($0) <= now }
+      let urgent = policy.isByPriority ? ready.map(\.priority).max() : nil
+      guard let place = ready.first(where: { urgent == nil || $0.priority == urgent }) else {
+        break
+      }
+      waiting.removeAll { $0.id == place.id }
+      let live = Place(id: place.id)
+      holding.insert(live, at: holding.firstIndex { $0.isLive && $0.id > live.id } ?? holding.count)
       started.append(place.id)
-      lastStart = now
+      starts.append(now)
+      beginOfBurst = nil
     }
     return started
   }
@@ -181,7 +225,8 @@ struct QueuePair {
 
   var machine: Machine
   var plain: PlainQueue
-  var tickets: [QueueTicket] = []
+  /// The time for which the timer of the queue is set.
+  var alarm: Duration?
   var trace: [Event] = []
 
   init(_ policy: UseCaseQueue.Policy) {
@@ -193,33 +238,36 @@ struct QueuePair {
   var events: [Event] {
     var events: [Event] = [.submit, plain.isSuspended ? .resume : .suspend, .cancelAll]
     if plain.waiters.count < 2 { events.append(.wait) }
-    if case .sinceLastStart = plain.policy.pause { events.append(.tick) }
+    if plain.policy.pauses {
+      events.append(.tick)
+      if !plain.waiting.isEmpty { events.append(.wake) }
+      if plain.waiting.contains(where: { !$0.isFlushed }) { events.append(.flush) }
+    }
+    if plain.policy.isByPriority {
+      events.append(.submit(priority: 7))
+      events += plain.waiting.filter { $0.priority < 9 }.map { .raise($0.id) }
+    }
     for place in plain.holding {
       events.append(.finish(place.id))
       if place.isLive { events.append(.cancel(place.id)) }
       if place.isLive, plain.policy.deliversOnlyNewest { events.append(.timeOut(place.id)) }
     }
     for id in plain.undelivered.keys.sorted() { events.append(.deliver(id)) }
-    if plain.policy.deliversOnlyNewest, let id = tickets.first?.id.number,
-      !plain.open.contains(id), plain.undelivered[id, default: 0] < 2
+    if plain.policy.deliversOnlyNewest, plain.lastID > 0, !plain.open.contains(1),
+      plain.undelivered[1, default: 0] < 2
     {
-      events.append(.attach(id))
+      events.append(.attach(1))
     }
-    for place in plain.waiting {
-      events += [.cancel(place.id), .finish(place.id)]
-      if !place.isReady, place.pauseEnds.map({ $0 <= plain.now }) ?? true {
-        events.append(.ready(place.id))
-      }
-    }
+    for place in plain.waiting { events += [.cancel(place.id), .finish(place.id)] }
     return events
   }
 
   /// The events that can happen now and change nothing.
   var echoes: [Event] {
     var events: [Event] = plain.isSuspended ? [.suspend] : [.resume]
-    for id in tickets.suffix(6).map(\.id.number)
+    for id in (plain.lastID > 6 ? plain.lastID - 5 : 1)..<(plain.lastID + 1)
     where !plain.waiting.contains(where: { $0.id == id }) {
-      events += [.ready(id)]
+      events += [.raise(id)]
       guard !plain.holding.contains(where: { $0.id == id && $0.isLive }) else { continue }
       events.append(.cancel(id))
       if !plain.holding.contains(where: { $0.id == id }) { events.append(.finish(id)) }
@@ -241,37 +289,50 @@ struct QueuePair {
     let expected = plain.apply(event)
     let effect = machine(event, as: verdict, listings: listings)
     guard effect == expected, machine.activity == plain.activity,
-      machine.isSuspended == plain.isSuspended
+      machine.isSuspended == plain.isSuspended, isAlarmSet()
     else {
       Issue.record(
         """
         \(event) after \(trace) gives \(effect) and \(machine.activity), \
-        not \(expected) and \(plain.activity)
+        not \(expected) and \(plain.activity); the alarm is \(String(describing: alarm)), \
+        not \(String(describing: plain.alarm))
         """)
       return false
     }
     return true
   }
 
+  private mutating func isAlarmSet() -> Bool {
+    if let next = machine.nextAlarm() { alarm = next.time }
+    // An alarm whose time has come is about to be heard.
+    return alarm.flatMap { $0 > plain.now ? $0 : nil } == plain.alarm
+  }
+
   private mutating func machine(
     _ event: Event, as verdict: Verdict?, listings: [UInt64: Int32]
   ) -> Effect {
-    func ticket(_ id: UInt64) -> QueueTicket { tickets[Int(id) - 1] }
-    let now = plain.policy.pause.map { _ in plain.now }
+    func name(_ id: UInt64) -> UseCaseOperationID { UseCaseOperationID(number: id) }
+    let now = plain.policy.pauses ? plain.now : nil
     func change(_ event: (inout Machine) -> Machine.Release?) -> Effect {
-      let release = now.map { machine.change(at: $0, event) } ?? event(&machine)
+      let release = machine.change(at: now, event)
       return Effect(started: release?.started.all ?? [], idle: release?.idle.all ?? [])
     }
     switch event {
-    case .submit:
-      let id = UInt64(tickets.count + 1)
-      let arrival = machine.admit(id, id: .init(number: id), at: now)
-      tickets.append(arrival.ticket)
-      return Effect(admission: arrival.admission, superseded: arrival.superseded.all)
-    case .cancel(let id): return change { $0.concludedEarly(ticket(id), as: .cancelled) }
+    case .submit(let priority):
+      let id = plain.lastID
+      let release = now.flatMap { machine.change(at: $0) { $0.wake() } }
+      let arrival = machine.admit(id, id: name(id), priority: priority)
+      return Effect(
+        admission: arrival.admission, superseded: arrival.superseded.all,
+        started: release?.started.all ?? [])
+    case .cancel(let id): return change { $0.concludedEarly(name(id), as: .cancelled) }
     case .finish(let id):
-      return change { $0.giveBack(ticket(id), as: verdict?.kind ?? .cancelled) }
-    case .ready(let id): return change { $0.ready(ticket(id)) }
+      return change { $0.giveBack(name(id), as: verdict?.kind ?? .cancelled) }
+    case .wake: return change { $0.wake() }
+    case .flush: return change { $0.flush() }
+    case .raise(let id):
+      machine.raise(name(id), to: 9)
+      return Effect()
     case .cancelAll:
       let (members, release) = machine.cancelAll()
       return Effect(
@@ -281,12 +342,12 @@ struct QueuePair {
       return Effect()
     case .resume: return change { $0.resume() }
     case .tick: return Effect()
-    case .timeOut(let id): return change { $0.concludedEarly(ticket(id), as: .failure) }
+    case .timeOut(let id): return change { $0.concludedEarly(name(id), as: .failure) }
     case .attach(let id):
-      machine.list(id, ticket(id).id)
+      machine.list(id, name(id))
       return Effect()
     case .deliver(let id):
-      _ = machine.unlist(ticket(id).id, listings[id, default: 0])
+      _ = machine.unlist(name(id), listings[id, default: 0])
       return Effect()
     case .wait:
       return Effect(idle: machine.awaitIdle(plain.lastWaiter).map { [$0] } ?? [])

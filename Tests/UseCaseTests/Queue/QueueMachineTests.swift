@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import UseCase
@@ -5,13 +6,32 @@ import Testing
 struct QueueMachineTests {
   typealias Policy = UseCaseQueue.Policy
 
-  static let policies = [
-    Policy.unlimited, .serial, .limit(2), .dropWhileBusy, Policy(limit: 2, whenBusy: .drop),
-    .limit(1, waiting: 1), .limit(2, waiting: 2), .throttle(.seconds(1)), .throttle(.seconds(2)),
-    .keepLatest, Policy(limit: 2, whenBusy: .keepLatest),
-    .cancelPrevious, Policy(limit: 2, whenBusy: .cancelPrevious),
-    .cancelPrevious(debounce: .seconds(1)),
-    .cancelPreviousAndWait, Policy(limit: 2, whenBusy: .cancelPreviousAndWait),
+  static let policies =
+    [
+      Policy.unlimited, .serial, .limit(2), .dropWhileBusy, Policy(limit: 2, whenBusy: .drop),
+      .limit(1, waiting: 1), .limit(2, waiting: 2), .throttle(.seconds(1)), .throttle(.seconds(2)),
+      .keepLatest, Policy(limit: 2, whenBusy: .keepLatest),
+      .cancelPrevious, Policy(limit: 2, whenBusy: .cancelPrevious),
+      .cancelPrevious(debounce: .seconds(1)),
+      .cancelPreviousAndWait, Policy(limit: 2, whenBusy: .cancelPreviousAndWait),
+    ] + composed
+
+  static let second = Duration.seconds(1)
+  static let composed = [
+    Policy.keepLatest.debounced(by: second), .keepLatest.debounced(by: second, atMost: .seconds(2)),
+    .keepLatest.debounced(by: .seconds(2), atMost: .seconds(3)).spaced(by: .seconds(2)),
+    .cancelPrevious.debounced(by: second, atMost: second).spaced(by: .seconds(2)),
+    .cancelPreviousAndWait.debounced(by: second, atMost: .seconds(2)),
+    .serial.spaced(by: second), .limit(2).rate(2, per: .seconds(2)),
+    .unlimited.rate(2, per: second), .limit(2, waiting: 1).rate(2, per: second),
+    .unlimited.rate(1, per: second).waiting(atMost: 1),
+    .dropWhileBusy.spaced(by: second), Policy(limit: 3, whenBusy: .drop).rate(2, per: second),
+    .cancelPrevious.spaced(by: second),
+    Policy(limit: 2, whenBusy: .cancelPrevious).rate(2, per: second),
+    .cancelPreviousAndWait.rate(2, per: second),
+    Policy(limit: 2, whenBusy: .keepLatest).rate(3, per: second),
+    .serial.byPriority, .limit(2).waiting(atMost: 2).byPriority,
+    .limit(2).byPriority.rate(1, per: second), .unlimited.byPriority.rate(2, per: .seconds(2)),
   ]
 
   // MARK: - Every sequence
@@ -28,14 +48,14 @@ struct QueueMachineTests {
 
   @Test(arguments: policies)
   func `a queue does what arrays and loops do`(policy: Policy) {
-    goOn(QueuePair(policy), steps: 5)
+    goOn(QueuePair(policy), steps: Self.composed.contains(policy) ? 3 : policy.pauses ? 4 : 5)
   }
 
   @Test(arguments: policies)
   func `a busy queue does what arrays and loops do`(policy: Policy) {
     var pair = QueuePair(policy)
     for _ in 1...4 { _ = pair.apply(.submit) }
-    goOn(pair, steps: 3)
+    goOn(pair, steps: policy.pauses || policy.isByPriority ? 2 : 3)
   }
 
   @Test(arguments: policies)
@@ -69,7 +89,7 @@ struct QueueMachineTests {
     var machine = QueueMachine<Int, Never>(policy: policy)
     var result: [Character] = []
     for call in 0..<5 {
-      let arrival = machine.admit(call, id: .init(number: UInt64(call + 1)), at: .zero)
+      let arrival = machine.admit(call, id: .init(number: UInt64(call + 1)))
       for old in arrival.superseded.all { result[old] = result[old] == "W" ? "s" : "S" }
       switch arrival.admission {
       case .start: result.append("R")
@@ -90,7 +110,8 @@ struct QueueMachineTests {
   /// A queue of characters, the tickets of which need not be kept.
   struct Named {
     var machine: QueueMachine<Character, Int>
-    var tickets: [Character: QueueTicket] = [:]
+    var ids: [Character: UseCaseOperationID] = [:]
+    private var count = 0
     var now = Duration.zero
 
     /// Submits all of these.
@@ -104,9 +125,11 @@ struct QueueMachineTests {
     mutating func submit(_ names: String) -> String {
       var started = ""
       for name in names {
-        let id = UseCaseOperationID(number: UInt64(tickets.count + 1))
-        let arrival = machine.admit(name, id: id, at: now)
-        tickets[name] = arrival.ticket
+        count += 1
+        let id = UseCaseOperationID(number: UInt64(count))
+        _ = machine.change(at: now) { $0.wake() }
+        let arrival = machine.admit(name, id: id)
+        ids[name] = id
         if arrival.admission == .start { started.append(name) }
       }
       return started
@@ -121,17 +144,22 @@ struct QueueMachineTests {
       change(name) { $0.concludedEarly($1, as: .cancelled) }
     }
 
-    mutating func ready(_ name: Character) -> String {
-      change(name) { $0.ready($1) }
+    mutating func wake(at time: Duration) -> String {
+      now = time
+      return String(machine.change(at: now) { $0.wake() }?.started.all ?? [])
+    }
+
+    mutating func flush() -> String {
+      String(machine.change(at: now) { $0.flush() }?.started.all ?? [])
     }
 
     private mutating func change(
       _ name: Character,
-      _ event: (inout QueueMachine<Character, Int>, QueueTicket)
+      _ event: (inout QueueMachine<Character, Int>, UseCaseOperationID)
         -> QueueMachine<Character, Int>.Release?
     ) -> String {
-      guard let ticket = tickets[name] else { return "?" }
-      return String(machine.change(at: now) { event(&$0, ticket) }?.started.all ?? [])
+      guard let id = ids[name] else { return "?" }
+      return String(machine.change(at: now) { event(&$0, id) }?.started.all ?? [])
     }
   }
 
@@ -193,12 +221,78 @@ struct QueueMachineTests {
 
   @Test func `only the newest one starts after the debounce`() {
     var queue = Named(.cancelPrevious(debounce: .seconds(1)), "ab")
-    #expect(queue.ready("a") == "")
-    #expect(queue.ready("b") == "b")
-    #expect(queue.ready("b") == "")
+    #expect(queue.machine.nextAlarm()?.time == .seconds(1))
+    #expect(queue.wake(at: .milliseconds(999)) == "")
+    #expect(queue.wake(at: .seconds(1)) == "b")
+    #expect(queue.wake(at: .seconds(1)) == "")
     #expect(
-      queue.machine.admit("c", id: .init(number: 9), at: .zero).superseded.all == ["b"])
+      queue.machine.admit("c", id: .init(number: 9)).superseded.all == ["b"])
     #expect(queue.machine.activity == UseCaseActivity(running: 1, waiting: 1, cancelled: 1))
+  }
+
+  @Test(.holds("Debounce"))
+  func `a burst that never pauses starts one of its own after the longest wait`() {
+    var queue = Named(.keepLatest.debounced(by: .seconds(2), atMost: .seconds(3)))
+    var starts = ""
+    for (second, name) in "abcdefgh".enumerated() {
+      starts += queue.wake(at: .seconds(second))
+      queue.submit(String(name))
+      for name in starts { _ = queue.finish(name) }
+    }
+    #expect(starts == "cf")
+    #expect(queue.wake(at: .seconds(8)) == "")
+    queue.submit("i")
+    _ = queue.cancel("i")
+    // Nobody waits, so the longest time begins anew.
+    queue.submit("j")
+    #expect(queue.wake(at: .seconds(9)) == "")
+    #expect(queue.wake(at: .seconds(10)) == "j")
+  }
+
+  @Test(.holds("Rate"))
+  func `a window slides`() {
+    var queue = Named(.unlimited.rate(2, per: .seconds(10)), "a")
+    queue.now = .seconds(6)
+    #expect(queue.submit("bcd") == "b")
+    #expect(queue.wake(at: .seconds(10)) == "c")
+    #expect(queue.wake(at: .seconds(15)) == "")
+    #expect(queue.machine.nextAlarm()?.time == .seconds(16))
+    #expect(queue.wake(at: .seconds(16)) == "d")
+    queue.now = .seconds(40)
+    #expect(queue.submit("efg") == "ef")
+  }
+
+  @Test(.holds("Flush"))
+  func `a flush ends the pauses of those that wait, and of no later one`() {
+    var queue = Named(.unlimited.spaced(by: .seconds(1)), "abc")
+    #expect(queue.flush() == "bc")
+    #expect(queue.submit("d") == "")
+    #expect(queue.machine.nextAlarm()?.time == .seconds(1))
+    #expect(queue.wake(at: .seconds(1)) == "d")
+    #expect(queue.machine.nextAlarm()?.time == nil)
+  }
+
+  @Test(.holds("Line by priority"))
+  func `a line by priority passes over what still pauses`() {
+    var queue = Named(.serial.byPriority.spaced(by: .seconds(5)), "ab")
+    #expect(queue.flush() == "")
+    _ = queue.machine.admit("u", id: .init(number: 9), priority: 9)
+    // The urgent one came after the flush, and waits for the window.
+    #expect(queue.finish("a") == "b")
+    queue.now = .seconds(7)
+    #expect(queue.finish("b") == "u")
+  }
+
+  @Test(.holds("Line by priority"))
+  func `a waiting operation that is raised goes before those of less priority`() {
+    var queue = Named(.serial.byPriority, "abcd")
+    for name in "cd" { queue.ids[name].map { queue.machine.raise($0, to: 5) } }
+    #expect(queue.finish("a") == "c")
+    queue.ids["b"].map { queue.machine.raise($0, to: 5) }
+    #expect(queue.finish("c") == "b")
+    // The running one is in no line any more.
+    queue.ids["b"].map { queue.machine.raise($0, to: 9) }
+    #expect(queue.finish("b") == "d")
   }
 
   @Test func `the interval is counted from the last start, not from a cancelled wait`() {
@@ -207,21 +301,22 @@ struct QueueMachineTests {
     queue.now = .seconds(4)
     #expect(queue.cancel("b") == "")
     queue.submit("c")
-    queue.now = .seconds(10)
-    #expect(queue.ready("c") == "c")
+    #expect(queue.wake(at: .seconds(10)) == "c")
     #expect(queue.finish("c") == "")
     queue.now = .seconds(19)
     #expect(queue.submit("d") == "")
     queue.now = .seconds(20)
-    #expect(queue.submit("e") == "e")
-    #expect(queue.ready("d") == "")
-    #expect(queue.machine.activity == UseCaseActivity(running: 1, succeeded: 2, cancelled: 2))
+    #expect(queue.submit("e") == "")
+    // The pause of the fourth was over when the fifth came.
+    #expect(
+      queue.machine.activity == UseCaseActivity(running: 1, waiting: 1, succeeded: 2, cancelled: 1))
+    #expect(queue.finish("d") == "")
+    #expect(queue.wake(at: .seconds(30)) == "e")
   }
 
   @Test func `a late look at the clock does not shorten the interval`() {
     var queue = Named(.throttle(.seconds(10)), "ab")
-    queue.now = .seconds(10)
-    #expect(queue.ready("b") == "")
+    #expect(queue.wake(at: .seconds(10)) == "")
     // The thread that gives the slot back has read the clock before it got the lock.
     queue.now = .seconds(3)
     #expect(queue.finish("a") == "b")
@@ -230,11 +325,11 @@ struct QueueMachineTests {
     #expect(queue.submit("c") == "")
   }
 
-  @Test func `who is ready while the queue is suspended starts when it resumes`() {
+  @Test func `who has paused while the queue is suspended starts when it resumes`() {
     var queue = Named(.cancelPrevious(debounce: .seconds(1)))
     queue.machine.suspend()
     queue.submit("a")
-    #expect(queue.ready("a") == "")
+    #expect(queue.wake(at: .seconds(1)) == "")
     #expect(queue.machine.resume()?.started.all == ["a"])
   }
 
@@ -283,66 +378,47 @@ struct QueueMachineTests {
     queue.submit("ab")
     #expect(queue.machine.awaitIdle(2) == nil)
     #expect(queue.machine.awaitIdle(3) == nil)
-    let release = queue.tickets["b"].flatMap { queue.machine.concludedEarly($0, as: .cancelled) }
+    let release = queue.ids["b"].flatMap { queue.machine.concludedEarly($0, as: .cancelled) }
     #expect(release?.idle.all == [])
     _ = queue.cancel("a")
-    let last = queue.tickets["a"].flatMap { queue.machine.giveBack($0, as: .cancelled) }
+    let last = queue.ids["a"].flatMap { queue.machine.giveBack($0, as: .cancelled) }
     #expect(last?.idle.all == [2, 3])
     #expect(queue.machine.awaitIdle(4) == 4)
   }
 
   @Test func `a member that fails while it waits has failed, and is not cancelled`() {
     var queue = Named(.serial, "ab")
-    _ = queue.tickets["b"].map { queue.machine.concludedEarly($0, as: .failure) }
+    _ = queue.ids["b"].map { queue.machine.concludedEarly($0, as: .failure) }
     #expect(queue.machine.activity == UseCaseActivity(running: 1, failed: 1))
   }
 
-  @Test func `an old ticket does not touch the present member of its seat`() {
-    var queue = Named(.limit(2), "a")
-    _ = queue.finish("a")
-    queue.submit("b")
-    #expect(queue.tickets["a"]?.seat == queue.tickets["b"]?.seat)
-    #expect(queue.cancel("a") == "")
-    #expect(queue.finish("a") == "")
-    #expect(queue.machine.activity == UseCaseActivity(running: 1, succeeded: 1))
-    #expect(queue.machine.cancelAll().members == ["b"])
-  }
-
-  @Test func `an old ticket does not touch an empty seat`() {
+  @Test func `a member that has left is touched by nothing`() {
     var machine = QueueMachine<Int, Int>(policy: .serial)
-    let ticket = machine.admit(1, id: .init(number: 1 << 32)).ticket
-    for _ in 1...2 { _ = machine.giveBack(ticket, as: .success) }
-    _ = machine.concludedEarly(ticket, as: .cancelled)
+    let id = UseCaseOperationID(number: 1 << 32)
+    _ = machine.admit(1, id: id)
+    for _ in 1...2 { _ = machine.giveBack(id, as: .success) }
+    _ = machine.concludedEarly(id, as: .cancelled)
     #expect(machine.activity == UseCaseActivity(succeeded: 1))
-  }
-
-  @Test func `seats are reused`() {
-    var queue = Named(.serial)
-    for _ in 1...1_000 {
-      queue.submit("a")
-      _ = queue.finish("a")
-    }
-    #expect(queue.tickets["a"]?.seat == 0)
   }
 
   @Test func `a member that is gone is not kept`() {
     final class Operation: Sendable {}
     var machine = QueueMachine<Operation, Int>(policy: .serial)
     var kept: [() -> Bool] = []
-    var tickets: [QueueTicket] = []
-    for id in 1...4 {
+    let ids = (1...4).map { UseCaseOperationID(number: $0) }
+    for id in ids {
       let operation = Operation()
       kept.append { [weak operation] in operation != nil }
-      tickets.append(machine.admit(operation, id: .init(number: UInt64(id))).ticket)
+      _ = machine.admit(operation, id: id)
     }
     #expect(kept.map { $0() } == [true, true, true, true])
-    _ = machine.concludedEarly(tickets[2], as: .cancelled)
+    _ = machine.concludedEarly(ids[2], as: .cancelled)
     #expect(kept.map { $0() } == [true, true, false, true])
-    _ = machine.giveBack(tickets[0], as: .success)
+    _ = machine.giveBack(ids[0], as: .success)
     #expect(kept.map { $0() } == [false, true, false, true])
     _ = machine.cancelAll()
     #expect(kept.map { $0() } == [false, true, false, false])
-    _ = machine.giveBack(tickets[1], as: .cancelled)
+    _ = machine.giveBack(ids[1], as: .cancelled)
     #expect(kept.map { $0() } == [false, false, false, false])
   }
 }

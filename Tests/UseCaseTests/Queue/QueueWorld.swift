@@ -12,17 +12,19 @@ struct QueueWorld: ActedWorld {
     case submit([Int]), decide(Int, Admission, then: [Act])
     /// A second passes.
     case tick
-    case ready(Int), start(Int), park(Int), await(Int), conclude(Int), exit(Int), giveBack(Int)
+    /// The alarm of the queue is heard.
+    case alarm(Duration)
+    case start(Int), park(Int), await(Int), conclude(Int), exit(Int), giveBack(Int)
     case isGivenBack(Int)
     case grant([Int], then: [Act]), end([Int], UseCaseCancellation, then: [Act])
-    case cancel(Int, waiters: [Int], then: [Act]), requested(Int), cancelAll, suspend, resume
+    case cancel(Int, waiters: [Int], then: [Act]), requested(Int), cancelAll, suspend, resume, flush
     case awaitIdle, idle
   }
 
   private(set) var queue: Queue
   private var description: String
   private var operations: [OperationParts]
-  private var tickets: [Int: QueueTicket] = [:]
+  private var ids: [Int: UseCaseOperationID] = [:]
   private var decided: Set<Int> = []
   private var bodies: Set<Int> = []
   private var started: [Int] = []
@@ -31,8 +33,9 @@ struct QueueWorld: ActedWorld {
   private var dropped = 0
   private var isIdle = false
   private var now = Duration.zero
-  private var endsOfPauses: [Int: Duration] = [:]
-  private var lastStart: Duration?
+  private var alarm: Duration?
+  private var starts: [Duration] = []
+  private var wasFlushed = false
 
   init(_ policy: UseCaseQueue.Policy, operations count: Int) {
     operations = Array(repeating: OperationParts(isObserved: false), count: count)
@@ -50,10 +53,11 @@ struct QueueWorld: ActedWorld {
   }
 
   static func == (lhs: Self, rhs: Self) -> Bool {
-    lhs.operations == rhs.operations && lhs.tickets == rhs.tickets && lhs.bodies == rhs.bodies
+    lhs.operations == rhs.operations && lhs.ids == rhs.ids && lhs.bodies == rhs.bodies
       && lhs.decided == rhs.decided && lhs.started == rhs.started && lhs.resumed == rhs.resumed
-      && lhs.returned == rhs.returned && lhs.now == rhs.now && lhs.lastStart == rhs.lastStart
-      && lhs.endsOfPauses == rhs.endsOfPauses
+      && lhs.returned == rhs.returned && lhs.now == rhs.now && lhs.starts == rhs.starts
+      && lhs.wasFlushed == rhs.wasFlushed
+      && lhs.alarm == rhs.alarm
       && lhs.isIdle == rhs.isIdle && lhs.description == rhs.description
   }
 
@@ -87,19 +91,29 @@ struct QueueWorld: ActedWorld {
   // MARK: - Acts
 
   mutating func take(_ act: Act) throws -> [Act] {
+    let next = try takeInQueue(act)
+    guard let alarm = change({ $0.nextAlarm() }) else { return next }
+    self.alarm = alarm.time
+    return next + (alarm.time.map { [.alarm($0)] } ?? [])
+  }
+
+  private mutating func takeInQueue(_ act: Act) throws -> [Act] {
     switch act {
     case .submit(let ids):
-      let id = UseCaseOperationID(number: UInt64(tickets.count + 1))
-      let arrival = change { [now] queue in
-        queue.admit(ids[0], id: id, at: queue.policy.pause == nil ? nil : now)
+      let id = UseCaseOperationID(number: UInt64(self.ids.count + 1))
+      let (released, arrival) = change { [now] queue in
+        let released = queue.policy.pauses ? queue.change(at: now) { $0.wake() } : nil
+        return (released, queue.admit(ids[0], id: id))
       }
-      tickets[ids[0]] = arrival.ticket
-      endsOfPauses[ids[0]] = arrival.endOfPause
-      if arrival.admission == .start { try noteStart() }
+      self.ids[ids[0]] = id
       let rest = ids.count > 1 ? [Act.submit(Array(ids.dropFirst()))] : []
-      return end(
-        arrival.superseded.all, .superseded,
-        then: [.decide(ids[0], arrival.admission, then: rest)])
+      let next = try release(
+        released,
+        then: end(
+          arrival.superseded.all, .superseded,
+          then: [.decide(ids[0], arrival.admission, then: rest)]))
+      if arrival.admission == .start { try noteStart() }
+      return next
     case .decide(let id, let decision, let next):
       try with(id) {
         if decision != .start { $0.admit(as: decision) }
@@ -107,17 +121,18 @@ struct QueueWorld: ActedWorld {
       decided.insert(id)
       switch decision {
       case .start: return next + [.start(id)]
-      case .wait: return next + [endsOfPauses[id] == nil ? .start(id) : .ready(id)]
+      case .wait: return next + [.start(id)]
       case .drop:
         dropped += 1
         return next
       }
-    case .ready(let id):
-      // The end of a sleep shows how late it is. An operation that has left is woken up early.
-      if let end = endsOfPauses[id], let ticket = tickets[id], queue.holds(ticket) {
-        now = max(now, end)
-      }
-      return try release(change(id) { $0.ready($1) }, then: [.start(id)])
+    case .alarm(let time):
+      // A sleep shows how late it is. An old timer is cancelled, and may come nevertheless.
+      if time == alarm { now = max(now, time) }
+      return try release(change { [now] in $0.change(at: now) { $0.wake() } }, then: [])
+    case .flush:
+      wasFlushed = true
+      return try release(change { [now] in $0.change(at: now) { $0.flush() } }, then: [])
     case .tick:
       now += .seconds(1)
       return []
@@ -143,7 +158,7 @@ struct QueueWorld: ActedWorld {
       let isNew = returned.insert(id).inserted
       try demand(isNew, "it returns once")
       let running = queue.activity.running
-      try demand(running <= tickets.count - returned.count, "a handler finds a free slot")
+      try demand(running <= ids.count - returned.count, "a handler finds a free slot")
       _ = try with(id) { $0.wasGivenBack(isListed: false) }
       return []
     case .grant, .end, .cancel, .requested, .cancelAll, .suspend, .resume, .awaitIdle, .idle:
@@ -158,7 +173,7 @@ struct QueueWorld: ActedWorld {
       return ids.count > 1 ? [.grant(Array(ids.dropFirst()), then: next)] : next
     case .end(let ids, let reason, let next):
       let rest = end(Array(ids.dropFirst()), reason, then: next)
-      guard let ending = try with(ids[0], { $0.concludeEarly(.cancelled(reason), sleeps: false) })
+      guard let ending = try with(ids[0], { $0.concludeEarly(.cancelled(reason)) })
       else { return rest }
       let waiters = ending.waiters.all.map(\.waiter) + [ending.parked].compactMap(\.self)
       return [.cancel(ids[0], waiters: waiters, then: rest)]
@@ -209,10 +224,13 @@ struct QueueWorld: ActedWorld {
   }
 
   private mutating func noteStart() throws {
-    if case .sinceLastStart(let interval) = queue.policy.pause, let lastStart {
-      try demand(now >= lastStart + interval, "at least \(interval) lie between two starts")
+    let policy = queue.policy
+    if starts.count >= policy.starts, !wasFlushed {
+      try demand(
+        now >= starts[starts.count - policy.starts] + policy.interval,
+        "no more than \(policy.starts) start in \(policy.interval)")
     }
-    lastStart = now
+    starts.append(now)
   }
 
   private mutating func change<Result>(_ body: (inout Queue) -> Result) -> Result {
@@ -221,10 +239,10 @@ struct QueueWorld: ActedWorld {
   }
 
   private mutating func change(
-    _ id: Int, _ body: (inout Queue, QueueTicket) -> Queue.Release?
+    _ id: Int, _ body: (inout Queue, UseCaseOperationID) -> Queue.Release?
   ) -> Queue.Release? {
-    tickets[id].flatMap { ticket in
-      change { [now] queue in queue.change(at: now) { body(&$0, ticket) } }
+    ids[id].flatMap { id in
+      change { [now] queue in queue.change(at: now) { body(&$0, id) } }
     }
   }
 
@@ -239,7 +257,7 @@ struct QueueWorld: ActedWorld {
     try demand(verdict == nil || verdict == fate, "the first verdict stays")
     let activity = queue.activity
     try demand(activity.running >= 0 && activity.waiting >= 0, "\(activity) is a count")
-    try demand(activity.executed == tickets.count, "\(activity) counts all")
+    try demand(activity.executed == ids.count, "\(activity) counts all")
     return result
   }
 }

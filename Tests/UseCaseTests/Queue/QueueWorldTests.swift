@@ -57,6 +57,22 @@ struct QueueWorldTests {
     try explore(throttle, .submit([0, 1, 2]), .tick)
   }
 
+  private static let pausing = [
+    UseCaseQueue.Policy.keepLatest.debounced(by: .seconds(1), atMost: .seconds(2)),
+    .cancelPreviousAndWait.debounced(by: .seconds(1)), .cancelPrevious.spaced(by: .seconds(1)),
+    .serial.spaced(by: .seconds(1)),
+    .unlimited.spaced(by: .seconds(1)), .cancelPrevious(debounce: .seconds(1)),
+  ]
+
+  @Test(arguments: pausing)
+  func `a second passes while one pauses, is cancelled or flushed`(
+    policy: UseCaseQueue.Policy
+  ) throws {
+    try explore(policy, .submit([0, 1]), .requested(1))
+    try explore(policy, .submit([0, 1]), .flush)
+    try explore(policy, .submit([0, 1]), .tick)
+  }
+
   @Test func `somebody waits until the queue is idle`() throws {
     try explore(.serial, .submit([0, 1]), .requested(1), .awaitIdle)
   }

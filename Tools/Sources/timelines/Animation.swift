@@ -1,8 +1,8 @@
 /// Shows a run as it happened: an element appears at its tick, and a bar grows while it lasts.
 ///
 /// It moves only for readers who have not asked for less motion. All others, and those whose
-/// software knows nothing of it, see the complete picture. It begins and ends with that, and plays
-/// a few times.
+/// software knows nothing of it, see the complete picture. It begins with the first keystroke, ends
+/// with the complete picture, and plays a few times.
 struct Animation {
   /// When the run is over.
   let end: Int
@@ -10,15 +10,13 @@ struct Animation {
   /// How long a tick takes to watch: much longer than in the run.
   private static let millisecondsPerTick = 110
 
-  /// How long the complete picture stands before the run begins.
-  private static let ticksAtRest = 30
-
-  /// How long it stands at the end, before the next play or for good.
-  private static let ticksAtEnd = 4
+  /// How long the complete picture stands at the end, before the next play or for good.
+  private static let ticksAtEnd = 34
 
   private static let plays = 3
 
   private var appearances: Set<Int> = []
+  private var passages: Set<Range<Int>> = []
   private var growths: Set<Range<Int>> = []
 
   init(end: Int) {
@@ -28,6 +26,11 @@ struct Animation {
   mutating func appearing(at tick: Int) -> String {
     appearances.insert(tick)
     return "moves at\(tick)"
+  }
+
+  mutating func showing(during ticks: Range<Int>) -> String {
+    passages.insert(ticks)
+    return "moves while\(ticks.lowerBound)-\(ticks.upperBound)"
   }
 
   mutating func growing(over ticks: Range<Int>) -> String {
@@ -41,17 +44,24 @@ struct Animation {
       appearances.sorted().map { tick in
         """
         .at\(tick) { animation-name: at\(tick); }
-        @keyframes at\(tick) { 0%, \(atRest) { opacity: 1; } \
-        \(share(0)), \(share(tick)) { opacity: 0; } \(share(tick + 1)), 100% { opacity: 1; } }
+        @keyframes at\(tick) { 0%, \(share(tick)) { opacity: 0; } \
+        \(share(tick + 1)), 100% { opacity: 1; } }
         """
       }
-      + growths.sorted { ($0.lowerBound, $0.upperBound) < ($1.lowerBound, $1.upperBound) }
-      .map { ticks in
+      + Self.sorted(passages).map { ticks in
+        let name = "while\(ticks.lowerBound)-\(ticks.upperBound)"
+        return """
+          .\(name) { animation-name: \(name); visibility: visible; }
+          @keyframes \(name) { 0%, \(share(ticks.lowerBound)) { opacity: 0; } \
+          \(share(ticks.lowerBound + 1)), \(share(ticks.upperBound)) { opacity: 1; } \
+          \(share(ticks.upperBound + 1)), 100% { opacity: 0; } }
+          """
+      }
+      + Self.sorted(growths).map { ticks in
         let name = "over\(ticks.lowerBound)-\(ticks.upperBound)"
         return """
           .\(name) { animation-name: \(name); }
-          @keyframes \(name) { 0%, \(atRest) { transform: scaleX(1); } \
-          \(share(0)), \(share(ticks.lowerBound)) { transform: scaleX(0); } \
+          @keyframes \(name) { 0%, \(share(ticks.lowerBound)) { transform: scaleX(0); } \
           \(share(ticks.upperBound)), 100% { transform: scaleX(1); } }
           """
       }
@@ -65,11 +75,13 @@ struct Animation {
       """
   }
 
-  private var ticks: Int { Self.ticksAtRest + end + Self.ticksAtEnd }
+  private static func sorted(_ spans: Set<Range<Int>>) -> [Range<Int>] {
+    spans.sorted { ($0.lowerBound, $0.upperBound) < ($1.lowerBound, $1.upperBound) }
+  }
 
-  private var atRest: String { share(-1) }
+  private var ticks: Int { end + Self.ticksAtEnd }
 
   private func share(_ tick: Int) -> String {
-    "\((100 * Double(Self.ticksAtRest + tick) / Double(ticks)).short)%"
+    "\((100 * Double(tick) / Double(ticks)).short)%"
   }
 }

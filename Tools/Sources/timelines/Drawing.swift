@@ -41,10 +41,13 @@ struct Drawing: Equatable, Sendable {
         timeline.svg(in: $0)
       }
     }
-    let search = await Scenario.searchAsYouType.run()
-    add("search-as-you-type") {
-      search.svg(in: $0, isAnimated: true)
+    let panels = await Hero.run()
+    for (name, columns) in [(Hero.name, 1), (Hero.name + "-wide", 2)] {
+      add(name) {
+        Hero(panels: panels, language: $0, columns: columns).svg()
+      }
     }
+    let search = await Scenario.cancelPrevious.run()
     var compared: [Timeline] = []
     for scenario in Scenario.compared { compared.append(await scenario.run()) }
     for (name, columns) in [("policies", 1), ("policies-wide", 2)] {

@@ -55,7 +55,7 @@ struct Lanes {
 
   func draw(in svg: inout SVG) {
     for (index, lane) in timeline.lanes.enumerated() {
-      drawBars(of: lane, in: &svg, y(index))
+      drawBars(of: lane, in: &svg, y(index), isStale: index == timeline.staleLane)
     }
     for (index, lane) in timeline.lanes.enumerated() {
       svg.moment = lane.outcome.tick
@@ -68,14 +68,16 @@ struct Lanes {
     svg.moment = nil
   }
 
-  private func drawBars(of lane: Timeline.Lane, in svg: inout SVG, _ y: Double) {
+  private func drawBars(
+    of lane: Timeline.Lane, in svg: inout SVG, _ y: Double, isStale: Bool
+  ) {
     svg.moment = lane.executed
     if lane.pauses, !lane.waiting.isEmpty {
       svg.pause(x(lane.executed), y + barHeight / 2, Double(lane.waiting.count) * unit)
     } else {
       box(lane.waiting, "waiting", barHeight, in: &svg, y)
     }
-    box(lane.running, "running", barHeight, in: &svg, y)
+    box(lane.running, isStale ? "stale" : "running", barHeight, in: &svg, y)
     box(lane.unwinding, "unwinding", barHeight - 8, in: &svg, y)
     if !lane.running.isEmpty {
       label(lane.text, "inBar", from: lane.running, in: &svg, y)
@@ -124,7 +126,9 @@ struct Lanes {
   /// The last row: what the screen shows.
   func drawShown(in svg: inout SVG, _ top: Double, width: Double) {
     let last = timeline.lanes.last { $0.text == timeline.shown.last }?.outcome.tick
-    svg.shown(timeline.shown, in: language, left, top, width: width, last: last)
+    svg.shown(
+      timeline.shown, in: language, left, top, width: width, last: last,
+      isStale: timeline.staleLane != nil)
   }
 
   /// A line with a mark every half second, up to the end of what is drawn.

@@ -47,6 +47,7 @@ enum Words {
   static let keystrokes = Phrase(
     "each keystroke calls `execute`", "cada pulsación llama a `execute`")
   static let shown = Phrase("`then` shows", "`then` muestra")
+  static let stale = Phrase("✗ stale", "✗ obsoleta")
   static let runs = Phrase("runs", "se ejecuta")
   static let waits = Phrase("waits for a slot", "espera un hueco")
   static let pauses = Phrase("pauses first", "hace una pausa")

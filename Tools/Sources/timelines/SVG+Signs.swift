@@ -34,10 +34,11 @@ extension SVG {
     line(x + 2, y, x + width - 2, y, "pausing")
   }
 
-  /// A row of what the screen shows. The last response, which comes at a time, stays there.
+  /// A row of what the screen shows. The last response, which comes at a time, stays there,
+  /// and is the wrong one if a later call had its response before.
   mutating func shown(
     _ responses: [String], in language: Language, _ left: Double, _ top: Double, width: Double,
-    last moment: Int? = nil
+    last moment: Int? = nil, isStale: Bool = false
   ) {
     let words = Words.shown[language]
     box(left, top, width, 28, "shown")
@@ -47,8 +48,11 @@ extension SVG {
     let (x, baseline) = (left + 10 + words.width + 8, top + 19)
     if !others.isEmpty { text(others, x, baseline, "code") }
     self.moment = moment
-    box(x + others.width, baseline - 14, last.width + 12, 19, "last")
+    box(x + others.width, baseline - 14, last.width + 12, 19, isStale ? "stale" : "last")
     text(last, x + others.width + 6, baseline, "inBar")
+    if isStale {
+      text(Words.stale[language], x + others.width + last.width + 20, baseline, "wrong")
+    }
     self.moment = nil
   }
 

@@ -16,11 +16,17 @@ struct SVG {
   private let title: String
   private var elements: [String] = []
 
+  /// The styles that the elements have.
+  private var styles: Set<Substring> = []
+
   /// The animation in which elements appear one after the other, if the picture is animated.
   private var animation: Animation?
 
   /// From when on the elements that follow are there.
   var moment: Int?
+
+  /// From when to when they are there, if they pass: the still picture doesn't show them.
+  var passing: Range<Int>?
 
   init(width: Double = Self.width, title: String, animation: Animation? = nil) {
     self.width = width
@@ -67,13 +73,19 @@ struct SVG {
     let motion: String? =
       if let ticks {
         animation?.growing(over: ticks)
+      } else if let passing {
+        animation?.showing(during: passing)
       } else if let moment {
         animation?.appearing(at: moment)
       } else {
         nil
       }
-    let styles = ([style] + [motion].compactMap(\.self)).filter { !$0.isEmpty }
-    let attribute = styles.isEmpty ? "" : " class=\"\(styles.joined(separator: " "))\""
+    let names = ([style, passing == nil ? "" : "passing"] + [motion].compactMap(\.self)).filter {
+      !$0.isEmpty
+    }
+    styles.formUnion(style.split(separator: " "))
+    if passing != nil { styles.insert("passing") }
+    let attribute = names.isEmpty ? "" : " class=\"\(names.joined(separator: " "))\""
     let name = shape.prefix { $0 != " " }
     let end = content.map { ">\($0)</\(name)>" } ?? "/>"
     elements.append("<\(shape)\(attribute)\(end)")
@@ -87,7 +99,7 @@ struct SVG {
       viewBox="0 0 \(width.short) \(height.short)" role="img">
       <title>\(Self.escaped(title.replacing("`", with: "")))</title>
       <style>
-      \(Self.style)\(animation?.style ?? "")
+      \(Self.style)\(rareStyle)\(animation?.style ?? "")
       </style>
       <defs><pattern id="hatching" width="6" height="6" patternUnits="userSpaceOnUse" \
       patternTransform="rotate(45)"><path d="M1 0V6" class="hatch"/></pattern></defs>
@@ -143,6 +155,24 @@ struct SVG {
     .cursor { stroke: var(--ink); stroke-width: 2; }
     .ink { fill: var(--ink); }
     """
+
+  /// The style of what only few pictures show.
+  private static let rareStyles = [
+    ("card", "fill: var(--page); stroke: var(--rule);"),
+    ("lens", "fill: none; stroke: var(--faint); stroke-width: 2;"),
+    ("typed", "font: 17px ui-monospace, Menlo, Consolas, monospace;"),
+    ("stale", "fill: var(--red);"),
+    ("fresh", "fill: var(--green);"),
+    ("onColor", "fill: var(--page); font-weight: 600;"),
+    ("wrong", "fill: var(--red); font-weight: 600;"),
+    ("right", "fill: var(--green); font-weight: 600;"),
+    ("passing", "visibility: hidden;"),
+  ]
+
+  private var rareStyle: String {
+    Self.rareStyles.filter { styles.contains(Substring($0.0)) }
+      .map { name, rule in "\n.\(name) { \(rule) }" }.joined()
+  }
 }
 
 extension Double {

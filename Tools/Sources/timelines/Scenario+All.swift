@@ -148,15 +148,4 @@ extension Scenario {
   static let superseded = Scenario(
     name: busyQueue.name, caption: busyQueue.caption, policy: .cancelPrevious,
     steps: Array(busyQueue.steps.prefix(2)))
-
-  /// The policy that a search field asks for, as the first picture that a reader sees.
-  static let searchAsYouType = Scenario(
-    name: "search-as-you-type",
-    caption: Caption(
-      code: "UseCaseQueue(.cancelPrevious)",
-      sentence: Phrase(
-        "Keep typing: a stale result never reaches the screen.",
-        "Teclea: lo obsoleto nunca llega a la pantalla."),
-      gist: cancelPrevious.caption.gist),
-    policy: .cancelPrevious)
 }

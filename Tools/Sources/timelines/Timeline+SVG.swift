@@ -6,11 +6,10 @@ extension Timeline {
   private static let widest = 9.2
 
   /// The picture of it: the calls, a lane for each, the time, and what `then` received.
-  func svg(in language: Language, isAnimated: Bool = false, showsBusy: Bool = false) -> String {
+  func svg(in language: Language, showsBusy: Bool = false) -> String {
     let code = scenario.code
     let sentence = scenario.sentence[language]
-    var svg = SVG(
-      title: "\(code). \(sentence)", animation: isAnimated ? Animation(end: end) : nil)
+    var svg = SVG(title: "\(code). \(sentence)")
     svg.text(code, Self.margin, 26, "heading code")
     svg.text(sentence, Self.margin, 48)
     svg.text(scenario.calls[language], Self.margin, 78, "faint")

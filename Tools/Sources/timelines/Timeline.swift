@@ -28,6 +28,13 @@ struct Timeline: Equatable, Sendable {
     }
   }
 
+  /// The lane whose response came last although a later call had its response by then.
+  var staleLane: Int? {
+    let order = shown.compactMap { text in lanes.firstIndex { $0.text == text } }
+    guard let last = order.last, let newest = order.max(), last < newest else { return nil }
+    return last
+  }
+
   /// When the last operation has ended.
   var end: Int { lanes.map(\.ended).max() ?? 0 }
 

@@ -53,7 +53,10 @@ final class Picture: NSObject, XMLParserDelegate {
   /// The words that overlap the ones before them, or leave the picture.
   var crowdedWords: [String] {
     var ends: [Double: Double] = [:]
-    return texts.sorted { $0.extent.lowerBound < $1.extent.lowerBound }.filter { text in
+    // Of the words that pass, one stands in the picture at a time.
+    return texts.filter { !$0.has("passing") }.sorted {
+      $0.extent.lowerBound < $1.extent.lowerBound
+    }.filter { text in
       let row = text.number("y")
       let isCrowded =
         text.extent.lowerBound < ends[row, default: 0] || text.extent.upperBound > width

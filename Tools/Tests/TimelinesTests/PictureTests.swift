@@ -6,13 +6,15 @@ import UseCase
 
 /// The rules that a reader may rely on in every picture.
 struct PictureTests {
-  private static let animated = ["search-as-you-type.svg", "search-as-you-type-es.svg"]
+  private static let animated = [
+    "hero.svg", "hero-es.svg", "hero-wide.svg", "hero-wide-es.svg",
+  ]
 
   @Test func `every operation carries its text, in a bar or at its mark`() async {
     for scenario in Scenario.all {
       let timeline = await scenario.run()
       let picture = Picture(timeline.svg(in: .english))
-      let bars = picture.all("running") + picture.all("waiting")
+      let bars = picture.all("running") + picture.all("waiting") + picture.all("stale")
       for lane in timeline.lanes {
         let labels = picture.texts.filter { $0.content == lane.text && $0.number("y") > 106 }
         let carried = labels.contains { label in
@@ -51,14 +53,15 @@ struct PictureTests {
   }
 
   @Test func `the last row is what then received`() async throws {
-    for scenario in Scenario.all + [.searchAsYouType] {
+    for scenario in Scenario.all {
       for language in Language.allCases {
         let timeline = await scenario.run()
         let picture = Picture(timeline.svg(in: language))
         let words = Words.shown[language].replacing("`", with: "")
         let title = try #require(picture.texts.first { $0.content == words })
         let row = picture.texts.filter { $0.number("y") == title.number("y") }.dropFirst()
-        #expect(row.map(\.content).joined() == timeline.shown.joined(separator: ", "))
+        let verdict = timeline.staleLane == nil ? "" : Words.stale[language]
+        #expect(row.map(\.content).joined() == timeline.shown.joined(separator: ", ") + verdict)
       }
     }
   }
@@ -177,31 +180,50 @@ struct PictureTests {
     }
   }
 
-  @Test func `the animation begins and ends with the complete picture`() async {
-    let picture = Picture(await Scenario.searchAsYouType.run().svg(in: .english, isAnimated: true))
-    let frames = picture.style.split(separator: "\n").filter { $0.hasPrefix("@keyframes") }
-    let moving = Set(picture.all("moves").compactMap { $0.styles.last })
-    #expect(frames.count == moving.count && frames.count > 10)
-    for name in moving { #expect(frames.contains { $0.hasPrefix("@keyframes \(name) ") }) }
-    let rest = frames.first?.split(separator: " ")[4] ?? ""
-    for frame in frames {
-      let isComplete = ["opacity: 1;", "transform: scaleX(1);"].contains { complete in
-        frame.contains("{ 0%, \(rest) { \(complete) }") && frame.hasSuffix("100% { \(complete) } }")
+  @Test func `the animation begins with the first keystroke and ends with the complete picture`()
+    async
+  {
+    for columns in [1, 2] {
+      let picture = Picture(await hero(columns).svg())
+      let frames = picture.style.split(separator: "\n").filter { $0.hasPrefix("@keyframes") }
+      let moving = Set(picture.all("moves").compactMap { $0.styles.last })
+      #expect(frames.count == moving.count && frames.count > 10)
+      for name in moving { #expect(frames.contains { $0.hasPrefix("@keyframes \(name) ") }) }
+      for frame in frames {
+        let end = frame.hasPrefix("@keyframes while") ? ["0"] : ["1", "scaleX(1)"]
+        #expect(end.contains { frame.hasSuffix("\($0); } }") })
+        #expect(frame.contains("{ 0%, "))
       }
-      #expect(isComplete)
+      #expect(picture.style.contains("s linear 3 both;"))
     }
-    #expect(picture.style.contains("s linear 3 both;"))
   }
 
   @Test func `an animated picture ends as the one that does not move`() async {
-    let timeline = await Scenario.searchAsYouType.run()
-    let still = Picture(timeline.svg(in: .english))
-    let animated = Picture(timeline.svg(in: .english, isAnimated: true))
+    let still = Picture(await hero(2).svg(isAnimated: false))
+    let animated = Picture(await hero(2).svg())
     func shapes(_ picture: Picture) -> [[String]] {
       picture.elements.filter { $0.name != "style" }.map { element in
         element.attributes.filter { $0.key != "class" }.map { "\($0.key)=\($0.value)" }.sorted()
       }
     }
     #expect(shapes(still) == shapes(animated))
+    #expect(still.all("passing").count == animated.all("passing").count)
+  }
+
+  @Test func `the first picture calls the answer of an older keystroke wrong`() async throws {
+    for language in Language.allCases {
+      let panels = await Hero.run()
+      let picture = Picture(Hero(panels: panels, language: language, columns: 2).svg())
+      let said = picture.texts.map(\.content)
+      #expect(panels.map(\.timeline.shown.last) == ["swif", "swift"])
+      #expect(panels.map(\.timeline.staleLane) == [3, nil])
+      #expect(said.count { $0.hasPrefix("✗") } == 1 && said.count { $0.hasPrefix("✓") } == 1)
+      // The chip, and the bar of the search that came last.
+      #expect(picture.all("stale").count == 2 && picture.all("fresh").count == 1)
+    }
+  }
+
+  private func hero(_ columns: Int) async -> Hero {
+    Hero(panels: await Hero.run(), language: .english, columns: columns)
   }
 }

@@ -20,6 +20,9 @@ struct ReadabilityTests {
         #expect(contrast(word, palette.page) >= 4.5)
         #expect(contrast(word, palette.band) >= 4.5)
       }
+      for verdict in [palette.red, palette.green] {
+        #expect(contrast(palette.page, verdict) >= 4.5)
+      }
       // In a bar and in the last row they have the colour of the page.
       #expect(contrast(palette.page, palette.blue) >= 4.5)
       #expect(contrast(palette.page, palette.ink) >= 4.5)
@@ -48,7 +51,9 @@ struct ReadabilityTests {
 
   @Test func `at a width of 480 no word is smaller than 14 pixels`() async throws {
     // The wide one is for wide pages, which have the other one too. A thumbnail is narrow.
-    let widths = ["policies-wide": 960, TutorialCard.name: TutorialCard.width]
+    let widths = [
+      "policies-wide": 960, "hero-wide": 840, TutorialCard.name: TutorialCard.width,
+    ]
     for drawing in try await Drawing.all() {
       let picture = Picture(drawing.svg)
       #expect(picture.smallestWord >= 14, "\(drawing.path)")
@@ -88,7 +93,8 @@ struct ReadabilityTests {
   @Test func `a Spanish picture shows the same runs, and no English word`() async throws {
     let english = [
       Words.keystrokes, Words.shown, Words.runs, Words.waits, Words.pauses, Words.unwinds,
-      Words.supersedes, Words.suspended, UndoPool.applied, UndoPool.undone, UndoPool.cursor,
+      Words.supersedes, Words.suspended, Words.stale, UndoPool.applied, UndoPool.undone,
+      UndoPool.cursor,
       CrashedSession.records, CrashedSession.openings, CrashedSession.crash,
       CrashedSession.Fate.applied.text, CrashedSession.Fate.inDoubt.text,
       Timeline.Lane.Mark.succeeded.name, Timeline.Lane.Mark.cancelled(.superseded).name,
