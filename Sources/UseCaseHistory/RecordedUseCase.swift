@@ -1,4 +1,5 @@
 public import UseCase
+import UseCaseInternals
 
 /// A use case whose executions are recorded in a history. Make it with
 /// ``UndoableUseCase/recorded(in:)``.
@@ -158,9 +159,10 @@ extension RecordedUseCase {
     _ request: Base.Request, in frame: HistoryFrame, writingTo journal: JournalWriter,
     body: @escaping @Sendable (Base.Request) async throws -> Base.Response
   ) async throws -> Base.Response {
-    let (id, group) = (frame.entry, frame.group)
+    let (id, group, ledger) = (frame.entry, frame.group, history.ledger)
     var run: HistoryRun<Base.Response>
     var stored: (any HistoryStep)?
+    let fate = Lock<HistoryLedger.Fate?>(nil)
     do {
       let pair = try pair(request, in: journal)
       let answer: @Sendable (any HistoryStep) -> (HistoryFact, any HistoryStep) = { step in
@@ -173,6 +175,8 @@ extension RecordedUseCase {
         let transaction = JournalTransaction(id, journal, in: database) { step in
           step.map(answer).map { fact, stored in
             journal.put([.began(id, in: group, pair), fact])
+            let own = ledger.fate(of: stored, in: frame)
+            fate.withLock { $0 = own }
             return stored
           }
         }
@@ -198,8 +202,8 @@ extension RecordedUseCase {
     } catch {
       run = HistoryRun(returned: nil, answer: .failure(error))
     }
-    history.ledger.leave(frame, with: stored)
-    await journal.finish()
+    ledger.leave(frame, with: stored, as: fate.withLock { $0 })
+    await ledger.finish()
     return try run.answer.get()
   }
 
@@ -225,6 +229,12 @@ extension RecordedUseCase: DescribedUseCase {
   @usableFromInline
   package func footprint(of request: Any) -> (any Sendable)? {
     (request as? Base.Request).flatMap { base.footprint(of: $0) }
+  }
+}
+
+extension RecordedUseCase: IntentionalUseCase {
+  func intent(for request: any Sendable, in journal: JournalWriter) -> HistoryPair? {
+    (request as? Base.Request).flatMap { try? pair($0, in: journal) }
   }
 }
 

@@ -116,6 +116,17 @@ public final class FileJournal: HistoryJournal {
   }
 }
 
+extension FileJournal: PromptJournal {
+  package var isPrompt: Bool { durability == .process }
+
+  package func appendAtOnce(_ record: [UInt8]) throws -> Bool {
+    guard var file = turn.withLock({ $0.takeFree() }) else { return false }
+    defer { giveBack(file) }
+    try file.append(record, isSynced: false)
+    return true
+  }
+}
+
 // MARK: - One call at a time
 
 extension FileJournal {
@@ -194,6 +205,13 @@ enum FileTurn<File: Sendable, Waiter: Sendable>: Sendable {
       return .wait
     case .closed: return .go(nil)
     }
+  }
+
+  /// Returns the file if no call has it.
+  mutating func takeFree() -> File? {
+    guard case .free(let file) = self else { return nil }
+    self = .busy(waiting: [])
+    return file
   }
 
   /// The call is over, and has closed the file if it is nil. Returns those that get it, or hear that

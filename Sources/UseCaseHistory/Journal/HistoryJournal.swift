@@ -42,6 +42,16 @@ public protocol HistoryJournal: Sendable {
   func replace(with records: [[UInt8]]) async throws
 }
 
+/// A journal whose appends take no longer than a copy of their bytes, at times. The history makes
+/// no task for those.
+package protocol PromptJournal: HistoryJournal {
+  /// Whether `appendAtOnce` is worth the call.
+  var isPrompt: Bool { get }
+
+  /// Appends the record. Returns false, with nothing done, if that has to be awaited.
+  func appendAtOnce(_ record: [UInt8]) throws -> Bool
+}
+
 /// A journal in the database of the document: what a use case changes there, and the record of it,
 /// are committed together, or neither is.
 ///

@@ -75,7 +75,7 @@ extension HistoryReplay {
       }
     case .answered(let id, let response, let isMarked):
       try executions.answer(id, response, isMarked: isMarked)
-    case .combined(let id, let pair): try executions.combine(id, pair)
+    case .combined(let id, let pair): try executions.combine(id, pair, with: pool.undoID)
     case .ended(let id, let end): try self.end(try executions.end(id), end, contradicted)
     case .contradicts(let ids):
       guard let positions = pool.positions(ofUndone: ids) else {
@@ -394,6 +394,13 @@ extension HistoryReplay {
         late.append(record)
       } else if isLost {
         change { $0.lose(record, into: &$1) }
+      } else if let pair = execution.combined, let earlier = execution.earlier,
+        pool.undoID == earlier, pool.newestStep != nil
+      {
+        let merged = making.content(earlier, pair)
+        let footprint = HistoryFootprint.union(of: [record.footprint, merged.footprint])
+        let contradicted = pool.contradicted(by: footprint)
+        change { $0.merge(into: merged, record, dropping: contradicted, into: &$1) }
       } else {
         let contradicted = pool.contradicted(by: record.footprint)
         change { $0.record(record, dropping: contradicted, into: &$1) }

@@ -11,8 +11,13 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
 
   struct Batch: Sendable {
     let facts: [Numbered]
-    let waiters: [Waiter]
-    let chores: [Chore]
+    var waiters: [Waiter] = []
+    var chores: [Chore] = []
+
+    consuming func awaited(by waiter: Waiter) -> Self {
+      waiters.append(waiter)
+      return self
+    }
   }
 
   private enum State {
@@ -35,6 +40,8 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   /// Whether the history is gone, and nobody will ask for another attempt.
   private var hasEnded = false
   private var intents: Set<HistoryEntry.ID> = []
+  /// The execution whose intent was written together with the end of the one before it.
+  private var announced: HistoryEntry.ID?
   private var last: UInt64 = 0
   /// Why the last attempt has failed.
   private var failure: HistoryJournalError?
@@ -82,6 +89,17 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
     return true
   }
 
+  /// The caller has more to write, and writes all of it now. Returns nil, with nothing put, if
+  /// somebody else has the journal, or waits for it.
+  mutating func begin(_ new: some Sequence<HistoryFact>) -> Batch? {
+    guard case .idle = state, waiters.isEmpty, chores.isEmpty else { return nil }
+    put(new)
+    state = .writing
+    (isStuck, isAsked) = (false, false)
+    defer { facts = [] }
+    return Batch(facts: facts)
+  }
+
   /// Returns the next batch. If there is none, it is the turn of the `nextTransaction`.
   mutating func next() -> Batch? {
     guard !waiters.isEmpty || (!isStuck && !(chores.isEmpty && facts.isEmpty)) else {
@@ -104,14 +122,34 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
     _ batch: Batch, _ error: HistoryJournalError
   ) -> HistoryJournalError? {
     isStuck = true
-    facts = batch.facts.filter { $0.fact.intent == nil } + facts
+    facts = batch.facts.filter { !isOpen($0.fact) } + facts
+    // Its intent is withdrawn, too.
+    if batch.facts.contains(where: { $0.fact.execution == announced }) { announced = nil }
     chores = batch.chores + chores
     return setFailure(error)
   }
 
-  // MARK: Transactions
+  /// Whether it is the intent of a body that has not ended.
+  private func isOpen(_ fact: HistoryFact) -> Bool { fact.intent.map(intents.contains) ?? false }
 
-  /// Returns the waiter if the transaction has the journal now. Otherwise it waits for its turn.
+  // MARK: The next execution
+
+  /// The execution is the next one, and its intent is written with what is to be written now.
+  mutating func announce(_ id: HistoryEntry.ID, _ pair: HistoryPair) {
+    put(CollectionOfOne(.began(id, in: nil, pair)))
+    announced = id
+  }
+
+  /// The execution begins, or never will. Returns whether its intent is written.
+  mutating func takeAnnounced(_ id: HistoryEntry.ID) -> Bool {
+    guard announced == id else { return false }
+    announced = nil
+    return true
+  }
+
+  // MARK: Turns
+
+  /// A transaction wants the journal. Returns the waiter if it has that now. Otherwise it waits for its turn.
   mutating func enter(_ transaction: Waiter) -> Waiter? {
     guard case .idle = state else {
       transactions.append(transaction)
@@ -134,16 +172,16 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
     intents.remove(step)
   }
 
-  enum AfterTransaction {
-    /// It is the turn of this one.
+  enum AfterTurn {
+    /// It is the turn of this transaction.
     case turn(Waiter)
     /// Begin to write, before the next transaction, which may take long.
     case write
     case rest
   }
 
-  /// The transaction that has the journal is over.
-  mutating func leave() -> AfterTransaction {
+  /// A transaction is over, or a batch that was written at once.
+  mutating func leave() -> AfterTurn {
     let isAwaited = isAsked || !waiters.isEmpty || !chores.isEmpty
     if !isAwaited, let next = nextTransaction() { return .turn(next) }
     state = .idle
@@ -163,7 +201,7 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
         case .opened(let id, _, _): opened.insert(id).inserted
         // None of its parts has had an effect.
         case .closed(let id, _): opened.contains(id)
-        case .ended(_, let end): end == .recorded || end == .part
+        case .ended(_, let end): end == .recorded || end == .part || end == .merged
         case .failed, .contradicts, .moves, .undoes, .redoes, .moved: true
         case .began, .moving, .answered, .combined, .undone, .redone, .obsolete, .limited,
           .cleared, .forgot, .saved, .discarded, .piece:
@@ -199,9 +237,9 @@ extension HistoryFact {
   fileprivate var step: ID? {
     switch self {
     case .began(let id, _, _), .answered(let id, _, _), .moving(let id), .undone(let id),
-      .redone(let id, _, _):
+      .redone(let id, _, _), .combined(let id, _):
       id
-    case .failed, .combined, .ended, .contradicts, .obsolete, .opened, .closed, .moves, .undoes,
+    case .failed, .ended, .contradicts, .obsolete, .opened, .closed, .moves, .undoes,
       .redoes, .moved, .limited, .cleared, .forgot, .saved, .discarded, .piece:
       nil
     }

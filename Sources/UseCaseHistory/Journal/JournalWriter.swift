@@ -8,10 +8,13 @@ final class JournalWriter: Sendable {
   typealias Waiter = UnsafeContinuation<HistoryJournalError?, Never>
   /// Discards steps, and returns the ids of those that are done with.
   typealias Chore = @Sendable () -> [ID]
+  private typealias Batch = JournalQueue<Waiter, Chore>.Batch
 
   let journal: any HistoryJournal
   /// The journal, if bodies run in its transactions.
   let database: (any TransactionalJournal)?
+  /// The journal, if it is one that may append at once.
+  private let prompt: (any PromptJournal)?
   let kinds: [String: any JournaledUseCase]
   /// The approximate size, in a journal, of the executions that are alive.
   let live = Atomic(0)
@@ -39,6 +42,7 @@ final class JournalWriter: Sendable {
   init(_ journal: any HistoryJournal, _ kinds: [String: any JournaledUseCase]) {
     (self.journal, self.kinds) = (journal, kinds)
     database = journal as? any TransactionalJournal
+    prompt = (journal as? any PromptJournal).flatMap { $0.isPrompt ? $0 : nil }
     queue = Lock(JournalQueue())
   }
 
@@ -89,8 +93,26 @@ extension JournalWriter {
   ///
   /// - Throws: A ``HistoryJournalError`` if it is not.
   nonisolated(nonsending) func begin(_ intent: HistoryFact) async throws {
-    if let id = intent.execution { try check(id) }
+    if let id = intent.execution {
+      if queue.withLock({ $0.takeAnnounced(id) }) { return }
+      try check(id)
+    }
     if let error = await written(CollectionOfOne(intent)) { throw error }
+  }
+
+  /// The next execution on the lane is this one. Its intent is written with the end of the one
+  /// before it: one write for each in a burst.
+  func announce(_ id: ID, _ pair: HistoryPair) {
+    // A journal that has become too long is written anew while no body is about to run.
+    if isTooLong(by: 2) || id.number >= HistoryFact.firstNumberBeyond { return }
+    queue.withLock { $0.announce(id, pair) }
+  }
+
+  /// The execution has left the lane.
+  func left(_ id: ID) {
+    queue.withLock { queue in
+      if queue.takeAnnounced(id) { queue.put(CollectionOfOne(.failed(id))) }
+    }
   }
 
   func check(_ id: ID) throws {
@@ -128,7 +150,11 @@ extension JournalWriter {
   private nonisolated(nonsending) func written(
     _ facts: some Collection<HistoryFact> & Sendable
   ) async -> HistoryJournalError? {
-    await withUnsafeContinuation { waiter in
+    if let batch = beginAtOnce(facts) {
+      if let result = appendAtOnce(batch) { return result.failure }
+      return await withUnsafeContinuation { waiter in drain(from: batch.awaited(by: waiter)) }
+    }
+    return await withUnsafeContinuation { waiter in
       queue.withLock { $0.put(facts, waiter) }
       start()
     }
@@ -196,8 +222,11 @@ extension JournalWriter {
 extension JournalWriter {
   /// Writes the facts soon. Call this if nothing waits for them.
   func start() {
-    guard queue.withLock({ $0.begin() }) else { return }
-    Task.detached(priority: Task.currentPriority) { await self.drain() }
+    if queue.withLock({ $0.begin() }) { drain(from: nil) }
+  }
+
+  private func drain(from batch: Batch?) {
+    Task.detached(priority: Task.currentPriority) { await self.drain(batch) }
   }
 
   /// The history is gone. A step that is still to be discarded has this writer, and would keep it
@@ -209,29 +238,43 @@ extension JournalWriter {
 
   private func abandon() { _ = queue.withLock { $0.abandon() } }
 
-  private func drain() async {
+  private func drain(_ first: Batch?) async {
     defer { abandon() }
-    while let batch = nextBatch() {
-      var failure: HistoryJournalError?
-      do {
-        try await append(batch.facts)
-        _ = queue.withLock { $0.wrote(batch) }
-        let discarded = batch.chores.flatMap { $0() }
-        if !discarded.isEmpty { put(.discarded(discarded)) }
-      } catch {
-        let error = HistoryJournalError(.cannotWrite, for: error)
-        _ = queue.withLock { $0.failed(batch, error) }
-        failure = error
-      }
+    var next = first ?? nextBatch()
+    while let batch = next {
+      let failure = await write(batch)
       // If the journal is far too long, the waiters wait for this too.
       if failure == nil, isTooLong(by: 4) { await rewrite() }
       for waiter in batch.waiters { waiter.resume(returning: failure) }
       if failure == nil, isTooLong(by: 2) { await rewrite() }
+      next = nextBatch()
     }
   }
 
+  private func write(_ batch: Batch) async -> HistoryJournalError? {
+    do {
+      if !batch.facts.isEmpty {
+        let bytes = FactRecord.bytes(ofNumbered: batch.facts)
+        try await journal.append(bytes)
+        sizes.withLock { $0.all += bytes.count }
+      }
+      _ = queue.withLock { $0.wrote(batch) }
+      let discarded = batch.chores.flatMap { $0() }
+      if !discarded.isEmpty { put(.discarded(discarded)) }
+      return nil
+    } catch {
+      return failed(batch, error)
+    }
+  }
+
+  private func failed(_ batch: Batch, _ error: any Error) -> HistoryJournalError {
+    let error = HistoryJournalError(.cannotWrite, for: error)
+    _ = queue.withLock { $0.failed(batch, error) }
+    return error
+  }
+
   /// Returns nil if there is none. A transaction that waits has the journal then.
-  private func nextBatch() -> JournalQueue<Waiter, Chore>.Batch? {
+  private func nextBatch() -> Batch? {
     let (batch, transaction) = queue.withLock { queue in
       let batch = queue.next()
       return (batch, batch == nil ? queue.nextTransaction() : nil)
@@ -240,18 +283,38 @@ extension JournalWriter {
     return batch
   }
 
-  private func append(_ facts: [(number: UInt64, fact: HistoryFact)]) async throws {
-    if facts.isEmpty { return }
-    let bytes = FactRecord.bytes(ofNumbered: facts)
-    try await journal.append(bytes)
-    sizes.withLock { $0.all += bytes.count }
-  }
-
   /// Whether the journal has more bytes than `factor` times those that a new one would have. A few
   /// do not matter.
   private func isTooLong(by factor: Int) -> Bool {
     let sizes = sizes.withLock { $0 }
     return sizes.all > factor * (live.load(ordering: .relaxed) + sizes.rest) + 4_096
+  }
+}
+
+// MARK: - Writing at once
+
+extension JournalWriter {
+  /// Returns the facts and all that wait to be written, if that needs no task.
+  private func beginAtOnce(_ facts: some Collection<HistoryFact> & Sendable) -> Batch? {
+    if prompt == nil || isTooLong(by: 2) { return nil }
+    return queue.withLock { $0.begin(facts) }
+  }
+
+  /// Returns nil, with nothing done, if the journal has to be awaited.
+  private func appendAtOnce(_ batch: Batch) -> (failure: HistoryJournalError?, Void)? {
+    var failure: HistoryJournalError?
+    do {
+      if !batch.facts.isEmpty {
+        let bytes = FactRecord.bytes(ofNumbered: batch.facts)
+        guard try prompt?.appendAtOnce(bytes) == true else { return nil }
+        sizes.withLock { $0.all += bytes.count }
+      }
+      _ = queue.withLock { $0.wrote(batch) }
+    } catch {
+      failure = failed(batch, error)
+    }
+    endTurn()
+    return (failure, ())
   }
 }
 

@@ -13,6 +13,8 @@ struct ReplayedExecutions {
     var isAnswered = false
     /// The newest entry, as it is if this execution has merged into it.
     var combined: HistoryPair?
+    /// The newest entry then.
+    var earlier: ID?
     /// How often the history had been cleared when it began.
     fileprivate let clears: Int
   }
@@ -40,9 +42,11 @@ struct ReplayedExecutions {
     running[id]?.isAnswered = true
   }
 
-  mutating func combine(_ id: ID, _ pair: HistoryPair) throws {
+  /// The execution is to merge into this entry.
+  mutating func combine(_ id: ID, _ pair: HistoryPair, with earlier: ID?) throws {
     guard try running(id).isAnswered else { throw Malformed("Execution \(id) has no response.") }
     running[id]?.combined = pair
+    running[id]?.earlier = earlier
   }
 
   /// The execution had no effect. Returns it, if it runs.

@@ -36,12 +36,12 @@ struct Group<Value: Sendable>: UseCase, DescribedUseCase {
     switch result {
     case .success(let value):
       end(parts, in: frame)
-      await ledger.journal?.finish()
+      await ledger.finish()
       return value
     case .failure(let error):
       let (residue, failure) = await rollBack(parts, in: frame)
       end(parts, in: frame, rolledBack: residue)
-      await ledger.journal?.finish()
+      await ledger.finish()
       let cause = cause(of: error, in: parts)
       guard let failure else { throw cause }
       throw HistoryGroupError(cause: cause, undoFailure: failure, residue: parts.id)

@@ -119,7 +119,11 @@ extension HistoryLedger: QueueKeeper {
 
   func started(_ id: UseCaseOperationID) { machine.withLock { $0.start(self.id(of: id)) } }
 
-  func left(_ id: UseCaseOperationID) { machine.withLock { $0.leave(self.id(of: id)) } }
+  func left(_ id: UseCaseOperationID) {
+    let id = self.id(of: id)
+    machine.withLock { $0.leave(id) }
+    journal?.left(id)
+  }
 
   func unlocked() { changes.poke() }
 
@@ -243,11 +247,52 @@ extension HistoryLedger {
   }
 }
 
+extension HistoryLedger {
+  /// An operation has come to its end on the lane. Returns when the journal knows how.
+  @inline(never)
+  nonisolated(nonsending) func finish() async {
+    guard let journal else { return }
+    if journal.database == nil { announceNext(to: journal) }
+    await journal.finish()
+  }
+
+  private func announceNext(to journal: JournalWriter) {
+    guard let (id, operation) = machine.withLock({ $0.nextExecution }),
+      let (useCase, request) = (operation as? any AdmittedOperation)?.asked,
+      let pair = (useCase as? any IntentionalUseCase)?.intent(for: request, in: journal)
+    else { return }
+    journal.announce(id, pair)
+  }
+}
+
+/// A use case that can tell what it is about to do.
+protocol IntentionalUseCase {
+  func intent(for request: any Sendable, in journal: JournalWriter) -> HistoryPair?
+}
+
 // MARK: - Recording
 
 extension HistoryLedger {
+  /// The fate of a body that has returned: whether it merges with the newest entry.
+  struct Fate: Sendable {
+    fileprivate let now: Duration
+    fileprivate var earlier: (any HistoryStep)?
+    fileprivate var merging = HistoryMerging<Machine.Record.Content>.separate
+    fileprivate var ticket: Int?
+  }
+
+  /// Asks the use case for the fate of the body. Tells the journal with what it merges.
+  func fate(of step: any HistoryStep, in frame: HistoryFrame) -> Fate {
+    let now = elapsed()
+    guard case .body = frame.role,
+      let (earlier, ticket) = machine.withLock({ $0.mergeCandidate(at: now) })
+    else { return Fate(now: now) }
+    let merging = earlier.merging(step).map(Machine.Record.Content.init)
+    return Fate(now: now, earlier: earlier, merging: merging, ticket: ticket)
+  }
+
   /// The body of a recorded use case has ended, with a response if there is a step.
-  func leave(_ frame: HistoryFrame, with step: (any HistoryStep)?) {
+  func leave(_ frame: HistoryFrame, with step: (any HistoryStep)?, as fate: Fate? = nil) {
     frame.end()
     let (entry, holder) = (frame.entry, frame.holder)
     let record = step.map { Machine.Record(id: entry, content: .init($0)) }
@@ -256,23 +301,14 @@ extension HistoryLedger {
       guard let step, let record else {
         return discard(change { $0.fail(entry, by: holder) }, in: frame)
       }
-      discard(self.record(record, step, by: holder), in: frame)
+      let fate = fate ?? self.fate(of: step, in: frame)
+      // The last reference to the earlier step, which the fate has, must not be released under the
+      // lock.
+      discard(
+        change { $0.record(record, by: holder, fate.merging, fate.ticket, at: fate.now) }, in: frame
+      )
     case .part(let group, _): change { $0.endPart(entry, record, in: group) }?.resume()
     case .answered, .group: preconditionFailure("\(entry) ends as a body, and is \(frame.role).")
     }
-  }
-
-  private func record(
-    _ record: Machine.Record, _ step: any HistoryStep, by holder: HistoryEntry.ID
-  ) -> Machine.Drops {
-    let now = elapsed()
-    guard let (earlier, ticket) = machine.withLock({ $0.mergeCandidate(at: now) }) else {
-      return change { $0.record(record, by: holder, at: now) }
-    }
-    let merging = earlier.merging(step).map(Machine.Record.Content.init)
-    let drops = change { $0.record(record, by: holder, merging, ticket, at: now) }
-    // The last reference to a step must not be released under the lock.
-    withExtendedLifetime(earlier) {}
-    return drops
   }
 }

@@ -67,6 +67,9 @@ extension HistoryMachine {
 
   mutating func leave(_ id: ID) { line.leave(id) }
 
+  /// The execution that begins next, if nothing runs.
+  var nextExecution: (id: ID, operation: HistoryLine.Operation)? { line.nextExecution }
+
   /// The executions that have not been asked yet what they are going to touch.
   var undescribed: [(id: ID, operation: HistoryLine.Operation)] { line.undescribed }
 

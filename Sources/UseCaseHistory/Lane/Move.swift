@@ -25,7 +25,7 @@ struct Move<Answer: Sendable>: UseCase {
       failure = error
     }
     ledger.finish(&plan, in: frame)
-    await ledger.journal?.finish()
+    await ledger.finish()
     if let failure { throw failure }
     return answer(plan)
   }

@@ -15,6 +15,9 @@ struct HistoryStack<Step: Sendable>: Sendable {
   private var touching: [ObjectIdentifier: ArraySlice<Int>] = [:]
   /// The orders of the records that touch keys.
   private var orders: [ID: Int] = [:]
+  /// Whether the ids grow along the stack, as far as is known, and whether they fall. An undo of one
+  /// entry may break the line.
+  private var (grows, falls) = (true, true)
 }
 
 // MARK: - Reading
@@ -48,9 +51,16 @@ extension HistoryStack {
 
   /// Returns the position of the record, nil if it is not here.
   ///
-  /// - Complexity: O(log *n*) for a record that touches keys, otherwise O(*n*).
+  /// - Complexity: O(log *n*), but O(*n*) for a record that touches everything after entries were
+  ///   undone out of their order.
   func position(of id: ID) -> Int? {
     if let order = orders[id] { return count(below: order) }
+    if grows || falls {
+      let index = slots.partitioningIndex { slot in
+        slot.map { grows ? $0.id >= id : $0.id <= id } ?? true
+      }
+      return index < slots.endIndex && slots[index]?.id == id ? index - slots.startIndex : nil
+    }
     return slots.lastIndex { $0?.id == id }.map { $0 - slots.startIndex }
   }
 
@@ -113,6 +123,11 @@ extension HistoryStack {
 extension HistoryStack {
   mutating func push(_ record: consuming Record) {
     record.order = (slots.last??.order ?? 0) + 1
+    if let below = slots.last??.id {
+      if record.id < below { grows = false } else { falls = false }
+    } else {
+      (grows, falls) = (true, true)
+    }
     if let keys = record.footprint.keys {
       orders[record.id] = record.order
       for key in keys { touching[key.address, default: []].append(record.order) }

@@ -66,7 +66,7 @@ struct HostileJournalTests {
 
   // MARK: Time
 
-  private static let costly: [(name: String, facts: @Sendable (Int) -> Facts)] = [
+  static let costly: [(name: String, facts: @Sendable (Int) -> Facts)] = [
     (
       "clears while executions run",
       { n in
@@ -92,6 +92,12 @@ struct HostileJournalTests {
       "what is not there is forgotten",
       { n in
         (entries(n), (1...n).map { .forgot(id(n + $0)) })
+      }
+    ),
+    (
+      "entries that touch everything are forgotten",
+      { n in
+        (entries(n), (1...n).map { .forgot(id($0)) })
       }
     ),
     (

@@ -4,7 +4,7 @@ import UseCaseHistory
 import UseCaseJournal
 
 /// A journal in memory. It can crash at a write, after which it is as the next process finds it.
-final class Disk: HistoryJournal {
+final class Disk: PromptJournal {
   struct Crash: Error {}
   struct Full: Error {}
 
@@ -27,13 +27,17 @@ final class Disk: HistoryJournal {
   }
 
   let coder: any HistoryCoder
+  /// Whether it appends at once, as a file does.
+  let isPrompt: Bool
   private let state = Watched(State())
   private let gate = Watched<Gate?>(nil)
   /// Is called at each write, with its number.
   private let watcher = Watched<(@Sendable (Int) async -> Void)?>(nil)
 
-  init(_ records: [[UInt8]] = [], coder: any HistoryCoder = JSONHistoryCoder()) {
-    self.coder = coder
+  init(
+    _ records: [[UInt8]] = [], coder: any HistoryCoder = JSONHistoryCoder(), isPrompt: Bool = false
+  ) {
+    (self.coder, self.isPrompt) = (coder, isPrompt)
     state.update { $0.records = records }
   }
 
@@ -56,12 +60,19 @@ final class Disk: HistoryJournal {
   }
 
   /// Returns the disk as the next process finds it.
-  func next() -> Disk { Disk(records, coder: coder) }
+  func next() -> Disk { Disk(records, coder: coder, isPrompt: isPrompt) }
 
   func read() async throws -> [[UInt8]] { records }
 
   func append(_ record: [UInt8]) async throws {
     try await write { $0.records.append(record) }
+  }
+
+  func appendAtOnce(_ record: [UInt8]) throws -> Bool {
+    // At times it has to be awaited.
+    if writes.isMultiple(of: 5) { return false }
+    try writeNow { $0.records.append(record) }
+    return true
   }
 
   func replace(with records: [[UInt8]]) async throws {
@@ -74,6 +85,10 @@ final class Disk: HistoryJournal {
   func write(_ body: @Sendable (inout State) -> Void) async throws {
     await gate.value?.passIgnoringCancellation()
     await watcher.value?(state.value.writes + 1)
+    try writeNow(body)
+  }
+
+  private func writeNow(_ body: @Sendable (inout State) -> Void) throws {
     let error: (any Error)? = state.update { state in
       state.writes += 1
       state.wroteLast = false

@@ -233,6 +233,59 @@ struct TransactionTests {
     #expect(try await reopen().0.entries == history.entries)
   }
 
+  @Test(.holds("One transaction"))
+  func `a merge is committed with its execution`() async throws {
+    let history = try await open()
+    let count = disk.records.count
+    for text in ["a", "b"] { await history.execute(Letters(paper: paper), text).ended() }
+    #expect(history.layout == "[ab |]")
+    // As it is right behind the second transaction.
+    let database = Database(Disk(Array(disk.records.prefix(count + 2))), paper)
+    #expect(try await UseCaseHistory.open(database, paper).layout == "[ab |]")
+  }
+
+  @Test(.holds("One transaction"))
+  func `each attempt of a retry is a transaction of its own`() async throws {
+    let retried = Retried(paper: paper, queue: UseCaseQueue(interceptors: [Again()]))
+    let history = try await UseCaseHistory.open(database, for: [retried])
+    let failures = Watched(2)
+    for action in ["do A", "undo A"] {
+      paper.script(action) {
+        let left = failures.update { left in
+          left -= 1
+          return left
+        }
+        if left >= 0 { throw Failure(action) }
+      }
+    }
+    await history.execute(retried, "A").ended()
+    #expect(calls.dropFirst(2) == ["transaction", "transaction", "transaction"])
+    #expect(paper.lines.value.count == 1)
+    failures.update { $0 = 2 }
+    await history.back(1)
+    #expect(calls.count { $0 == "transaction" } == 6)
+    #expect(paper.lines.value.isEmpty)
+    let next = Database(disk.next(), paper)
+    #expect(try await UseCaseHistory.open(next, for: [retried]).layout.hasPrefix("[| A]"))
+  }
+
+  @Test(.holds("One transaction"))
+  func `what is committed counts, whatever an interceptor makes of it`() async throws {
+    let retried = Retried(paper: paper, queue: UseCaseQueue(interceptors: [Twice()]))
+    let history = try await UseCaseHistory.open(database, for: [retried])
+    // The body runs once, its interceptor twice, and that throws.
+    #expect(await history.execute(retried, "A").ended().error is Failure)
+    #expect(paper.log.elements == ["do A"])
+    #expect(history.layout == "[A |]")
+    #expect(await history.undo().ended().error is Failure)
+    #expect(paper.log.elements == ["do A", "undo A"])
+    #expect(history.layout.hasPrefix("[| A]"))
+    #expect(await history.redo().ended().error is Failure)
+    #expect(history.layout == "[A |]")
+    let next = Database(disk.next(), paper)
+    #expect(try await UseCaseHistory.open(next, for: [retried]).layout == "[A |]")
+  }
+
   @Test func `an empty group and one whose parts fail leave no record`() async throws {
     let history = try await open()
     let write = Write(paper: paper).recorded(in: history)
@@ -254,6 +307,41 @@ struct TransactionTests {
     await history.write(paper, "C")
     #expect(history.journalError == nil)
     #expect(try await reopen().0.layout == "[C |]")
+  }
+}
+
+/// Writes a line, with interceptors around it.
+private struct Retried: JournaledUseCase {
+  static let journalName = "retried"
+  let paper: Paper
+  let queue: UseCaseQueue
+
+  func main(_ text: String) async throws -> StoredAnswer { try await paper.add("do \(text)", text) }
+  func undo(_ text: String, _ answer: StoredAnswer) async throws {
+    try await paper.remove("undo \(text)", answer)
+  }
+  func title(for text: String) -> String { text }
+}
+
+/// Tries three times.
+private struct Again: UseCaseInterceptor {
+  func intercept<Request: Sendable, Response: Sendable>(
+    _ request: Request, of execution: UseCaseExecution, next: UseCaseNext<Request, Response>
+  ) async throws -> Response {
+    for _ in 1...2 {
+      do { return try await next(request) } catch {}
+    }
+    return try await next(request)
+  }
+}
+
+/// Goes on twice, and throws.
+private struct Twice: UseCaseInterceptor {
+  func intercept<Request: Sendable, Response: Sendable>(
+    _ request: Request, of execution: UseCaseExecution, next: UseCaseNext<Request, Response>
+  ) async throws -> Response {
+    for _ in 1...2 { _ = try await next(request) }
+    throw Failure("interceptor")
   }
 }
 
