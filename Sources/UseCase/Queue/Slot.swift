@@ -103,7 +103,7 @@ enum Slot {
   /// Why the running code, the body of an operation, must not execute a use case of this type. Nil if it
   /// may.
   @usableFromInline
-  static func objection(to useCase: some UseCase) -> String? {
+  static func objection(to useCase: Any) -> String? {
     guard let keeper = innermost?.keeper else { return nil }
     let described = useCase as? any DescribedUseCase
     return keeper.objection(to: described?.baseType ?? type(of: useCase))

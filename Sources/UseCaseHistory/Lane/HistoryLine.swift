@@ -19,8 +19,6 @@ struct HistoryLine: Sendable {
     fileprivate(set) var operation: Operation?
     /// The things that an execution is going to touch, as far as it is known.
     fileprivate(set) var footprint = HistoryFootprint.everything
-    /// Whether it has said what it is going to touch, if it can.
-    fileprivate(set) var isDescribed = false
     /// Whether it was cancelled while others around it wait.
     fileprivate(set) var isGone = false
 
@@ -59,6 +57,9 @@ struct HistoryLine: Sendable {
 
   /// Their ids grow.
   private var asks: ArraySlice<Ask> = []
+  /// The executions up to this one have been asked what they are going to touch, and so many in the
+  /// line have not.
+  private var (described, undescribedCount) = (ID(number: 0), 0)
   private var turn = Turn.free
   /// Kept while operations are only admitted, and computed anew after all else.
   private var forecast: HistoryForecast?
@@ -144,6 +145,7 @@ extension HistoryLine {
       }
     let ask = Ask(id: id, move: move, target: target, operation: operation)
     asks.append(ask)
+    if operation != nil { undescribedCount += 1 }
     if ask.hasEffect { version += 1 }
     guard forecast != nil else { return }
     if let move {
@@ -155,8 +157,9 @@ extension HistoryLine {
 
   /// The executions that have not been asked yet what they are going to touch.
   var undescribed: [(id: ID, operation: Operation)] {
-    asks.compactMap { ask in
-      ask.isDescribed ? nil : ask.operation.map { (ask.id, $0) }
+    guard undescribedCount > 0 else { return [] }
+    return asks[asks.partitioningIndex { $0.id > described }...].compactMap { ask in
+      ask.operation.map { (ask.id, $0) }
     }
   }
 
@@ -164,9 +167,12 @@ extension HistoryLine {
   mutating func describe(_ footprints: [(id: ID, footprint: HistoryFootprint)])
     -> [HistoryFootprint]
   {
-    for (id, footprint) in footprints {
-      guard let index = index(of: id), !asks[index].isDescribed else { continue }
-      (asks[index].footprint, asks[index].isDescribed) = (footprint, true)
+    for (id, footprint) in footprints where id > described {
+      described = id
+      guard let index = index(of: id) else { continue }
+      undescribedCount -= 1
+      if footprint == .everything { continue }
+      asks[index].footprint = footprint
       forecast = nil
     }
     defer { leftFootprints = [] }
@@ -203,7 +209,7 @@ extension HistoryLine {
   /// An ask in the middle stays until all before or behind it have gone, too.
   private mutating func remove(at index: Int) {
     asks[index].isGone = true
-    asks[index].operation = nil
+    if asks[index].operation.take() != nil, asks[index].id > described { undescribedCount -= 1 }
     if asks[index].footprint != .everything {
       leftFootprints.append(asks[index].footprint)
       asks[index].footprint = .everything

@@ -154,19 +154,17 @@ final class EditsModel {
     private func find() { model.search.execute(text) }
   }
 
-  #if canImport(SwiftUI)
-    struct DraftView: View {
-      let save: any UseCase<String, Int>
-      @Environment(\.scenePhase) private var scenePhase
+  struct DraftView: View {
+    let save: any UseCase<String, Int>
+    @Environment(\.scenePhase) private var scenePhase
 
-      var body: some View {
-        Text("")
-          .onChange(of: scenePhase) { _, phase in
-            if phase == .background { save.queue.flush() }
-          }
-      }
+    var body: some View {
+      Text("")
+        .onChange(of: scenePhase) { _, phase in
+          if phase == .background { save.queue.flush() }
+        }
     }
-  #endif
+  }
 
   struct EditsView: View {
     let model: EditsModel

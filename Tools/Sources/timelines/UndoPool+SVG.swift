@@ -2,10 +2,11 @@ import UseCaseHistory
 
 extension UndoPool {
   private static let margin = 10.0
-  private static let left = 172.0
+  private static let left = 168.0
   private static let top = 62.0
-  private static let rowHeight = 37.0
-  private static let entryWidth = 28.0
+  private static let rowHeight = 42.0
+
+  private static func width(of title: String) -> Double { title.width + 12 }
 
   /// The picture of it: a row for each thing that was asked, with the cursor between the applied
   /// entries and the undone ones.
@@ -37,38 +38,42 @@ extension UndoPool {
 
   private func draw(_ row: Row, in svg: inout SVG, _ y: Double, _ language: Language) {
     svg.mark(row.hasFailed ? .failed : .succeeded, 20, y)
-    svg.text(row.asked[language], 36, y + 5)
-    let end = Self.draw(row.entries, in: &svg, Self.left, y)
-    svg.text(row.note[language], end + 4, y + 5, "faint")
+    let note = row.note[language]
+    svg.text(row.asked[language], 36, y + (note.isEmpty ? 5 : -3))
+    Self.draw(row.entries, in: &svg, Self.left, y, language)
+    if !note.isEmpty { svg.text(note, 36, y + 14, "faint") }
   }
 
   /// Draws the cursor between the applied entries and the undone ones, and returns where it ends.
   @discardableResult
   static func draw(
-    _ entries: [HistoryEntry], in svg: inout SVG, _ left: Double, _ y: Double
+    _ entries: [HistoryEntry], in svg: inout SVG, _ left: Double, _ y: Double,
+    _ language: Language = .english
   ) -> Double {
     var x = left
-    for entry in entries where entry.isApplied { draw(entry, in: &svg, &x, y) }
+    for entry in entries where entry.isApplied { draw(entry, in: &svg, &x, y, language) }
     svg.cursor(x, y)
     x += 10
-    for entry in entries where !entry.isApplied { draw(entry, in: &svg, &x, y) }
+    for entry in entries where !entry.isApplied { draw(entry, in: &svg, &x, y, language) }
     return x
   }
 
   private static func draw(
-    _ entry: HistoryEntry, in svg: inout SVG, _ x: inout Double, _ y: Double
+    _ entry: HistoryEntry, in svg: inout SVG, _ x: inout Double, _ y: Double, _ language: Language
   ) {
     let style = entry.isApplied ? "applied" : "undone"
     if entry.children.isEmpty {
-      svg.box(x, y - 11, entryWidth, 22, style)
-      svg.text(entry.title, x + entryWidth / 2, y + 5, "centred")
-      x += entryWidth + 8
+      let title = word(entry.title)[language]
+      svg.box(x, y - 11, width(of: title), 22, style)
+      svg.text(title, x + width(of: title) / 2, y + 5, "centred")
+      x += width(of: title) + 8
     } else {
-      let width = Double(entry.children.count) * (entryWidth + 8) + 6
-      svg.box(x, y - 15, width, 30, style)
+      let widths = entry.children.map { Self.width(of: word($0.title)[language]) + 8 }
+      let whole = widths.reduce(6, +)
+      svg.box(x, y - 15, whole, 30, style)
       var inner = x + 7
-      for part in entry.children { draw(part, in: &svg, &inner, y) }
-      x += width + 8
+      for part in entry.children { draw(part, in: &svg, &inner, y, language) }
+      x += whole + 8
     }
   }
 

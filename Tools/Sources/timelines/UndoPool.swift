@@ -34,10 +34,20 @@ struct UndoPool: Equatable, Sendable {
       if let remark { return remark }
       if hasFailed { return Phrase("fails: nothing changes", "falla: nada cambia") }
       guard !discarded.isEmpty else { return Phrase("", "") }
-      let titles = discarded.joined(separator: " ")
-      return Phrase("\(titles) is discarded", "\(titles) se descarta")
+      let titles = discarded.map(UndoPool.word)
+      return Phrase(
+        "drops " + titles.map { $0[.english] }.joined(separator: " "),
+        "quita " + titles.map { $0[.spanish] }.joined(separator: " "))
     }
   }
+
+  private static let words = [
+    "Rename": "Nombre", "Star": "Marcar", "Move": "Mover", "Delete": "Borrar", "Tag": "Nota",
+    "Sort": "Orden", "group": "grupo",
+  ]
+
+  /// The title of an entry in every language.
+  static func word(_ title: String) -> Phrase { Phrase(title, words[title] ?? title) }
 
   /// Asks a real history, one thing after the other.
   static func run() async -> UndoPool {
@@ -56,43 +66,44 @@ struct UndoPool: Equatable, Sendable {
       rows.append(row)
     }
 
-    write.execute("A")
-    write.execute("B")
-    await note(Phrase("execute A, B, C", "execute A, B, C"), write.execute("C"))
+    write.execute("Rename")
+    write.execute("Star")
+    await note(Phrase("three actions", "tres acciones"), write.execute("Move"))
     await note(Phrase("undo", "undo"), history.undo())
-    await note(Phrase("undo", "undo"), history.undo())
-    await note(Phrase("redo", "redo"), history.redo())
     paper.refuses = true
-    await note(Phrase("execute D", "execute D"), write.execute("D"))
-    paper.refuses = false
-    await note(Phrase("execute E", "execute E"), write.execute("E"))
-    paper.refuses = true
-    await note(Phrase("undo", "undo"), history.undo())
+    await note(
+      Phrase("undo, offline", "undo, sin red"), history.undo(),
+      remark: Phrase("nothing changes", "nada cambia"))
     paper.refuses = false
     await note(Phrase("undo, again", "undo, otra vez"), history.undo())
+    await note(Phrase("delete", "borrar"), write.execute("Delete"))
     await note(
-      Phrase("group of F, G", "grupo de F, G"),
+      Phrase("a group", "un grupo"),
       history.group("group") {
-        try await write("F")
-        try await write("G")
+        try await write("Tag")
+        try await write("Sort")
       })
     await note(Phrase("undo", "undo"), history.undo())
+    await note(Phrase("redo", "redo"), history.redo())
     if let first = history.entries.first?.id {
       await note(
-        Phrase("undo A", "undo de A"), history.undo(first),
-        remark: Phrase("only A; B stays", "solo A; B sigue"))
+        Phrase("undo rename", "undo de nombre"), history.undo(first),
+        remark: Phrase("only this one", "solo esta"))
     }
     return UndoPool(rows: rows)
   }
 }
 
-/// Writes a letter, unless the paper refuses it.
+/// An action of an app, unless its server refuses it.
 private struct Write: UndoableUseCase {
   let paper: Paper
 
   func main(_ letter: String) async throws { try paper.accept() }
   func undo(_ letter: String, _: Void) async throws { try paper.accept() }
   func title(for letter: String) -> String { letter }
-  func footprint(of letter: String, _: Void) -> HistoryFootprint { .keys(letter) }
+  /// A row and its name, say: what deletes the row contradicts what was done with it.
+  func footprint(of letter: String, _: Void) -> HistoryFootprint {
+    .keys(["Star", "Move", "Delete"].contains(letter) ? "row" : letter)
+  }
   func discard(_ letter: String, _: Void, _ reason: HistoryDiscardReason) { paper.discard(letter) }
 }

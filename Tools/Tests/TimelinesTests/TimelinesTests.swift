@@ -172,17 +172,15 @@ struct TimelinesTests {
     let rows = await UndoPool.run().text(in: .english).split(separator: "\n").map(String.init)
     #expect(
       rows.dropFirst().dropLast() == [
-        "+ execute A, B, C   [A] [B] [C] |",
-        "+ undo              [A] [B] | (C)",
-        "+ undo              [A] | (B) (C)",
-        "+ redo              [A] [B] | (C)",
-        "# execute D         [A] [B] | (C)   fails: nothing changes",
-        "+ execute E         [A] [B] [E] |   C is discarded",
-        "# undo              [A] [B] [E] |   fails: nothing changes",
-        "+ undo, again       [A] [B] | (E)",
-        "+ group of F, G     [A] [B] [group: F G] |   E is discarded",
-        "+ undo              [A] [B] | (group: F G)",
-        "+ undo A            [B] | (A) (group: F G)   only A; B stays",
+        "+ three actions     [Rename] [Star] [Move] |",
+        "+ undo              [Rename] [Star] | (Move)",
+        "# undo, offline     [Rename] [Star] | (Move)   nothing changes",
+        "+ undo, again       [Rename] | (Star) (Move)",
+        "+ delete            [Rename] [Delete] |   drops Star Move",
+        "+ a group           [Rename] [Delete] [group: Tag Sort] |",
+        "+ undo              [Rename] [Delete] | (group: Tag Sort)",
+        "+ redo              [Rename] [Delete] [group: Tag Sort] |",
+        "+ undo rename       [Delete] [group: Tag Sort] | (Rename)   only this one",
       ])
   }
 

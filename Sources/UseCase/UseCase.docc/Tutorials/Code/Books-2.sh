@@ -1,4 +1,4 @@
-swift package add-dependency <URL of this repository> --branch main
-swift package add-target-dependency UseCase Books --package <package>
-swift package add-target-dependency UseCaseHistory Books --package <package>
-swift package add-target-dependency UseCaseTesting BooksTests --package <package>
+swift package add-dependency ../UseCase --type path
+swift package add-target-dependency UseCase Books --package UseCase
+swift package add-target-dependency UseCaseHistory Books --package UseCase
+swift package add-target-dependency UseCaseTesting BooksTests --package UseCase

@@ -8,20 +8,20 @@ let package = Package(
     .library(name: "Books", targets: ["Books"])
   ],
   dependencies: [
-    .package(url: "<URL of this repository>", branch: "main")
+    .package(path: "../UseCase")
   ],
   targets: [
     .target(
       name: "Books",
       dependencies: [
-        .product(name: "UseCase", package: "<package>"),
-        .product(name: "UseCaseHistory", package: "<package>"),
+        .product(name: "UseCase", package: "UseCase"),
+        .product(name: "UseCaseHistory", package: "UseCase"),
       ]),
     .testTarget(
       name: "BooksTests",
       dependencies: [
         "Books",
-        .product(name: "UseCaseTesting", package: "<package>"),
+        .product(name: "UseCaseTesting", package: "UseCase"),
       ]),
   ]
 )
