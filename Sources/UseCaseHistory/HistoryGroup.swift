@@ -3,9 +3,9 @@ public import UseCase
 /// A group that is held open for parts that come from events: a drag, a stroke, a dialog.
 ///
 /// ```swift
-/// let drag = history.openGroup("Move")      // the pointer goes down
-/// drag.execute(move, point)                 // it moves
-/// drag.close()                              // it goes up: one entry
+/// let drag = history.openGroup("Move")  // the pointer goes down
+/// drag.execute(move, point)  // it moves
+/// drag.close()  // it goes up: one entry
 /// ```
 ///
 /// The group has the lane of the history until it ends, and `undo()` is for the group. The parts run

@@ -220,9 +220,6 @@ extension RecordedUseCase {
   }
 }
 
-/// A use case whose operations become entries.
-protocol RecordingUseCase {}
-
 extension RecordedUseCase: RecordingUseCase {}
 
 extension RecordedUseCase: DescribedUseCase {

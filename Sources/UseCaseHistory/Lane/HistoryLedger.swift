@@ -285,6 +285,9 @@ extension HistoryLedger {
   }
 }
 
+/// A use case whose operations become entries.
+protocol RecordingUseCase {}
+
 /// A use case that can tell what it is about to do.
 protocol IntentionalUseCase {
   func intent(for request: any Sendable, in journal: JournalWriter) -> HistoryPair?
