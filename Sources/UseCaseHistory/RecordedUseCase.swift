@@ -220,6 +220,11 @@ extension RecordedUseCase {
   }
 }
 
+/// A use case whose operations become entries.
+protocol RecordingUseCase {}
+
+extension RecordedUseCase: RecordingUseCase {}
+
 extension RecordedUseCase: DescribedUseCase {
   @usableFromInline
   package func title(for request: Any) -> String? {
