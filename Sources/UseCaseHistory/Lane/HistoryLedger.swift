@@ -267,15 +267,20 @@ extension HistoryLedger {
   private func announceNext(to journal: JournalWriter) {
     guard let (id, operation) = machine.withLock({ $0.nextExecution }),
       let (useCase, request) = (operation as? any AdmittedOperation)?.asked,
-      let pair = (useCase as? any IntentionalUseCase)?.intent(for: request, in: journal)
+      let pair = (useCase as? any RecordingUseCase)?.intent(for: request, in: journal)
     else { return }
     journal.announce(id, pair)
   }
 }
 
-/// A use case that can tell what it is about to do.
-protocol IntentionalUseCase {
+/// A use case whose operations become entries.
+protocol RecordingUseCase {
+  /// Returns what the journal has to know before the body begins, nil if that is nothing.
   func intent(for request: any Sendable, in journal: JournalWriter) -> HistoryPair?
+}
+
+extension RecordingUseCase {
+  func intent(for request: any Sendable, in journal: JournalWriter) -> HistoryPair? { nil }
 }
 
 // MARK: - Recording
