@@ -209,9 +209,9 @@ extension RecordedUseCase {
 
   /// Returns the part of the pair that is written before the execution begins.
   private func pair(_ request: Base.Request, in journal: JournalWriter) throws -> HistoryPair {
-    guard let name = (Base.self as? any JournaledUseCase.Type)?.journalName,
-      let kind = journal.kinds[name], type(of: kind) == Base.self
-    else { throw HistoryJournalError(.notJournaled("\(Base.self)")) }
+    guard let (name, kind) = journal.kind(of: Base.self) else {
+      throw HistoryJournalError(.notJournaled("\(Base.self)"))
+    }
     do {
       return HistoryPair(name: name, request: try kind.request(request, journal.journal.coder))
     } catch {
@@ -219,6 +219,11 @@ extension RecordedUseCase {
     }
   }
 }
+
+/// A use case whose operations become entries.
+protocol RecordingUseCase {}
+
+extension RecordedUseCase: RecordingUseCase {}
 
 extension RecordedUseCase: DescribedUseCase {
   @usableFromInline

@@ -34,7 +34,7 @@ public struct JSONHistoryCoder: HistoryCoder {
   /// - Throws: An `EncodingError`.
   /// - Complexity: O(*n*) in the size of the value.
   public func encode<Value: Encodable>(_ value: Value) throws -> [UInt8] {
-    Array(try encoder.encode(value))
+    try encoder.encode(value).withUnsafeBytes { Array($0) }
   }
 
   /// Decodes a value from JSON.

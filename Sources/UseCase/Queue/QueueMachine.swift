@@ -199,7 +199,8 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
   ///
   /// A member that still waits may have an early outcome, and its task may be over, before
   /// `concludedEarly` is heard.
-  @inline(__always) mutating func giveBack(_ id: UseCaseOperationID, as kind: Verdict.Kind) -> Release? {
+  @inline(__always)
+  mutating func giveBack(_ id: UseCaseOperationID, as kind: Verdict.Kind) -> Release? {
     if let member = live.remove(id) {
       // One that unwinds is listed since its early outcome, if it is to be.
       if policy.deliversOnlyNewest, kind != .cancelled { list(member, id) }

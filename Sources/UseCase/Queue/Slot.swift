@@ -85,7 +85,6 @@ enum Slot {
 
   /// Returns the line in which an operation waits that the running code executes on this queue. Nil if
   /// it waits in the queue.
-  @inline(__always)
   static func line(in queue: UseCaseQueue) -> UseCaseQueue? {
     queue.hasKeeper && hasHolder ? queue.keeper?.lineHere() : nil
   }
@@ -103,7 +102,7 @@ enum Slot {
   /// Why the running code, the body of an operation, must not execute a use case of this type. Nil if it
   /// may.
   @usableFromInline
-  static func objection(to useCase: some UseCase) -> String? {
+  static func objection(to useCase: Any) -> String? {
     guard let keeper = innermost?.keeper else { return nil }
     let described = useCase as? any DescribedUseCase
     return keeper.objection(to: described?.baseType ?? type(of: useCase))

@@ -158,7 +158,9 @@ public final class UseCaseQueue: Sendable {
     let (members, release) = machine.withLock { machine in
       let (members, release) = machine.cancelAll()
       if let keeper {
-        for member in members where !machine.holds(member.id) { keeper.left(member.id) }
+        for member in members where !machine.holds(member.id) {
+          keeper.left(member.id, hasSucceeded: false)
+        }
       }
       return (members, release)
     }
@@ -242,7 +244,7 @@ extension UseCaseQueue {
 
   /// The member has an early outcome. Returns whether it is listed until its handlers have begun.
   func concludedEarly(_ id: UseCaseOperationID, as kind: Verdict.Kind) -> Bool {
-    act(on: decide(about: id) { $0.concludedEarly(id, as: kind) })
+    act(on: decide(about: id, as: kind) { $0.concludedEarly(id, as: kind) })
     ridersKeeper?.leave(id)
     return policy.deliversOnlyNewest && kind != .cancelled
   }
@@ -260,13 +262,13 @@ extension UseCaseQueue {
   /// The member gives its slot back.
   @inline(__always)
   func giveBack(_ id: UseCaseOperationID, as kind: Verdict.Kind) {
-    act(on: decide(about: id) { $0.giveBack(id, as: kind) })
+    act(on: decide(about: id, as: kind) { $0.giveBack(id, as: kind) })
   }
 
   /// Runs one event of the machine, and tells the keeper, under the same lock, of its effects.
   @inline(__always)
   private func decide(
-    about id: UseCaseOperationID? = nil, at time: Duration = .zero,
+    about id: UseCaseOperationID? = nil, as kind: Verdict.Kind? = nil, at time: Duration = .zero,
     _ event: (inout Machine) -> Machine.Release?
   ) -> Machine.Release? {
     let now = timer.map { max($0.now, time) }
@@ -274,7 +276,9 @@ extension UseCaseQueue {
       guard let keeper else { return machine.change(at: now, event) }
       let wasThere = id.map { machine.holds($0) } ?? false
       let release = machine.change(at: now, event)
-      if let id, wasThere, !machine.holds(id) { keeper.left(id) }
+      if let id, wasThere, !machine.holds(id) {
+        keeper.left(id, hasSucceeded: kind == .success)
+      }
       release?.started.forEach { keeper.started($0.id) }
       return release
     }

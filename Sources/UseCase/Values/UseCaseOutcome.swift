@@ -33,6 +33,37 @@ public enum UseCaseOutcome<Response: Sendable>: Sendable {
   }
 }
 
+/// The reason why an operation was cancelled.
+public enum UseCaseCancellation: Hashable, Sendable {
+  /// `cancel()` or `cancelAll()` was called, or the task that awaits `try await useCase(request)`
+  /// was cancelled.
+  case requested
+
+  /// A later operation took the place of this operation, or of the delivery of its result.
+  case superseded
+
+  /// The queue was at its limit, and had no place for the operation to wait in.
+  case dropped
+
+  /// The scope that the operation was stored in was deallocated.
+  case scopeEnded
+
+  /// The body threw `CancellationError` though nothing had cancelled the operation.
+  case thrown
+}
+
+/// The stage of an operation: waiting, running, or finished.
+public enum UseCaseOperationState: Hashable, Sendable {
+  /// The operation waits for a slot of its queue.
+  case waiting
+
+  /// The operation holds a slot and has no outcome yet.
+  case running
+
+  /// The operation has an outcome. Its body may not have returned yet.
+  case finished
+}
+
 /// An outcome without its response: all that the machines need to know of it.
 @usableFromInline
 enum Verdict: Sendable {

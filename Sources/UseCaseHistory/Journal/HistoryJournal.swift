@@ -67,6 +67,9 @@ public protocol TransactionalJournal: HistoryJournal {
   /// The history calls `transaction` in the task of the body, whose task-local values and
   /// cancellation reach `body`, and calls no other method of the journal before it has returned.
   ///
+  /// A target with the feature `NonisolatedNonsendingByDefault` writes the type of `body` as
+  /// `@concurrent @Sendable () async throws -> [UInt8]`.
+  ///
   /// - Parameter body: Changes the document, and returns the bytes of the record. Call it once, in
   ///   the same task: it throws if it is called again.
   /// - Throws: The error of `body`, or the reason why the transaction failed. All is then as before
@@ -97,4 +100,13 @@ public protocol HistoryCoder: Sendable {
   ///   be decoded is ``HistoryEntry/Standing/unreadable``. If the title of a group can't be
   ///   decoded, `open` fails.
   func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value
+}
+
+/// The fate of a group that the end of the process has interrupted.
+public enum HistoryInterruption: Hashable, Sendable {
+  /// The parts of the group are undone when the history is opened again, as if its body had thrown.
+  case compensate
+
+  /// The parts that took effect stay, and become one entry.
+  case keep
 }

@@ -16,6 +16,8 @@ final class JournalWriter: Sendable {
   /// The journal, if it is one that may append at once.
   private let prompt: (any PromptJournal)?
   let kinds: [String: any JournaledUseCase]
+  /// The same by their types.
+  private let kindsByType: [ObjectIdentifier: (name: String, useCase: any JournaledUseCase)]
   /// The approximate size, in a journal, of the executions that are alive.
   let live = Atomic(0)
 
@@ -41,6 +43,9 @@ final class JournalWriter: Sendable {
 
   init(_ journal: any HistoryJournal, _ kinds: [String: any JournaledUseCase]) {
     (self.journal, self.kinds) = (journal, kinds)
+    kindsByType = Dictionary(
+      kinds.map { (ObjectIdentifier(type(of: $1)), (name: $0, useCase: $1)) }
+    ) { first, _ in first }
     database = journal as? any TransactionalJournal
     prompt = (journal as? any PromptJournal).flatMap { $0.isPrompt ? $0 : nil }
     queue = Lock(JournalQueue())
@@ -188,6 +193,11 @@ extension JournalWriter {
 
   func title(_ bytes: [UInt8]) throws -> String {
     bytes.isEmpty ? "" : try journal.coder.decode(String.self, from: bytes)
+  }
+
+  /// Returns the use case of this type, nil if none was given to `open`.
+  func kind(of type: any Any.Type) -> (name: String, useCase: any JournaledUseCase)? {
+    kindsByType[ObjectIdentifier(type)]
   }
 
   /// Returns nil if it cannot be encoded: then the entry is unreadable for the next one.

@@ -94,8 +94,16 @@ extension HistoryLedger: QueueKeeper {
     if let move = move(of: operation) {
       machine.withLock { $0.admit(id, move) }
     } else {
-      machine.withLock { $0.admit(id, operation) }
+      let isUncertain = !isExecution(operation)
+      machine.withLock { $0.admit(id, operation, isUncertain: isUncertain) }
     }
+  }
+
+  /// Whether the operation becomes an entry, unless it fails. Any other one may be a wrapper of a
+  /// client's around a recorded use case, or something else that uses the lane.
+  private func isExecution(_ operation: any AdmittedOperation) -> Bool {
+    operation.useCaseType is any RecordingUseCase.Type
+      || operation.baseType is any RecordingUseCase.Type
   }
 
   /// Returns the request, if the operation is a move.
@@ -119,9 +127,9 @@ extension HistoryLedger: QueueKeeper {
 
   func started(_ id: UseCaseOperationID) { machine.withLock { $0.start(self.id(of: id)) } }
 
-  func left(_ id: UseCaseOperationID) {
+  func left(_ id: UseCaseOperationID, hasSucceeded: Bool) {
     let id = self.id(of: id)
-    machine.withLock { $0.leave(id) }
+    machine.withLock { $0.leave(id, hasSucceeded: hasSucceeded) }
     journal?.left(id)
   }
 

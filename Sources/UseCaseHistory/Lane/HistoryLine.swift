@@ -19,8 +19,9 @@ struct HistoryLine: Sendable {
     fileprivate(set) var operation: Operation?
     /// The things that an execution is going to touch, as far as it is known.
     fileprivate(set) var footprint = HistoryFootprint.everything
-    /// Whether it has said what it is going to touch, if it can.
-    fileprivate(set) var isDescribed = false
+    /// Whether it may record nothing though it succeeds, because no recorded body has begun in it, and
+    /// it is no recorded use case itself.
+    fileprivate(set) var isUncertain = false
     /// Whether it was cancelled while others around it wait.
     fileprivate(set) var isGone = false
 
@@ -59,6 +60,9 @@ struct HistoryLine: Sendable {
 
   /// Their ids grow.
   private var asks: ArraySlice<Ask> = []
+  /// The executions up to this one have been asked what they are going to touch, and so many in the
+  /// line have not.
+  private var (described, undescribedCount) = (ID(number: 0), 0)
   private var turn = Turn.free
   /// Kept while operations are only admitted, and computed anew after all else.
   private var forecast: HistoryForecast?
@@ -89,7 +93,7 @@ extension HistoryLine {
 
   /// The ask of the operation that has the lane, if it may change the history.
   private var running: Ask? {
-    run == nil ? nil : asks.first.flatMap { $0.hasEffect ? $0 : nil }
+    run == nil ? nil : asks.first.flatMap { $0.hasEffect && !$0.isUncertain ? $0 : nil }
   }
 
   /// The operation that has the lane.
@@ -102,8 +106,13 @@ extension HistoryLine {
 
   var isBusy: Bool { asks.contains { $0.hasEffect && !$0.isGone } }
 
+  /// Whether something waits or runs that becomes an entry unless it fails.
+  var isRecording: Bool {
+    asks.contains { $0.move == nil && !$0.isUncertain && !$0.isGone }
+  }
+
   /// Whether something waits or runs that may become an entry.
-  var isRecording: Bool { asks.contains { $0.move == nil && !$0.isGone } }
+  private var mayRecord: Bool { asks.contains { $0.move == nil && !$0.isGone } }
 
   /// Whether something has the lane that may change the history.
   var isRunning: Bool { running != nil }
@@ -132,31 +141,42 @@ extension HistoryLine {
   /// An execution or a group is admitted, or, without an operation, an undo, a redo or a move, which
   /// is bound to its target.
   mutating func admit<Step>(
-    _ id: ID, _ move: HistoryMove?, _ operation: Operation? = nil, in pool: HistoryPool<Step>
+    _ id: ID, _ move: HistoryMove?, _ operation: Operation? = nil, isUncertain: Bool = false,
+    in pool: HistoryPool<Step>
   ) {
-    let target: ID? =
-      switch move {
-      case .undo: undoTarget(of: pool)
-      case .redo: redoTarget(of: pool)
-      case .undoIn(let document): undoTarget(in: document, of: pool)
-      case .redoIn(let document): redoTarget(in: document, of: pool)
-      case nil, .move, .undoEntry, .redoEntry: nil
-      }
-    let ask = Ask(id: id, move: move, target: target, operation: operation)
-    asks.append(ask)
+    let ask = Ask(
+      id: id, move: move, target: target(of: move, in: pool), operation: operation,
+      isUncertain: isUncertain)
+    append(ask, in: pool)
+    if operation != nil { undescribedCount += 1 }
     if ask.hasEffect { version += 1 }
-    guard forecast != nil else { return }
-    if let move {
-      forecast?.run(move, for: target, isRunning: false, in: pool)
+  }
+
+  private mutating func target<Step>(of move: HistoryMove?, in pool: HistoryPool<Step>) -> ID? {
+    switch move {
+    case .undo: undoTarget(of: pool)
+    case .redo: redoTarget(of: pool)
+    case .undoIn(let document): undoTarget(in: document, of: pool)
+    case .redoIn(let document): redoTarget(in: document, of: pool)
+    case nil, .move, .undoEntry, .redoEntry: nil
+    }
+  }
+
+  private mutating func append<Step>(_ ask: Ask, in pool: HistoryPool<Step>) {
+    asks.append(ask)
+    guard forecast != nil, !ask.isGone else { return }
+    if let move = ask.move {
+      forecast?.run(move, for: ask.target, isRunning: false, in: pool)
     } else {
-      forecast?.record(id, touching: .everything, in: pool)
+      forecast?.record(ask.id, touching: ask.footprint, in: pool)
     }
   }
 
   /// The executions that have not been asked yet what they are going to touch.
   var undescribed: [(id: ID, operation: Operation)] {
-    asks.compactMap { ask in
-      ask.isDescribed ? nil : ask.operation.map { (ask.id, $0) }
+    guard undescribedCount > 0 else { return [] }
+    return asks[asks.partitioningIndex { $0.id > described }...].compactMap { ask in
+      ask.operation.map { (ask.id, $0) }
     }
   }
 
@@ -164,9 +184,12 @@ extension HistoryLine {
   mutating func describe(_ footprints: [(id: ID, footprint: HistoryFootprint)])
     -> [HistoryFootprint]
   {
-    for (id, footprint) in footprints {
-      guard let index = index(of: id), !asks[index].isDescribed else { continue }
-      (asks[index].footprint, asks[index].isDescribed) = (footprint, true)
+    for (id, footprint) in footprints where id > described {
+      described = id
+      guard let index = index(of: id) else { continue }
+      undescribedCount -= 1
+      if footprint == .everything { continue }
+      asks[index].footprint = footprint
       forecast = nil
     }
     defer { leftFootprints = [] }
@@ -184,7 +207,10 @@ extension HistoryLine {
   }
 
   /// The operation has given the lane back, or left while it waited.
-  mutating func leave(_ id: ID) {
+  ///
+  /// If it has succeeded and recorded nothing, undos and redos behind it are for the entries that they
+  /// would be for without it.
+  mutating func leave<Step>(_ id: ID, hasSucceeded: Bool, in pool: HistoryPool<Step>) {
     switch turn {
     case .done(let run) where run.holder == id:
       turn = .free
@@ -197,13 +223,25 @@ extension HistoryLine {
     }
     if asks[index].hasEffect { version += 1 }
     forecast = nil
+    let recordsNothing = hasSucceeded && asks[index].isUncertain
     remove(at: index)
+    if recordsNothing { bindAgain(in: pool) }
+  }
+
+  /// Binds the undos and redos that have a target, as if they were called now.
+  private mutating func bindAgain<Step>(in pool: HistoryPool<Step>) {
+    let all = asks
+    asks = []
+    for var ask in all {
+      if ask.target != nil { ask.target = target(of: ask.move, in: pool) }
+      append(ask, in: pool)
+    }
   }
 
   /// An ask in the middle stays until all before or behind it have gone, too.
   private mutating func remove(at index: Int) {
     asks[index].isGone = true
-    asks[index].operation = nil
+    if asks[index].operation.take() != nil, asks[index].id > described { undescribedCount -= 1 }
     if asks[index].footprint != .everything {
       leftFootprints.append(asks[index].footprint)
       asks[index].footprint = .everything
@@ -226,6 +264,10 @@ extension HistoryLine {
     switch turn {
     case .running(var run) where run.holder <= operation:
       let entry = run.isClaimed ? spare : run.holder
+      if asks.first?.isUncertain == true {
+        asks[asks.startIndex].isUncertain = false
+        version += 1
+      }
       run.isClaimed = true
       run.bodies += 1
       turn = .running(run)
@@ -334,16 +376,33 @@ extension HistoryLine {
     lookAhead(in: pool)
     let target = forecast?.redoTarget(in: document, of: pool)
     if let target, target.isFresh { return target.id }
-    return isRecording
+    return mayRecord
       ? simulate(recordingsFail: true, in: pool).redoTarget(in: document, of: pool)?.id : nil
   }
 
-  /// The entry of the document that can be redone when all executions that wait have succeeded.
-  mutating func certainRedoTarget<Step>(
+  /// The entry of the document that can be undone when all executions that wait have succeeded, if
+  /// those that are uncertain record nothing.
+  mutating func shownUndoTarget<Step>(
     in document: HistoryFootprint, of pool: HistoryPool<Step>
   ) -> ID? {
+    guard asks.contains(where: \.isUncertain) else { return undoTarget(in: document, of: pool) }
+    return shown(in: pool).undoTarget(in: document, of: pool)
+  }
+
+  /// The entry that can be redone then.
+  mutating func shownRedoTarget<Step>(
+    in document: HistoryFootprint, of pool: HistoryPool<Step>
+  ) -> ID? {
+    if asks.isEmpty, document == .everything { return pool.redoID }
+    if asks.contains(where: \.isUncertain) {
+      return shown(in: pool).redoTarget(in: document, of: pool)?.id
+    }
     lookAhead(in: pool)
     return forecast?.redoTarget(in: document, of: pool)?.id
+  }
+
+  private func shown<Step>(in pool: HistoryPool<Step>) -> HistoryForecast {
+    simulate(recordingsFail: false, uncertainOnesRecord: false, in: pool)
   }
 
   private mutating func lookAhead<Step>(in pool: HistoryPool<Step>) {
@@ -351,18 +410,38 @@ extension HistoryLine {
   }
 
   private func simulate<Step>(
-    recordingsFail: Bool, in pool: HistoryPool<Step>
+    recordingsFail: Bool, uncertainOnesRecord: Bool = true, in pool: HistoryPool<Step>
   ) -> HistoryForecast {
     var forecast = HistoryForecast(of: pool)
+    var isBoundAnew = false
     for ask in asks where !ask.isGone {
+      if ask.isUncertain, !uncertainOnesRecord {
+        isBoundAnew = true
+        continue
+      }
       let run = ask.id == run?.holder ? run : nil
       if let move = ask.move {
-        forecast.run(move, for: ask.target, isRunning: run != nil && pool.isMoving, in: pool)
+        let target =
+          isBoundAnew && ask.target != nil ? forecast.target(of: move, in: pool) : ask.target
+        forecast.run(move, for: target, isRunning: run != nil && pool.isMoving, in: pool)
       } else if !recordingsFail, run?.isCleared != true {
         // The target of undos that are called right after this execution.
         forecast.record(run?.promised ?? ask.id, touching: ask.footprint, in: pool)
       }
     }
     return forecast
+  }
+}
+
+extension HistoryForecast {
+  /// The entry that a move is for, if it is bound to one.
+  fileprivate func target<Step>(of move: HistoryMove, in pool: HistoryPool<Step>) -> ID? {
+    switch move {
+    case .undo: undoTarget(in: .everything, of: pool)
+    case .redo: redoTarget(in: .everything, of: pool)?.id
+    case .undoIn(let document): undoTarget(in: document, of: pool)
+    case .redoIn(let document): redoTarget(in: document, of: pool)?.id
+    case .move, .undoEntry, .redoEntry: nil
+    }
   }
 }

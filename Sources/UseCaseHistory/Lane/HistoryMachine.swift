@@ -57,15 +57,19 @@ extension HistoryMachine {
 
 extension HistoryMachine {
   /// An execution or a group is admitted.
-  mutating func admit(_ id: ID, _ operation: HistoryLine.Operation?) {
-    line.admit(id, nil, operation, in: pool)
+  mutating func admit(
+    _ id: ID, _ operation: HistoryLine.Operation?, isUncertain: Bool = false
+  ) {
+    line.admit(id, nil, operation, isUncertain: isUncertain, in: pool)
   }
 
   mutating func admit(_ id: ID, _ move: HistoryMove) { line.admit(id, move, in: pool) }
 
   mutating func start(_ id: ID) { line.start(id, isSaved: pool.isSaved) }
 
-  mutating func leave(_ id: ID) { line.leave(id) }
+  mutating func leave(_ id: ID, hasSucceeded: Bool = true) {
+    line.leave(id, hasSucceeded: hasSucceeded, in: pool)
+  }
 
   /// The execution that begins next, if nothing runs.
   var nextExecution: (id: ID, operation: HistoryLine.Operation)? { line.nextExecution }
@@ -394,11 +398,9 @@ extension HistoryMachine {
     state: HistoryState, undo: Label?, redo: Label?
   ) {
     let isWhole = document == .everything
-    let undo = line.undoTarget(in: document, of: pool)
-    let redo: ID? =
-      isWhole
-      ? (line.isRecording ? nil : line.redoTarget(of: pool))
-      : line.certainRedoTarget(in: document, of: pool)
+    let undo = line.shownUndoTarget(in: document, of: pool)
+    let redo =
+      isWhole && line.isRecording ? nil : line.shownRedoTarget(in: document, of: pool)
     let isClean = pool.isSaved && !line.isRecording && line.runningMove == nil
     let state = HistoryState(
       canUndo: undo != nil, canRedo: redo != nil, isBusy: line.isBusy, isClean: isClean,

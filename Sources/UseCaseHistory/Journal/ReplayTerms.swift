@@ -14,3 +14,14 @@ enum JournalAnswer {
   /// No use case can be asked in this version of the app. A later one may have it.
   case unreadable
 }
+
+extension HistoryReplay {
+  /// Makes steps and titles of their bytes.
+  struct Making {
+    let content: (ID, HistoryPair) -> Record.Content
+    let pair: (Step) -> (id: ID, pair: HistoryPair)
+    /// From now on it is in doubt, or no longer.
+    let doubt: (Step, Bool) -> Void
+    let title: ([UInt8]) throws -> String
+  }
+}
