@@ -200,6 +200,21 @@ extension Chromium {
       Parameters(width: width, height: height, mobile: width < 600))
   }
 
+  func prefer(_ scheme: String) async throws {
+    struct Parameters: Encodable {
+      let features: [[String: String]]
+    }
+    let feature = ["name": "prefers-color-scheme", "value": scheme]
+    try await call("Emulation.setEmulatedMedia", Parameters(features: [feature]))
+  }
+
+  /// What is seen, as a PNG.
+  func picture() async throws -> Data {
+    struct Picture: Decodable { let data: Data }
+    return try await call("Page.captureScreenshot", ["format": "png"], returning: Picture.self)
+      .data
+  }
+
   /// Strikes a key as a hand does.
   func strike(_ key: String, text: String? = nil, code: Int? = nil) async throws {
     struct Parameters: Encodable {

@@ -168,12 +168,16 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
     if let member = live.remove(id) {
       unwinding.insert(member, id)
       if policy.deliversOnlyNewest, kind != .cancelled { list(member, id) }
-      return nil
+      return wakeIfPausing()
     }
-    guard removeWaiting(id) != nil else { return nil }
+    guard removeWaiting(id) != nil else { return wakeIfPausing() }
     count(kind)
     return release()
   }
+
+  /// A pause may be over at the time of an event that releases nobody. The alarm for its end is then
+  /// taken back, so those who paused are released here.
+  private mutating func wakeIfPausing() -> Release? { hasPauses ? release() : nil }
 
   private mutating func removeWaiting(_ id: UseCaseOperationID) -> Member? {
     for index in lines.indices {

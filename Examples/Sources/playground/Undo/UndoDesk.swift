@@ -14,6 +14,9 @@ actor UndoDesk {
   private var number = 0
   private var asked: [UndoPicture.Asked] = []
 
+  /// The list that each item is in, or was in before it was gone.
+  private var homes: [Int: Int] = [:]
+
   init(log: EventLog) {
     self.log = log
     edit = Edit(lists: lists, trouble: trouble).recorded(in: history)
@@ -24,13 +27,10 @@ actor UndoDesk {
     case .trouble:
       if let settings = request.trouble { trouble.settings = settings }
     case .clear: history.clear()
-    case .undo:
-      let words = history.state.undoTitle.map { "Undo “\($0)”" } ?? "Undo"
-      follow(history.undo(), words)
-    case .redo:
-      let words = history.state.redoTitle.map { "Redo “\($0)”" } ?? "Redo"
-      follow(history.redo(), words)
+    case .undo: undo(in: document(request.list))
+    case .redo: redo(in: document(request.list))
     case .undoEntry: if let id = request.entry { undo(id) }
+    case .redoEntry: if let id = request.entry { redo(id) }
     case .add:
       let item = Item(list: request.list ?? 0, text: request.text ?? "")
       guard lists.all.values.count(where: { $0.list == item.list }) < Lists.capacity else {
@@ -57,12 +57,43 @@ actor UndoDesk {
   private func execute(_ change: Edit.Change, of item: Int?, _ title: String) {
     if item == nil { number += 1 }
     let request = Edit.Request(number: item ?? number, change: change, title: title)
+    if case .add(let new) = change { homes[request.number] = new.list }
     follow(edit.execute(request), title)
   }
 
+  /// The items of a list, and those that have been moved out of it. Without a list, everything.
+  private func document(_ list: Int?) -> HistoryFootprint {
+    guard let list else { return .everything }
+    for (number, item) in lists.all { homes[number] = item.list }
+    // The history has forgotten items that went long ago.
+    homes = homes.filter { $0.key > number - 1000 || lists[$0.key] != nil }
+    let moved = history.entries.filter(\.isApplied).compactMap { entry in
+      history.execution(entry.id, by: Edit.self)?.request
+    }
+    let own = homes.filter { $0.value == list }.map(\.key)
+    return .keys(Set(own + moved.filter { $0.change == .move }.map(\.number)))
+  }
+
+  private func undo(in document: HistoryFootprint) {
+    let title = history.state(in: document).undoTitle
+    follow(history.undo(in: document), title.map { "Undo “\($0)”" } ?? "Undo")
+  }
+
+  private func redo(in document: HistoryFootprint) {
+    let title = history.state(in: document).redoTitle
+    follow(history.redo(in: document), title.map { "Redo “\($0)”" } ?? "Redo")
+  }
+
   private func undo(_ id: HistoryEntry.ID) {
-    let title = history.entries.first { $0.id == id }?.title ?? "\(id)"
-    follow(history.undo(id), "Undo “\(title)” alone")
+    follow(history.undo(id), "Undo “\(title(of: id))” alone")
+  }
+
+  private func redo(_ id: HistoryEntry.ID) {
+    follow(history.redo(id), "Redo “\(title(of: id))” alone")
+  }
+
+  private func title(of id: HistoryEntry.ID) -> String {
+    history.entries.first { $0.id == id }?.title ?? "\(id)"
   }
 
   private func refuse(_ words: String, _ reason: String) {
@@ -115,9 +146,12 @@ actor UndoDesk {
     return UndoPicture(
       lists: Lists.names.enumerated().map { index, name in
         let own = items.filter { $0.value.list == index }.sorted { $0.key < $1.key }
+        let state = history.state(in: document(index))
         return .init(
           name: name,
-          items: own.map { .init(id: $0.key, text: $0.value.text, isDone: $0.value.isDone) })
+          items: own.map { .init(id: $0.key, text: $0.value.text, isDone: $0.value.isDone) },
+          canUndo: state.canUndo, undoTitle: state.undoTitle, canRedo: state.canRedo,
+          redoTitle: state.redoTitle)
       },
       entries: history.entries.map { entry in
         .init(
@@ -140,6 +174,10 @@ struct UndoPicture: Encodable {
 
     let name: String
     let items: [Item]
+    let canUndo: Bool
+    let undoTitle: String?
+    let canRedo: Bool
+    let redoTitle: String?
   }
 
   struct Entry: Encodable {
