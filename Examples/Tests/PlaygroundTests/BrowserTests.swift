@@ -237,7 +237,7 @@ struct BrowserTests {
     // On average ten frames a second, while other tests use the processor too.
     #expect(storm.frames > 100 && storm.worstGap < 2000, "\(storm)")
     #expect(storm.operations <= 170 && storm.elements < 8000, "\(storm)")
-    // What is typed after it is answered.
+    // A keystroke after the storm is answered.
     try await click("#clear")
     try await browser.until("!world.isBusy")
     try await browser.run(
