@@ -1,3 +1,4 @@
+import Synchronization
 import UseCase
 import UseCaseInternals
 
@@ -15,6 +16,8 @@ final class HistoryLedger: Sendable {
   private let machine: Lock<Machine>
   private let changes = ChangeSignal()
   private let elapsed: @Sendable () -> Duration
+  /// Whether something was admitted, and the clock was not read yet.
+  private let isUntimed = Atomic(false)
   /// Writes the facts of the machine. Nil in a history that ends with its process.
   let journal: JournalWriter?
 
@@ -96,6 +99,7 @@ extension HistoryLedger: QueueKeeper {
     } else {
       let isUncertain = !isExecution(operation)
       machine.withLock { $0.admit(id, operation, isUncertain: isUncertain) }
+      isUntimed.store(true, ordering: .relaxed)
     }
   }
 
@@ -133,7 +137,15 @@ extension HistoryLedger: QueueKeeper {
     journal?.left(id)
   }
 
-  func unlocked() { changes.poke() }
+  func unlocked() {
+    // The clock may be a client's.
+    if isUntimed.load(ordering: .relaxed) {
+      isUntimed.store(false, ordering: .relaxed)
+      let now = elapsed()
+      machine.withLock { $0.time(now) }
+    }
+    changes.poke()
+  }
 
   func lineHere() -> UseCaseQueue? { groupHere?.line.queue }
 
@@ -283,7 +295,6 @@ protocol IntentionalUseCase {
 extension HistoryLedger {
   /// The fate of a body that has returned: whether it merges with the newest entry.
   struct Fate: Sendable {
-    fileprivate let now: Duration
     fileprivate var earlier: (any HistoryStep)?
     fileprivate var merging = HistoryMerging<Machine.Record.Content>.separate
     fileprivate var ticket: Int?
@@ -291,12 +302,11 @@ extension HistoryLedger {
 
   /// Asks the use case for the fate of the body. Tells the journal with what it merges.
   func fate(of step: any HistoryStep, in frame: HistoryFrame) -> Fate {
-    let now = elapsed()
     guard case .body = frame.role,
-      let (earlier, ticket) = machine.withLock({ $0.mergeCandidate(at: now) })
-    else { return Fate(now: now) }
+      let (earlier, ticket) = machine.withLock({ $0.mergeCandidate() })
+    else { return Fate() }
     let merging = earlier.merging(step).map(Machine.Record.Content.init)
-    return Fate(now: now, earlier: earlier, merging: merging, ticket: ticket)
+    return Fate(earlier: earlier, merging: merging, ticket: ticket)
   }
 
   /// The body of a recorded use case has ended, with a response if there is a step.
@@ -312,9 +322,7 @@ extension HistoryLedger {
       let fate = fate ?? self.fate(of: step, in: frame)
       // The last reference to the earlier step, which the fate has, must not be released under the
       // lock.
-      discard(
-        change { $0.record(record, by: holder, fate.merging, fate.ticket, at: fate.now) }, in: frame
-      )
+      discard(change { $0.record(record, by: holder, fate.merging, fate.ticket) }, in: frame)
     case .part(let group, _): change { $0.endPart(entry, record, in: group) }?.resume()
     case .answered, .group: preconditionFailure("\(entry) ends as a body, and is \(frame.role).")
     }

@@ -19,6 +19,7 @@ struct HistoryLine: Sendable {
     fileprivate(set) var operation: Operation?
     /// The things that an execution is going to touch, as far as it is known.
     fileprivate(set) var footprint = HistoryFootprint.everything
+    fileprivate(set) var asked: MergeWindow.Asked
     /// Whether it may record nothing though it succeeds, because no recorded body has begun in it, and
     /// it is no recorded use case itself.
     fileprivate(set) var isUncertain = false
@@ -46,6 +47,8 @@ struct HistoryLine: Sendable {
     var isCleared = false
     /// Whether a `clear` from inside takes effect when the operation is over.
     var clearsWhenOver = false
+    /// When its operation was asked for, once that has left the line.
+    var asked: MergeWindow.Asked?
   }
 
   private enum Turn {
@@ -141,11 +144,11 @@ extension HistoryLine {
   /// An execution or a group is admitted, or, without an operation, an undo, a redo or a move, which
   /// is bound to its target.
   mutating func admit<Step>(
-    _ id: ID, _ move: HistoryMove?, _ operation: Operation? = nil, isUncertain: Bool = false,
-    in pool: HistoryPool<Step>
+    _ id: ID, _ move: HistoryMove?, _ operation: Operation?, isUncertain: Bool = false,
+    _ asked: MergeWindow.Asked, in pool: HistoryPool<Step>
   ) {
     let ask = Ask(
-      id: id, move: move, target: target(of: move, in: pool), operation: operation,
+      id: id, move: move, target: target(of: move, in: pool), operation: operation, asked: asked,
       isUncertain: isUncertain)
     append(ask, in: pool)
     if operation != nil { undescribedCount += 1 }
@@ -169,6 +172,14 @@ extension HistoryLine {
       forecast?.run(move, for: ask.target, isRunning: false, in: pool)
     } else {
       forecast?.record(ask.id, touching: ask.footprint, in: pool)
+    }
+  }
+
+  /// What has been admitted last was asked for at this time.
+  mutating func time(_ now: Duration) {
+    for index in asks.indices.reversed() {
+      if asks[index].asked.time != nil { return }
+      asks[index].asked.setTime(now)
     }
   }
 
@@ -273,9 +284,10 @@ extension HistoryLine {
       turn = .running(run)
       return entry
     case .done(let done) where done.holder <= operation:
+      guard let asked = done.asked else { preconditionFailure("\(done) has left the line.") }
       let promised = left == done.holder ? spare : done.promised
       turn = .running(Run(holder: done.holder, promised: promised, isClaimed: true, bodies: 1))
-      asks.insert(Ask(id: done.holder, move: nil), at: asks.startIndex)
+      asks.insert(Ask(id: done.holder, move: nil, asked: asked), at: asks.startIndex)
       version += 1
       forecast = nil
       return spare
@@ -317,6 +329,7 @@ extension HistoryLine {
     if run.bodies > 0 {
       turn = .running(run)
     } else {
+      run.asked = asks[asks.startIndex].asked
       turn = .done(run)
       remove(at: asks.startIndex)
     }
