@@ -78,7 +78,9 @@ final class Stage: Clock, Sendable {
         tick = (starts.max() ?? 0) + ticks
         isOver = tick <= Timeline.tick(at: now.offset) && isRunning
       }
-      let timers = sleepers.filter { $0.key < 0 }.map { Timeline.tick(at: $0.value.deadline.offset) }
+      let timers = sleepers.filter { $0.key < 0 }.map {
+        Timeline.tick(at: $0.value.deadline.offset)
+      }
       return isOver || timers == [tick]
     }
 
