@@ -56,7 +56,7 @@ final class Chromium: Sendable {
     try? FileManager.default.removeItem(atPath: folder)
   }
 
-  /// What went wrong in the page, in words.
+  /// The errors of the page, in words.
   var complaints: [String] { state.withLock { $0.complaints } }
 
   /// Reads messages, each with a zero behind it, for as long as somebody listens.
@@ -208,7 +208,7 @@ extension Chromium {
     try await call("Emulation.setEmulatedMedia", Parameters(features: [feature]))
   }
 
-  /// What is seen, as a PNG.
+  /// The visible part of the page, as a PNG.
   func picture() async throws -> Data {
     struct Picture: Decodable { let data: Data }
     return try await call("Page.captureScreenshot", ["format": "png"], returning: Picture.self)
