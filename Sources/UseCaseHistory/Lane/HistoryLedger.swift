@@ -15,6 +15,8 @@ final class HistoryLedger: Sendable {
   let history = HistoryEntry.ID.next()
   private let machine: Lock<Machine>
   private let changes = ChangeSignal()
+  /// The type of the last execution that was admitted.
+  private let executedType = Atomic(ObjectIdentifier(HistoryLedger.self))
   private let elapsed: @Sendable () -> Duration
   /// Whether something was admitted, and the clock was not read yet.
   private let isUntimed = Atomic(false)
@@ -106,8 +108,14 @@ extension HistoryLedger: QueueKeeper {
   /// Whether the operation becomes an entry, unless it fails. Any other one may be a wrapper of a
   /// client's around a recorded use case, or something else that uses the lane.
   private func isExecution(_ operation: any AdmittedOperation) -> Bool {
-    operation.useCaseType is any RecordingUseCase.Type
-      || operation.baseType is any RecordingUseCase.Type
+    let type = operation.useCaseType
+    // To look for the conformance of a type is costly, and most executions are of the same one.
+    if executedType.load(ordering: .relaxed) == ObjectIdentifier(type) { return true }
+    guard type is any RecordingUseCase.Type else {
+      return operation.baseType is any RecordingUseCase.Type
+    }
+    executedType.store(ObjectIdentifier(type), ordering: .relaxed)
+    return true
   }
 
   /// Returns the request, if the operation is a move.
