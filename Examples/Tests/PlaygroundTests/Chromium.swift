@@ -53,7 +53,12 @@ final class Chromium: Sendable {
     // An empty message wakes the thread that reads, which finds nobody who listens.
     _ = write(replies, [0], 1)
     close(requests)
-    try? FileManager.default.removeItem(atPath: folder)
+    // Its other processes end soon after, and write into the folder until then.
+    var attempts = 0
+    while attempts < 100, (try? FileManager.default.removeItem(atPath: folder)) == nil {
+      attempts += 1
+      usleep(20_000)
+    }
   }
 
   /// The errors of the page, in words.
