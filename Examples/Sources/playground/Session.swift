@@ -120,7 +120,7 @@ actor Session {
   }
 }
 
-/// What the page is told first.
+/// The first event of a page.
 private struct Hello: Encodable {
   let session: String
   let rows: [NamedPolicy]

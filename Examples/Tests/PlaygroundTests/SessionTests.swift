@@ -5,7 +5,7 @@ import UseCase
 @testable import playground
 
 struct SessionTests {
-  /// What has been told of a row, as keystroke and word.
+  /// The events of a row, as keystroke and word.
   private func told(_ events: [String], of row: Int) -> [String] {
     events.compactMap { event in
       let parts = event.dropFirst().dropLast().split(separator: ",")
@@ -193,7 +193,7 @@ struct UndoDeskTests {
     #expect(picture.lists.map { $0.items.map(\.text) } == [[], ["tent"]])
     #expect(picture.lists.map(\.undoTitle) == [nil, "Add tent"])
     #expect(picture.lists.map(\.redoTitle) == ["Add milk", nil])
-    // What is moved belongs to both.
+    // An item that is moved belongs to both.
     try await desk.perform(request(#"{"action":"redo","list":0}"#))
     await desk.idle()
     let milk = try #require(await desk.picture.lists.first?.items.first?.id)
@@ -201,5 +201,18 @@ struct UndoDeskTests {
     await desk.idle()
     picture = await desk.picture
     #expect(picture.lists.map(\.undoTitle) == ["Move milk", "Move milk"])
+  }
+
+  @Test func `only so many requests are under way, and only the newest are listed`() async throws {
+    let desk = UndoDesk(log: EventLog())
+    let slow = #"{"action":"trouble","trouble":{"latency":20,"failures":0,"failsNext":false}}"#
+    try await desk.perform(request(slow))
+    for _ in 0..<100 { try await desk.perform(request(#"{"action":"undo"}"#)) }
+    try await desk.perform(request(#"{"action":"add","list":0,"text":"milk"}"#))
+    for _ in 0..<100 { try await desk.perform(request(#"{"action":"undo"}"#)) }
+    let asked = await desk.picture.asked
+    #expect(asked.count <= UndoDesk.capacity + 8)
+    #expect(Set(asked.map(\.id)).count == asked.count)
+    await desk.idle()
   }
 }

@@ -15,6 +15,8 @@ final class HistoryLedger: Sendable {
   let history = HistoryEntry.ID.next()
   private let machine: Lock<Machine>
   private let changes = ChangeSignal()
+  /// The type of the last execution that was admitted.
+  private let executedType = Atomic(ObjectIdentifier(HistoryLedger.self))
   private let elapsed: @Sendable () -> Duration
   /// Whether something was admitted, and the clock was not read yet.
   private let isUntimed = Atomic(false)
@@ -106,8 +108,14 @@ extension HistoryLedger: QueueKeeper {
   /// Whether the operation becomes an entry, unless it fails. Any other one may be a wrapper of a
   /// client's around a recorded use case, or something else that uses the lane.
   private func isExecution(_ operation: any AdmittedOperation) -> Bool {
-    operation.useCaseType is any RecordingUseCase.Type
-      || operation.baseType is any RecordingUseCase.Type
+    let type = operation.useCaseType
+    // To look for the conformance of a type is costly, and most executions are of the same one.
+    if executedType.load(ordering: .relaxed) == ObjectIdentifier(type) { return true }
+    guard type is any RecordingUseCase.Type else {
+      return operation.baseType is any RecordingUseCase.Type
+    }
+    executedType.store(ObjectIdentifier(type), ordering: .relaxed)
+    return true
   }
 
   /// Returns the request, if the operation is a move.
@@ -279,18 +287,20 @@ extension HistoryLedger {
   private func announceNext(to journal: JournalWriter) {
     guard let (id, operation) = machine.withLock({ $0.nextExecution }),
       let (useCase, request) = (operation as? any AdmittedOperation)?.asked,
-      let pair = (useCase as? any IntentionalUseCase)?.intent(for: request, in: journal)
+      let pair = (useCase as? any RecordingUseCase)?.intent(for: request, in: journal)
     else { return }
     journal.announce(id, pair)
   }
 }
 
 /// A use case whose operations become entries.
-protocol RecordingUseCase {}
-
-/// A use case that can tell what it is about to do.
-protocol IntentionalUseCase {
+protocol RecordingUseCase {
+  /// Returns what the journal has to know before the body begins, nil if that is nothing.
   func intent(for request: any Sendable, in journal: JournalWriter) -> HistoryPair?
+}
+
+extension RecordingUseCase {
+  func intent(for request: any Sendable, in journal: JournalWriter) -> HistoryPair? { nil }
 }
 
 // MARK: - Recording

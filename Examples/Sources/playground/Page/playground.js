@@ -341,7 +341,7 @@ const draw = {
     const now = world.now;
     for (const row of world.rows) row.view?.draw(now);
     if (world.isBusy || replay.isPlaying) { this.soon(); return; }
-    // What is on its way here may change it.
+    // Events that are on their way here may change it.
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.end(), 400);
   },
@@ -1001,7 +1001,7 @@ const desk = {
     const known = new Set(this.story.map((row) => row.id));
     for (const one of picture.asked) {
       const isOver = one.state !== "waiting" && one.state !== "running";
-      if (!isOver || known.has(one.id) || one.id < 0) continue;
+      if (!isOver || known.has(one.id)) continue;
       this.story.push({ ...one, entries: picture.entries });
       const words = one.reason ? `${one.words}: ${one.reason}` : `${one.words}: ${one.state}`;
       if (!byId("undo").hidden) say(words, one.state === "failed");

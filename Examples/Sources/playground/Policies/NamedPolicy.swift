@@ -6,7 +6,7 @@ struct NamedPolicy: Encodable, Sendable {
   let code: String
   let use: String
 
-  /// Those first that are compared most.
+  /// The rows that are compared most come first.
   static let all: [(row: NamedPolicy, policy: UseCaseQueue.Policy)] = [
     row(".unlimited", .unlimited, "independent requests; the default"),
     row(".cancelPrevious", .cancelPrevious, "search as you type"),

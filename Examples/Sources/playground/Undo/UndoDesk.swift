@@ -23,6 +23,10 @@ actor UndoDesk {
   }
 
   func perform(_ request: UndoRequest) {
+    defer { publish() }
+    if request.action != .trouble, asked.count(where: { !$0.isOver }) >= Self.capacity {
+      return refuse("Another request", "Wait: \(Self.capacity) are under way.")
+    }
     switch request.action {
     case .trouble:
       if let settings = request.trouble { trouble.settings = settings }
@@ -39,7 +43,6 @@ actor UndoDesk {
       execute(.add(item), of: nil, "Add \(item.text)")
     case .toggle, .move, .remove: change(request)
     }
-    publish()
   }
 
   private func change(_ request: UndoRequest) {
@@ -97,17 +100,27 @@ actor UndoDesk {
   }
 
   private func refuse(_ words: String, _ reason: String) {
-    asked.append(.init(id: -1, words: words, state: .failed, reason: reason))
+    list(words, .failed, reason)
+  }
+
+  /// Lists a request behind the newest ones, and returns its number.
+  @discardableResult
+  private func list(
+    _ words: String, _ state: UndoPicture.Asked.State, _ reason: String? = nil
+  ) -> Int {
+    for _ in 0..<max(0, asked.count(where: \.isOver) - 7) {
+      if let oldest = asked.firstIndex(where: \.isOver) { asked.remove(at: oldest) }
+    }
+    number += 1
+    asked.append(.init(id: number, words: words, state: state, reason: reason))
+    return number
   }
 
   /// Shows an operation from when it is asked for to its end.
   private func follow<Request, Response>(
     _ operation: UseCaseOperation<Request, Response>, _ words: String
   ) {
-    asked.removeFirst(max(0, asked.count(where: \.isOver) - 7))
-    number += 1
-    let id = number
-    asked.append(.init(id: id, words: words, state: .waiting, reason: nil))
+    let id = list(words, .waiting)
     operation
       .onStart { self.note(id, .running) }
       .finally { outcome in
