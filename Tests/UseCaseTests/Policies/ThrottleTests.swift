@@ -65,7 +65,7 @@ struct ThrottleTests {
     }
     for number in 0..<25 {
       let operation = useCase.execute(number)
-      if operation.state == .running { await operation.ended() } else { try await clock.sleeping() }
+      if operation.state == .waiting { try await clock.sleeping() } else { await operation.ended() }
       await advance(byMilliseconds: 100)
       if number % 10 == 9 { await operation.ended() }
     }
