@@ -232,7 +232,7 @@ extension RecordedUseCase: DescribedUseCase {
   }
 }
 
-extension RecordedUseCase: IntentionalUseCase {
+extension RecordedUseCase: RecordingUseCase {
   func intent(for request: any Sendable, in journal: JournalWriter) -> HistoryPair? {
     (request as? Base.Request).flatMap { try? pair($0, in: journal) }
   }

@@ -105,8 +105,16 @@ extension UseCaseHistory {
     ledger.drop { $0.forget(entry) }
   }
 
-  /// Keeps the next execution from merging with the newest entry.
+  /// Keeps the executions that were asked for before from merging with those that are asked for
+  /// from now on.
   public func breakMerging() {
     ledger.change { $0.breakMerging() }
+  }
+
+  /// The longest time between the calls of two executions that can merge. A change holds for
+  /// executions that are asked for from now on.
+  public var mergeWindow: Duration {
+    get { ledger.read { $0.mergeWindow } }
+    set { ledger.change { $0.mergeWindow = newValue } }
   }
 }

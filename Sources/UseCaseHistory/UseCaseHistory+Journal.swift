@@ -40,7 +40,7 @@ extension UseCaseHistory {
   ///   - interrupted: Whether a group that was interrupted is undone or kept.
   ///   - limit: How many applied entries are kept, `nil` for all. A negative limit is a programmer
   ///     error and traps.
-  ///   - mergeWindow: The longest time between two executions that can merge.
+  ///   - mergeWindow: The longest time between the calls of two executions that can merge.
   ///   - clock: Measures the merge window, and the timeouts of the recorded use cases.
   /// - Returns: The history.
   /// - Throws: A ``HistoryJournalError`` if the journal can't be read or written, if it is an object

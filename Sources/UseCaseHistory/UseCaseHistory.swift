@@ -28,7 +28,7 @@ public final class UseCaseHistory: Sendable {
   /// - Parameters:
   ///   - limit: How many applied entries are kept, `nil` for all. A negative limit is a programmer
   ///     error and traps.
-  ///   - mergeWindow: The longest time between two executions that can merge.
+  ///   - mergeWindow: The longest time between the calls of two executions that can merge.
   ///   - clock: Measures the merge window, and the timeouts of the recorded use cases.
   public convenience init(
     limit: Int? = nil, mergeWindow: Duration = .milliseconds(500),
@@ -282,23 +282,33 @@ extension UseCaseHistory {
     _ title: String,
     @_inheritActorContext _ body: @escaping @isolated(any) @Sendable () async throws -> Value
   ) -> UseCaseOperation<String, Value> {
+    execute(title) { nested, line in
+      Group(ledger: ledger, lane: lane, nested: nested, line: line, body: body)
+    }.operation
+  }
+
+  /// Executes a group: on the lane, or inside of the group in whose body the code runs.
+  func execute<Body: UseCase>(
+    _ title: String, _ make: (_ nested: HistoryEntry.ID?, _ line: UseCaseQueue?) -> Body
+  ) -> (operation: UseCaseOperation<String, Body.Response>, refusal: HistoryError?)
+  where Body.Request == String {
     let here = HistoryFrame.innermost
     switch role(in: here) {
-    case .body, .part, .answered: return Self.refuse(title)
+    case .body, .part, .answered: return (Self.refuse(title), .reentrant)
     case .group(let line):
       let parent = line.group
       let depth = ledger.read { $0.groups.depth(below: parent) }
-      if depth >= HistoryParts<any HistoryStep>.deepest { return Self.refuse(title, .tooDeep) }
+      if depth >= HistoryParts<any HistoryStep>.deepest {
+        return (Self.refuse(title, .tooDeep), .tooDeep)
+      }
       let id = ledger.nextID()
       guard ledger.change({ $0.groups.open(id, title, in: parent) }) else { break }
-      return Group(ledger: ledger, lane: lane, nested: id, line: line.queueInUse, body: body)
-        .executeInside(title)
+      let operation = make(id, line.queueInUse).executeInside(title)
         .onCancel { [ledger] _ in ledger.change { $0.groups.abandon(id) }?.resume() }
+      return (operation, nil)
     case nil: break
     }
-    return HistoryFrame.leave(here) {
-      Group(ledger: ledger, lane: lane, nested: nil, body: body).execute(title)
-    }
+    return (HistoryFrame.leave(here) { make(nil, nil).execute(title) }, nil)
   }
 
   /// Waits until nothing runs or waits on the lane, and the journal, if there is one, is up to
@@ -340,7 +350,7 @@ extension UseCaseHistory {
   private static let aside = UseCaseQueue()
 
   /// An operation that a body on the lane awaits there would wait for itself.
-  private static func refuse<Request, Response>(
+  static func refuse<Request, Response>(
     _ request: Request, _ error: HistoryError = .reentrant
   ) -> UseCaseOperation<Request, Response> {
     AnyUseCase(queue: aside) { _ in throw error }.execute(request)

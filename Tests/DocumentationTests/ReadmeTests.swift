@@ -69,6 +69,7 @@ struct ReadmeCode {
       .onCancel { reason in print(reason) }  // superseded, dropped, requested, …
       .finally { outcome in print(outcome) }  // always
     print(try await operation.value)  // or await it, in any task
+    await operation.ended()  // all handlers have run: a command-line tool may exit
   }
 
   struct Rename: UndoableUseCase {

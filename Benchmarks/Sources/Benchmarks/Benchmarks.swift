@@ -9,7 +9,7 @@ struct Benchmarks {
   static let scenarios: [Scenario] = [
     .memory, .burst, .roundTrip, .serial, .limit, .storm, .keepLatest, .throttle, .drop, .lanes,
     .shared, .nested, .mainActor, .handlers, .history, .million, .journal,
-    .compaction, .opening, .journalBytes, .waiting,
+    .journalBurst, .compaction, .opening, .journalBytes, .waiting,
   ]
 
   // Synchronous: the measured work has the threads of the concurrency runtime for itself, and the

@@ -15,6 +15,35 @@ extension Scenario {
       contestant("FileJournal(.power)", 50) { try await open($0, .power, limit: 1_000) },
     ])
 
+  /// The same, if all are executed at once.
+  static let journalBurst = Scenario(
+    name: "burst with a journal",
+    rounds: 9,
+    contestants: [
+      burst("at once, without a journal", isBare: true) { _ in UseCaseHistory() },
+      burst(
+        "at once, FileJournal(.process)",
+        target: .atMost(2.5, of: "at once, without a journal")
+      ) { try await open($0, .process) },
+    ])
+
+  private static func burst(
+    _ name: String, isBare: Bool = false, target: Target? = nil,
+    _ make: @escaping @Sendable (Folder) async throws -> UseCaseHistory
+  ) -> Contestant {
+    Contestant(name: name, isBare: isBare, target: target) { scale in
+      let count = scale(5_000)
+      return wait {
+        let folder = try Folder()
+        let history = try await make(folder)
+        let useCase = Stored().recorded(in: history)
+        let start = ContinuousClock.now
+        for operation in (0..<count).map({ useCase.execute($0) }) { _ = try await operation.value }
+        return Double((ContinuousClock.now - start) / .nanoseconds(1))
+      } / Double(count)
+    }
+  }
+
   /// The cost of opening a history, for each entry, and the bytes of the file.
   static let opening = Scenario(
     name: "opening a journal",

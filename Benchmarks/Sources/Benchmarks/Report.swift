@@ -54,9 +54,9 @@ struct Report {
         has waiting tasks and operations, and finished tasks and operations that are still
         referenced. For an entry, *memory* excludes the request and the response.
       - *At 1,000* and *at 1,000,000* are the numbers of entries that the history already contains.
-      - In *history with a journal*, the bare work is a history without a journal. In *compaction of
-        a journal*, the bare work is the one that only grows. *Opening a journal* has no bare work, and
-        so no ratio.
+      - In *history with a journal* and *burst with a journal*, the bare work is a history without a
+        journal. In *compaction of a journal*, the bare work is the one that only grows. *Opening a
+        journal* has no bare work, and so no ratio.
       - Both histories of *compaction of a journal* have a limit of 100 entries. The journal of
         *compacted often* is rewritten and synced about every 160 executions. The journal of *only
         grows* is never rewritten.

@@ -30,6 +30,7 @@ actor Session {
   private var composed = ComposedPolicy()
   private var weather: Weather
   private var number = 0
+  private var leftOut = 0
   private var allowance = Allowance(perSecond: keysPerSecond)
   private let desk: UndoDesk
   private let isRecorded: Bool
@@ -64,7 +65,9 @@ actor Session {
     let own = isRecorded ? [] : [(composed.row, composed.policy)]
     let policies = NamedPolicy.all + own
     rows = policies.enumerated().map { index, entry in row(index, entry.policy) }
-    log.set("hello", Hello(session: id, rows: policies.map(\.row), weather: weather).json)
+    let hello = Hello(
+      session: id, rows: policies.map(\.row), weather: weather, composed: composed)
+    log.set("hello", hello.json)
     await desk.publish()
   }
 
@@ -77,6 +80,9 @@ actor Session {
     case .type(let texts):
       let count = max(1, min(texts.count, allowance.take(texts.count, at: clock.milliseconds)))
       for text in texts.suffix(count) { type(text) }
+      guard count < texts.count else { return }
+      leftOut += texts.count - count
+      log.set("leftOut", "\(leftOut)")
     case .change(let weather): self.weather = weather
     case .compose(let policy):
       composed = policy
@@ -99,8 +105,10 @@ actor Session {
     number += 1
     let keystroke = Keystroke(number: number, text: text, weather: weather)
     log.add("[\(clock.milliseconds),-1,\(number),\"key\",\(text.json)]")
+    // In a line by priority, capital letters go first.
+    let isUrgent = composed.isByPriority && text.last?.isUppercase == true
     for index in rows.indices {
-      rows[index].execute(keystroke, priority: nil)?
+      rows[index].execute(keystroke, priority: isUrgent ? .high : nil)?
         .then { _ in self.rows[index].show(keystroke.number) }
         .catch { _ in self.rows[index].showFailure(keystroke.number) }
     }
@@ -112,11 +120,12 @@ actor Session {
   }
 }
 
-/// What the page is told first.
+/// The first event of a page.
 private struct Hello: Encodable {
   let session: String
   let rows: [NamedPolicy]
   let weather: Weather
+  let composed: ComposedPolicy
 }
 
 /// So many in a second, and as many at once.

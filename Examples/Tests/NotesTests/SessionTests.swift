@@ -82,12 +82,10 @@ struct SessionTests {
     #expect(server.texts == ["a"])
   }
 
-  @Test func `what a new action drops is told`() async {
+  @Test func `a new action leaves to be redone what it does not touch`() async {
     #expect(await run(script: "new a\nnew b\nundo\nundo\nnew c\nredo") == 0)
     #expect(
-      lines.shown.suffix(5) == [
-        "> new c", "Made: 2ga2  c", "Dropped what was undone: 2", "> redo", "Nothing to redo.",
-      ])
+      lines.shown.suffix(4) == ["> new c", "Made: 2ga2  c", "> redo", "Redone: New “a”"])
   }
 
   @Test func `a removal offers its own undo, which works after later changes`() async {

@@ -53,10 +53,15 @@ final class Chromium: Sendable {
     // An empty message wakes the thread that reads, which finds nobody who listens.
     _ = write(replies, [0], 1)
     close(requests)
-    try? FileManager.default.removeItem(atPath: folder)
+    // Its other processes end soon after, and write into the folder until then.
+    var attempts = 0
+    while attempts < 100, (try? FileManager.default.removeItem(atPath: folder)) == nil {
+      attempts += 1
+      usleep(20_000)
+    }
   }
 
-  /// What went wrong in the page, in words.
+  /// The errors of the page, in words.
   var complaints: [String] { state.withLock { $0.complaints } }
 
   /// Reads messages, each with a zero behind it, for as long as somebody listens.
@@ -198,6 +203,21 @@ extension Chromium {
     try await call(
       "Emulation.setDeviceMetricsOverride",
       Parameters(width: width, height: height, mobile: width < 600))
+  }
+
+  func prefer(_ scheme: String) async throws {
+    struct Parameters: Encodable {
+      let features: [[String: String]]
+    }
+    let feature = ["name": "prefers-color-scheme", "value": scheme]
+    try await call("Emulation.setEmulatedMedia", Parameters(features: [feature]))
+  }
+
+  /// The visible part of the page, as a PNG.
+  func picture() async throws -> Data {
+    struct Picture: Decodable { let data: Data }
+    return try await call("Page.captureScreenshot", ["format": "png"], returning: Picture.self)
+      .data
   }
 
   /// Strikes a key as a hand does.

@@ -30,7 +30,7 @@ final class PlaygroundProcess: Sendable {
   }
 }
 
-/// Where the executables are: beside the tests.
+/// The folder of the executables: that of the tests.
 let products: URL = {
   let bundle = Bundle.allBundles.map(\.bundleURL).first { $0.pathExtension == "xctest" }
   return (bundle ?? Bundle.main.executableURL ?? URL(filePath: "/")).deletingLastPathComponent()

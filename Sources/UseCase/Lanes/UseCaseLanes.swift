@@ -46,12 +46,12 @@ public final class UseCaseLanes<Key: Hashable & Sendable>: Sendable {
     interceptors: [any UseCaseInterceptor] = [], reactions: UseCaseReactions? = nil,
     observer: (@Sendable (UseCaseEvent) -> Void)? = nil
   ) {
-    let timer = policy.pauses ? PauseTimer(clock) : nil
+    let timer = policy.pauses ? PauseTimer(clock, keepsWindows: true) : nil
     self.timer = timer
     make = { end in
       UseCaseQueue(
-        policy, lane: end, timer: timer, clock: clock, interceptors: interceptors, reactions: reactions,
-        observer: observer)
+        policy, lane: end, timer: timer, clock: clock, interceptors: interceptors,
+        reactions: reactions, observer: observer)
     }
   }
 

@@ -27,7 +27,7 @@ struct SlotSource: ~Copyable, Sendable {
   private var isGuest: Bool { dependents?.host != nil }
 
   /// The queue that counts the operation. Nil for a guest, unless it waits in a line.
-  @inline(__always) private var counting: UseCaseQueue? {
+  private var counting: UseCaseQueue? {
     guard let dependents, dependents.host != nil else { return queue }
     return dependents.line
   }

@@ -17,22 +17,25 @@ final class PauseTimer: Sendable {
     /// The task that sleeps, and until when.
     var task: Task<Void, Never>?
     var time: Duration?
+    /// Whether a queue is kept until its last interval is over.
+    var keepsWindows: Bool
   }
 
   private let stopwatch: Stopwatch
-  private let sleeper = Lock(Sleeper())
+  private let sleeper: Lock<Sleeper>
 
-  init(_ clock: any Clock<Duration>) {
+  init(_ clock: any Clock<Duration>, keepsWindows: Bool = false) {
     stopwatch = Stopwatch(clock)
+    sleeper = Lock(Sleeper(keepsWindows: keepsWindows))
   }
 
   var now: Duration { stopwatch.elapsed() }
 
   /// Sets the alarm of a queue that has changed. `next` takes the lock of the queue, inside the one of
   /// the timer: so an older change never overwrites a newer one.
-  func set(_ queue: UseCaseQueue, _ next: () -> QueueAlarm?) {
+  func set(_ queue: UseCaseQueue, _ next: (_ keepsWindow: Bool) -> QueueAlarm?) {
     let old = sleeper.withLock { sleeper -> (UseCaseQueue?, Task<Void, Never>?) in
-      guard let alarm = next() else { return (nil, nil) }
+      guard let alarm = next(sleeper.keepsWindows) else { return (nil, nil) }
       let id = ObjectIdentifier(queue)
       let old = alarm.old.flatMap { sleeper.alarms.remove(Alarm(time: $0, queue: id)) }
       if let time = alarm.time { sleeper.alarms.insert(queue, Alarm(time: time, queue: id)) }
@@ -79,8 +82,12 @@ final class PauseTimer: Sendable {
     sleeper.withLock { follow(&$0) }?.cancel()
   }
 
-  /// Keeps no lane any longer in which nothing waits.
+  /// Keeps no lane any longer in which nothing waits: nobody will find it.
   func letGo() {
-    for queue in sleeper.withLock({ $0.alarms.members }) { queue.letGo() }
+    let queues = sleeper.withLock { sleeper in
+      sleeper.keepsWindows = false
+      return sleeper.alarms.members
+    }
+    for queue in queues { queue.setTimer() }
   }
 }

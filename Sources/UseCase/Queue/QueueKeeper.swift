@@ -11,7 +11,7 @@ package protocol QueueKeeper: AnyObject, Sendable {
   func started(_ id: UseCaseOperationID)
 
   /// An operation has given its slot back, or has left while it waited.
-  func left(_ id: UseCaseOperationID)
+  func left(_ id: UseCaseOperationID, hasSucceeded: Bool)
 
   /// The lock of the queue is released after one of the above: the time to wake readers.
   func unlocked()

@@ -70,8 +70,6 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
   private var pauses = QueuePauses()
   /// The priority of the member in the only slot, as far as the machine knows it.
   private var holderPriority: UInt8 = 0
-  /// Whether the queue is to be kept until its last interval is over.
-  var keepsWindow = false
 
   init(policy: UseCaseQueue.Policy) {
     self.policy = policy
@@ -164,8 +162,9 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
     return release()
   }
 
-  /// Returns the alarm to set, if it is another one than before.
-  mutating func nextAlarm() -> QueueAlarm? {
+  /// Returns the alarm to set, if it is another one than before. `keepsWindow` says whether there is
+  /// one until the last interval is over, though nobody waits.
+  mutating func nextAlarm(keepsWindow: Bool = false) -> QueueAlarm? {
     let pausing = lines.contains { $0.members.lastID.map { !pauses.maySkip($0) } ?? false }
     return pauses.nextAlarm(isNeeded: pausing, keepsWindow: keepsWindow, policy)
   }
@@ -175,12 +174,16 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
     if let member = live.remove(id) {
       unwinding.insert(member, id)
       if policy.deliversOnlyNewest, kind != .cancelled { list(member, id) }
-      return nil
+      return wakeIfPausing()
     }
-    guard removeWaiting(id) != nil else { return nil }
+    guard removeWaiting(id) != nil else { return wakeIfPausing() }
     count(kind)
     return release()
   }
+
+  /// A pause may be over at the time of an event that releases nobody. The alarm for its end is then
+  /// taken back, so those who paused are released here.
+  private mutating func wakeIfPausing() -> Release? { hasPauses ? release() : nil }
 
   private mutating func removeWaiting(_ id: UseCaseOperationID) -> Member? {
     for index in lines.indices {

@@ -85,7 +85,6 @@ enum Slot {
 
   /// Returns the line in which an operation waits that the running code executes on this queue. Nil if
   /// it waits in the queue.
-  @inline(__always)
   static func line(in queue: UseCaseQueue) -> UseCaseQueue? {
     queue.hasKeeper && hasHolder ? queue.keeper?.lineHere() : nil
   }

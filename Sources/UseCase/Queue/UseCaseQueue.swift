@@ -74,7 +74,8 @@ public final class UseCaseQueue: Sendable {
 
   /// Creates a queue that keeps the objects that follow it, and one that ends with it.
   init(
-    _ policy: Policy, lane: (any AnyObject & Sendable)? = nil, timer: PauseTimer? = nil, keeper: (any QueueKeeper)? = nil,
+    _ policy: Policy, lane: (any AnyObject & Sendable)? = nil, timer: PauseTimer? = nil,
+    keeper: (any QueueKeeper)? = nil,
     ridersKeeper: (any RidersKeeper)? = nil, clock: any Clock<Duration> = ContinuousClock(),
     interceptors: [any UseCaseInterceptor] = [], reactions: UseCaseReactions? = nil,
     observer: (@Sendable (UseCaseEvent) -> Void)? = nil
@@ -92,9 +93,7 @@ public final class UseCaseQueue: Sendable {
     announces = reactions != nil || hasRiders
     hasKeeper = keeper != nil
     isPlain = interceptors.isEmpty
-    var machine = Machine(policy: policy)
-    machine.keepsWindow = lane != nil
-    self.machine = Lock(machine)
+    machine = Lock(Machine(policy: policy))
   }
 
   /// A consistent snapshot of what the queue is doing and has done.
@@ -160,7 +159,9 @@ public final class UseCaseQueue: Sendable {
     let (members, release) = machine.withLock { machine in
       let (members, release) = machine.cancelAll()
       if let keeper {
-        for member in members where !machine.holds(member.id) { keeper.left(member.id) }
+        for member in members where !machine.holds(member.id) {
+          keeper.left(member.id, hasSucceeded: false)
+        }
       }
       return (members, release)
     }
@@ -238,22 +239,16 @@ extension UseCaseQueue {
   }
 
   /// Makes the timer follow the pauses.
-  private func setTimer() {
-    timer?.set(self) { machine.withLock { $0.nextAlarm() } }
+  func setTimer() {
+    timer?.set(self) { keepsWindow in machine.withLock { $0.nextAlarm(keepsWindow: keepsWindow) } }
   }
 
   /// The time of an alarm has come.
   func wake(at time: Duration) { act(on: decide(at: time) { $0.wake() }) }
 
-  /// The lanes have gone, so nobody will find this one: its interval need not be kept.
-  func letGo() {
-    machine.withLock { $0.keepsWindow = false }
-    setTimer()
-  }
-
   /// The member has an early outcome. Returns whether it is listed until its handlers have begun.
   func concludedEarly(_ id: UseCaseOperationID, as kind: Verdict.Kind) -> Bool {
-    act(on: decide(about: id) { $0.concludedEarly(id, as: kind) })
+    act(on: decide(about: id, as: kind) { $0.concludedEarly(id, as: kind) })
     ridersKeeper?.leave(id)
     return policy.deliversOnlyNewest && kind != .cancelled
   }
@@ -271,13 +266,13 @@ extension UseCaseQueue {
   /// The member gives its slot back.
   @inline(__always)
   func giveBack(_ id: UseCaseOperationID, as kind: Verdict.Kind) {
-    act(on: decide(about: id) { $0.giveBack(id, as: kind) })
+    act(on: decide(about: id, as: kind) { $0.giveBack(id, as: kind) })
   }
 
   /// Runs one event of the machine, and tells the keeper, under the same lock, of its effects.
   @inline(__always)
   private func decide(
-    about id: UseCaseOperationID? = nil, at time: Duration = .zero,
+    about id: UseCaseOperationID? = nil, as kind: Verdict.Kind? = nil, at time: Duration = .zero,
     _ event: (inout Machine) -> Machine.Release?
   ) -> Machine.Release? {
     let now = timer.map { max($0.now, time) }
@@ -285,7 +280,9 @@ extension UseCaseQueue {
       guard let keeper else { return machine.change(at: now, event) }
       let wasThere = id.map { machine.holds($0) } ?? false
       let release = machine.change(at: now, event)
-      if let id, wasThere, !machine.holds(id) { keeper.left(id) }
+      if let id, wasThere, !machine.holds(id) {
+        keeper.left(id, hasSucceeded: kind == .success)
+      }
       release?.started.forEach { keeper.started($0.id) }
       return release
     }
@@ -298,8 +295,9 @@ extension UseCaseQueue {
   @inline(__always)
   private func act(on release: consuming Machine.Release?) {
     guard let release = consume release else { return }
-    release.started.forEach { $0.grant() }
+    // Raised first, it has its priority when its body begins.
     if let urged = release.urged { urged.member.raise(to: urged.priority) }
+    release.started.forEach { $0.grant() }
     release.idle.forEach { $0.resume() }
   }
 }

@@ -68,10 +68,12 @@ public struct HistoryEntry: Identifiable, Hashable, Sendable, CustomStringConver
     let isApplied: Bool
     let children: [HistoryEntry]
     let standing: Standing
+    let isPartial: Bool
 
     init(id: ID, title: String, isApplied: Bool, children: [HistoryEntry], standing: Standing) {
       (self.id, self.title, self.isApplied) = (id, title, isApplied)
       (self.children, self.standing) = (children, standing)
+      isPartial = children.contains { $0.isPartial || $0.isApplied != isApplied }
     }
 
     static func == (lhs: Fields, rhs: Fields) -> Bool {
@@ -99,6 +101,10 @@ public struct HistoryEntry: Identifiable, Hashable, Sendable, CustomStringConver
   /// Whether the entry is applied, that is, not undone. A group whose undo stopped halfway is still
   /// applied.
   public var isApplied: Bool { fields.isApplied }
+
+  /// Whether the entry is a group that is half undone or half redone. It is applied then, and the
+  /// next undo or redo goes on from there.
+  public var isPartial: Bool { fields.isPartial }
 
   /// The parts of a group, in order. Empty for a single execution.
   public var children: [HistoryEntry] { fields.children }

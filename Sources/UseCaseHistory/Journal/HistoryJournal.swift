@@ -67,6 +67,9 @@ public protocol TransactionalJournal: HistoryJournal {
   /// The history calls `transaction` in the task of the body, whose task-local values and
   /// cancellation reach `body`, and calls no other method of the journal before it has returned.
   ///
+  /// A target with the feature `NonisolatedNonsendingByDefault` writes the type of `body` as
+  /// `@concurrent @Sendable () async throws -> [UInt8]`.
+  ///
   /// - Parameter body: Changes the document, and returns the bytes of the record. Call it once, in
   ///   the same task: it throws if it is called again.
   /// - Throws: The error of `body`, or the reason why the transaction failed. All is then as before

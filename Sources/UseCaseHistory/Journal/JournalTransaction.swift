@@ -60,9 +60,14 @@ final class JournalTransaction: Sendable {
       writer.commit(record)
       return effect
     } catch {
-      let (record, failure) = state.withLock { $0.fail() }
-      writer.withdraw(id, of: record)
-      throw failure ?? error
+      switch state.withLock({ $0.fail() }) {
+      case .failed(let failure):
+        writer.withdraw(id, of: nil)
+        throw failure
+      case .returned(_, let record): writer.withdraw(id, of: record)
+      case .open, .running, .committed: writer.withdraw(id, of: nil)
+      }
+      throw error
     }
   }
 
@@ -113,14 +118,9 @@ extension JournalTransaction.State {
     return (effects.made, record)
   }
 
-  /// The transaction has failed. Returns the record that was not committed, and the error of the
-  /// body.
-  fileprivate mutating func fail() -> (record: NumberedFacts?, failure: (any Error)?) {
+  /// The transaction has failed. Returns how far it had come, to be released outside of the lock.
+  fileprivate mutating func fail() -> Self {
     defer { self = .open }
-    return switch self {
-    case .failed(let error): (nil, error)
-    case .returned(_, let record): (record, nil)
-    case .open, .running, .committed: (nil, nil)
-    }
+    return self
   }
 }

@@ -2,7 +2,7 @@ import UseCase
 import UseCaseInternals
 
 /// The body of a group, which runs on the lane, or in the body of another group.
-struct Group<Value: Sendable>: UseCase, DescribedUseCase {
+struct Group<Value: Sendable>: UseCase, DescribedUseCase, RecordingUseCase {
   let ledger: HistoryLedger
   let lane: UseCaseQueue
   /// The number of a group in another. One on the lane is named by its operation.

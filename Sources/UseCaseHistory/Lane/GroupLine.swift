@@ -40,7 +40,7 @@ private final class PartsKeeper: QueueKeeper {
 
   func started(_ id: UseCaseOperationID) {}
 
-  func left(_ id: UseCaseOperationID) { ledger?.keepOpenNoLonger(group) }
+  func left(_ id: UseCaseOperationID, hasSucceeded: Bool) { ledger?.keepOpenNoLonger(group) }
 
   func unlocked() { ledger?.change { $0.groups.takeWaiter(of: group) }?.resume() }
 }

@@ -1,3 +1,4 @@
+import Synchronization
 import UseCase
 import UseCaseInternals
 
@@ -14,7 +15,11 @@ final class HistoryLedger: Sendable {
   let history = HistoryEntry.ID.next()
   private let machine: Lock<Machine>
   private let changes = ChangeSignal()
+  /// The type of the last execution that was admitted.
+  private let executedType = Atomic(ObjectIdentifier(HistoryLedger.self))
   private let elapsed: @Sendable () -> Duration
+  /// Whether something was admitted, and the clock was not read yet.
+  private let isUntimed = Atomic(false)
   /// Writes the facts of the machine. Nil in a history that ends with its process.
   let journal: JournalWriter?
 
@@ -94,8 +99,23 @@ extension HistoryLedger: QueueKeeper {
     if let move = move(of: operation) {
       machine.withLock { $0.admit(id, move) }
     } else {
-      machine.withLock { $0.admit(id, operation) }
+      let isUncertain = !isExecution(operation)
+      machine.withLock { $0.admit(id, operation, isUncertain: isUncertain) }
+      isUntimed.store(true, ordering: .relaxed)
     }
+  }
+
+  /// Whether the operation becomes an entry, unless it fails. Any other one may be a wrapper of a
+  /// client's around a recorded use case, or something else that uses the lane.
+  private func isExecution(_ operation: any AdmittedOperation) -> Bool {
+    let type = operation.useCaseType
+    // To look for the conformance of a type is costly, and most executions are of the same one.
+    if executedType.load(ordering: .relaxed) == ObjectIdentifier(type) { return true }
+    guard type is any RecordingUseCase.Type else {
+      return operation.baseType is any RecordingUseCase.Type
+    }
+    executedType.store(ObjectIdentifier(type), ordering: .relaxed)
+    return true
   }
 
   /// Returns the request, if the operation is a move.
@@ -119,13 +139,21 @@ extension HistoryLedger: QueueKeeper {
 
   func started(_ id: UseCaseOperationID) { machine.withLock { $0.start(self.id(of: id)) } }
 
-  func left(_ id: UseCaseOperationID) {
+  func left(_ id: UseCaseOperationID, hasSucceeded: Bool) {
     let id = self.id(of: id)
-    machine.withLock { $0.leave(id) }
+    machine.withLock { $0.leave(id, hasSucceeded: hasSucceeded) }
     journal?.left(id)
   }
 
-  func unlocked() { changes.poke() }
+  func unlocked() {
+    // The clock may be a client's.
+    if isUntimed.load(ordering: .relaxed) {
+      isUntimed.store(false, ordering: .relaxed)
+      let now = elapsed()
+      machine.withLock { $0.time(now) }
+    }
+    changes.poke()
+  }
 
   func lineHere() -> UseCaseQueue? { groupHere?.line.queue }
 
@@ -259,15 +287,20 @@ extension HistoryLedger {
   private func announceNext(to journal: JournalWriter) {
     guard let (id, operation) = machine.withLock({ $0.nextExecution }),
       let (useCase, request) = (operation as? any AdmittedOperation)?.asked,
-      let pair = (useCase as? any IntentionalUseCase)?.intent(for: request, in: journal)
+      let pair = (useCase as? any RecordingUseCase)?.intent(for: request, in: journal)
     else { return }
     journal.announce(id, pair)
   }
 }
 
-/// A use case that can tell what it is about to do.
-protocol IntentionalUseCase {
+/// A use case whose operations become entries.
+protocol RecordingUseCase {
+  /// Returns what the journal has to know before the body begins, nil if that is nothing.
   func intent(for request: any Sendable, in journal: JournalWriter) -> HistoryPair?
+}
+
+extension RecordingUseCase {
+  func intent(for request: any Sendable, in journal: JournalWriter) -> HistoryPair? { nil }
 }
 
 // MARK: - Recording
@@ -275,7 +308,6 @@ protocol IntentionalUseCase {
 extension HistoryLedger {
   /// The fate of a body that has returned: whether it merges with the newest entry.
   struct Fate: Sendable {
-    fileprivate let now: Duration
     fileprivate var earlier: (any HistoryStep)?
     fileprivate var merging = HistoryMerging<Machine.Record.Content>.separate
     fileprivate var ticket: Int?
@@ -283,12 +315,11 @@ extension HistoryLedger {
 
   /// Asks the use case for the fate of the body. Tells the journal with what it merges.
   func fate(of step: any HistoryStep, in frame: HistoryFrame) -> Fate {
-    let now = elapsed()
     guard case .body = frame.role,
-      let (earlier, ticket) = machine.withLock({ $0.mergeCandidate(at: now) })
-    else { return Fate(now: now) }
+      let (earlier, ticket) = machine.withLock({ $0.mergeCandidate() })
+    else { return Fate() }
     let merging = earlier.merging(step).map(Machine.Record.Content.init)
-    return Fate(now: now, earlier: earlier, merging: merging, ticket: ticket)
+    return Fate(earlier: earlier, merging: merging, ticket: ticket)
   }
 
   /// The body of a recorded use case has ended, with a response if there is a step.
@@ -304,9 +335,7 @@ extension HistoryLedger {
       let fate = fate ?? self.fate(of: step, in: frame)
       // The last reference to the earlier step, which the fate has, must not be released under the
       // lock.
-      discard(
-        change { $0.record(record, by: holder, fate.merging, fate.ticket, at: fate.now) }, in: frame
-      )
+      discard(change { $0.record(record, by: holder, fate.merging, fate.ticket) }, in: frame)
     case .part(let group, _): change { $0.endPart(entry, record, in: group) }?.resume()
     case .answered, .group: preconditionFailure("\(entry) ends as a body, and is \(frame.role).")
     }

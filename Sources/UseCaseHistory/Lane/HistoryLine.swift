@@ -19,6 +19,10 @@ struct HistoryLine: Sendable {
     fileprivate(set) var operation: Operation?
     /// The things that an execution is going to touch, as far as it is known.
     fileprivate(set) var footprint = HistoryFootprint.everything
+    fileprivate(set) var asked: MergeWindow.Asked
+    /// Whether it may record nothing though it succeeds, because no recorded body has begun in it, and
+    /// it is no recorded use case itself.
+    fileprivate(set) var isUncertain = false
     /// Whether it was cancelled while others around it wait.
     fileprivate(set) var isGone = false
 
@@ -43,6 +47,8 @@ struct HistoryLine: Sendable {
     var isCleared = false
     /// Whether a `clear` from inside takes effect when the operation is over.
     var clearsWhenOver = false
+    /// When its operation was asked for, once that has left the line.
+    var asked: MergeWindow.Asked?
   }
 
   private enum Turn {
@@ -90,7 +96,7 @@ extension HistoryLine {
 
   /// The ask of the operation that has the lane, if it may change the history.
   private var running: Ask? {
-    run == nil ? nil : asks.first.flatMap { $0.hasEffect ? $0 : nil }
+    run == nil ? nil : asks.first.flatMap { $0.hasEffect && !$0.isUncertain ? $0 : nil }
   }
 
   /// The operation that has the lane.
@@ -103,8 +109,13 @@ extension HistoryLine {
 
   var isBusy: Bool { asks.contains { $0.hasEffect && !$0.isGone } }
 
+  /// Whether something waits or runs that becomes an entry unless it fails.
+  var isRecording: Bool {
+    asks.contains { $0.move == nil && !$0.isUncertain && !$0.isGone }
+  }
+
   /// Whether something waits or runs that may become an entry.
-  var isRecording: Bool { asks.contains { $0.move == nil && !$0.isGone } }
+  private var mayRecord: Bool { asks.contains { $0.move == nil && !$0.isGone } }
 
   /// Whether something has the lane that may change the history.
   var isRunning: Bool { running != nil }
@@ -133,25 +144,42 @@ extension HistoryLine {
   /// An execution or a group is admitted, or, without an operation, an undo, a redo or a move, which
   /// is bound to its target.
   mutating func admit<Step>(
-    _ id: ID, _ move: HistoryMove?, _ operation: Operation? = nil, in pool: HistoryPool<Step>
+    _ id: ID, _ move: HistoryMove?, _ operation: Operation?, isUncertain: Bool = false,
+    _ asked: MergeWindow.Asked, in pool: HistoryPool<Step>
   ) {
-    let target: ID? =
-      switch move {
-      case .undo: undoTarget(of: pool)
-      case .redo: redoTarget(of: pool)
-      case .undoIn(let document): undoTarget(in: document, of: pool)
-      case .redoIn(let document): redoTarget(in: document, of: pool)
-      case nil, .move, .undoEntry, .redoEntry: nil
-      }
-    let ask = Ask(id: id, move: move, target: target, operation: operation)
-    asks.append(ask)
+    let ask = Ask(
+      id: id, move: move, target: target(of: move, in: pool), operation: operation, asked: asked,
+      isUncertain: isUncertain)
+    append(ask, in: pool)
     if operation != nil { undescribedCount += 1 }
     if ask.hasEffect { version += 1 }
-    guard forecast != nil else { return }
-    if let move {
-      forecast?.run(move, for: target, isRunning: false, in: pool)
+  }
+
+  private mutating func target<Step>(of move: HistoryMove?, in pool: HistoryPool<Step>) -> ID? {
+    switch move {
+    case .undo: undoTarget(of: pool)
+    case .redo: redoTarget(of: pool)
+    case .undoIn(let document): undoTarget(in: document, of: pool)
+    case .redoIn(let document): redoTarget(in: document, of: pool)
+    case nil, .move, .undoEntry, .redoEntry: nil
+    }
+  }
+
+  private mutating func append<Step>(_ ask: Ask, in pool: HistoryPool<Step>) {
+    asks.append(ask)
+    guard forecast != nil, !ask.isGone else { return }
+    if let move = ask.move {
+      forecast?.run(move, for: ask.target, isRunning: false, in: pool)
     } else {
-      forecast?.record(id, touching: .everything, in: pool)
+      forecast?.record(ask.id, touching: ask.footprint, in: pool)
+    }
+  }
+
+  /// What has been admitted last was asked for at this time.
+  mutating func time(_ now: Duration) {
+    for index in asks.indices.reversed() {
+      if asks[index].asked.time != nil { return }
+      asks[index].asked.setTime(now)
     }
   }
 
@@ -190,7 +218,10 @@ extension HistoryLine {
   }
 
   /// The operation has given the lane back, or left while it waited.
-  mutating func leave(_ id: ID) {
+  ///
+  /// If it has succeeded and recorded nothing, undos and redos behind it are for the entries that they
+  /// would be for without it.
+  mutating func leave<Step>(_ id: ID, hasSucceeded: Bool, in pool: HistoryPool<Step>) {
     switch turn {
     case .done(let run) where run.holder == id:
       turn = .free
@@ -203,7 +234,19 @@ extension HistoryLine {
     }
     if asks[index].hasEffect { version += 1 }
     forecast = nil
+    let recordsNothing = hasSucceeded && asks[index].isUncertain
     remove(at: index)
+    if recordsNothing { bindAgain(in: pool) }
+  }
+
+  /// Binds the undos and redos that have a target, as if they were called now.
+  private mutating func bindAgain<Step>(in pool: HistoryPool<Step>) {
+    let all = asks
+    asks = []
+    for var ask in all {
+      if ask.target != nil { ask.target = target(of: ask.move, in: pool) }
+      append(ask, in: pool)
+    }
   }
 
   /// An ask in the middle stays until all before or behind it have gone, too.
@@ -232,14 +275,19 @@ extension HistoryLine {
     switch turn {
     case .running(var run) where run.holder <= operation:
       let entry = run.isClaimed ? spare : run.holder
+      if asks.first?.isUncertain == true {
+        asks[asks.startIndex].isUncertain = false
+        version += 1
+      }
       run.isClaimed = true
       run.bodies += 1
       turn = .running(run)
       return entry
     case .done(let done) where done.holder <= operation:
+      guard let asked = done.asked else { preconditionFailure("\(done) has left the line.") }
       let promised = left == done.holder ? spare : done.promised
       turn = .running(Run(holder: done.holder, promised: promised, isClaimed: true, bodies: 1))
-      asks.insert(Ask(id: done.holder, move: nil), at: asks.startIndex)
+      asks.insert(Ask(id: done.holder, move: nil, asked: asked), at: asks.startIndex)
       version += 1
       forecast = nil
       return spare
@@ -281,6 +329,7 @@ extension HistoryLine {
     if run.bodies > 0 {
       turn = .running(run)
     } else {
+      run.asked = asks[asks.startIndex].asked
       turn = .done(run)
       remove(at: asks.startIndex)
     }
@@ -340,16 +389,33 @@ extension HistoryLine {
     lookAhead(in: pool)
     let target = forecast?.redoTarget(in: document, of: pool)
     if let target, target.isFresh { return target.id }
-    return isRecording
+    return mayRecord
       ? simulate(recordingsFail: true, in: pool).redoTarget(in: document, of: pool)?.id : nil
   }
 
-  /// The entry of the document that can be redone when all executions that wait have succeeded.
-  mutating func certainRedoTarget<Step>(
+  /// The entry of the document that can be undone when all executions that wait have succeeded, if
+  /// those that are uncertain record nothing.
+  mutating func shownUndoTarget<Step>(
     in document: HistoryFootprint, of pool: HistoryPool<Step>
   ) -> ID? {
+    guard asks.contains(where: \.isUncertain) else { return undoTarget(in: document, of: pool) }
+    return shown(in: pool).undoTarget(in: document, of: pool)
+  }
+
+  /// The entry that can be redone then.
+  mutating func shownRedoTarget<Step>(
+    in document: HistoryFootprint, of pool: HistoryPool<Step>
+  ) -> ID? {
+    if asks.isEmpty, document == .everything { return pool.redoID }
+    if asks.contains(where: \.isUncertain) {
+      return shown(in: pool).redoTarget(in: document, of: pool)?.id
+    }
     lookAhead(in: pool)
     return forecast?.redoTarget(in: document, of: pool)?.id
+  }
+
+  private func shown<Step>(in pool: HistoryPool<Step>) -> HistoryForecast {
+    simulate(recordingsFail: false, uncertainOnesRecord: false, in: pool)
   }
 
   private mutating func lookAhead<Step>(in pool: HistoryPool<Step>) {
@@ -357,18 +423,38 @@ extension HistoryLine {
   }
 
   private func simulate<Step>(
-    recordingsFail: Bool, in pool: HistoryPool<Step>
+    recordingsFail: Bool, uncertainOnesRecord: Bool = true, in pool: HistoryPool<Step>
   ) -> HistoryForecast {
     var forecast = HistoryForecast(of: pool)
+    var isBoundAnew = false
     for ask in asks where !ask.isGone {
+      if ask.isUncertain, !uncertainOnesRecord {
+        isBoundAnew = true
+        continue
+      }
       let run = ask.id == run?.holder ? run : nil
       if let move = ask.move {
-        forecast.run(move, for: ask.target, isRunning: run != nil && pool.isMoving, in: pool)
+        let target =
+          isBoundAnew && ask.target != nil ? forecast.target(of: move, in: pool) : ask.target
+        forecast.run(move, for: target, isRunning: run != nil && pool.isMoving, in: pool)
       } else if !recordingsFail, run?.isCleared != true {
         // The target of undos that are called right after this execution.
         forecast.record(run?.promised ?? ask.id, touching: ask.footprint, in: pool)
       }
     }
     return forecast
+  }
+}
+
+extension HistoryForecast {
+  /// The entry that a move is for, if it is bound to one.
+  fileprivate func target<Step>(of move: HistoryMove, in pool: HistoryPool<Step>) -> ID? {
+    switch move {
+    case .undo: undoTarget(in: .everything, of: pool)
+    case .redo: redoTarget(in: .everything, of: pool)?.id
+    case .undoIn(let document): undoTarget(in: document, of: pool)
+    case .redoIn(let document): redoTarget(in: document, of: pool)?.id
+    case .move, .undoEntry, .redoEntry: nil
+    }
   }
 }

@@ -57,15 +57,24 @@ extension HistoryMachine {
 
 extension HistoryMachine {
   /// An execution or a group is admitted.
-  mutating func admit(_ id: ID, _ operation: HistoryLine.Operation?) {
-    line.admit(id, nil, operation, in: pool)
+  mutating func admit(
+    _ id: ID, _ operation: HistoryLine.Operation?, isUncertain: Bool = false
+  ) {
+    line.admit(id, nil, operation, isUncertain: isUncertain, window.asked, in: pool)
   }
 
-  mutating func admit(_ id: ID, _ move: HistoryMove) { line.admit(id, move, in: pool) }
+  mutating func admit(_ id: ID, _ move: HistoryMove) {
+    line.admit(id, move, nil, window.asked, in: pool)
+  }
+
+  /// The executions that have just been admitted were asked for at this time.
+  mutating func time(_ now: Duration) { line.time(now) }
 
   mutating func start(_ id: ID) { line.start(id, isSaved: pool.isSaved) }
 
-  mutating func leave(_ id: ID) { line.leave(id) }
+  mutating func leave(_ id: ID, hasSucceeded: Bool = true) {
+    line.leave(id, hasSucceeded: hasSucceeded, in: pool)
+  }
 
   /// The execution that begins next, if nothing runs.
   var nextExecution: (id: ID, operation: HistoryLine.Operation)? { line.nextExecution }
@@ -98,23 +107,30 @@ extension HistoryMachine {
 // MARK: - Recording
 
 extension HistoryMachine {
-  /// The step with which an execution that is recorded at `now` may merge. Ask the step outside of
-  /// the lock, and give its answer to `record`, with the ticket.
-  func mergeCandidate(at now: Duration) -> (step: Step, ticket: Int)? {
-    guard !line.losesResults, let ticket = window.ticket(at: now), let step = pool.newestStep
+  /// The step with which the execution that is recorded may merge. Ask the step outside of the
+  /// lock, and give its answer to `record`, with the ticket.
+  func mergeCandidate() -> (step: Step, ticket: Int)? {
+    guard !line.losesResults, let ticket = window.ticket(for: line.ask.asked),
+      let step = pool.newestStep
     else { return nil }
     return (step, ticket)
   }
 
-  /// Keeps the next execution from merging.
-  mutating func breakMerging() { window.close() }
+  /// Keeps what was asked for before from merging with what is asked for from now on.
+  mutating func breakMerging() { window.part() }
+
+  var mergeWindow: Duration {
+    get { window.length }
+    set { window.length = newValue }
+  }
 
   /// A body has returned a response.
   mutating func record(
     _ record: consuming Record, by holder: ID,
-    _ merging: HistoryMerging<Record.Content> = .separate, _ ticket: Int? = nil, at now: Duration
+    _ merging: HistoryMerging<Record.Content> = .separate, _ ticket: Int? = nil
   ) -> Drops {
     var drops: Drops = []
+    let asked = line.ask.asked
     exit(holder, into: &drops)
     let id = record.id
     if line.losesResults {
@@ -129,14 +145,14 @@ extension HistoryMachine {
       let dropped = contradicted(by: record.footprint)
       note(.ended(id, .recorded))
       pool.record(record, dropping: dropped, into: &drops)
-      window.open(at: now)
+      window.open(for: asked)
       line.settle(as: id)
     case .merged(let merged):
       let footprint = HistoryFootprint.union(of: [record.footprint, merged.footprint])
       let dropped = contradicted(by: footprint)
       note(.ended(id, .merged))
       pool.merge(into: merged, record, dropping: dropped, into: &drops)
-      window.open(at: now)
+      window.open(for: asked)
       line.settle(as: pool.undoID)
     case .annul:
       let dropped = contradicted(by: record.footprint)
@@ -365,8 +381,11 @@ extension HistoryMachine {
 
   /// Returns where the history is. Nil while something runs: then the document is uncertain.
   mutating func savePoint() -> HistoryPlace? {
+    window.part()
+    if line.isRunning { return nil }
+    // Else the place could be merged over.
     window.close()
-    return line.isRunning ? nil : pool.place
+    return pool.place
   }
 
   mutating func markSaved(_ place: HistoryPlace?) {
@@ -394,11 +413,9 @@ extension HistoryMachine {
     state: HistoryState, undo: Label?, redo: Label?
   ) {
     let isWhole = document == .everything
-    let undo = line.undoTarget(in: document, of: pool)
-    let redo: ID? =
-      isWhole
-      ? (line.isRecording ? nil : line.redoTarget(of: pool))
-      : line.certainRedoTarget(in: document, of: pool)
+    let undo = line.shownUndoTarget(in: document, of: pool)
+    let redo =
+      isWhole && line.isRecording ? nil : line.shownRedoTarget(in: document, of: pool)
     let isClean = pool.isSaved && !line.isRecording && line.runningMove == nil
     let state = HistoryState(
       canUndo: undo != nil, canRedo: redo != nil, isBusy: line.isBusy, isClean: isClean,
@@ -412,28 +429,4 @@ extension HistoryMachine {
     if let operation = line.operation(of: entry) { return .pending(operation) }
     return pool.record(of: entry).map { .record($0.record) }
   }
-}
-
-/// Whether the next recording may merge with the last one.
-struct MergeWindow: Sendable {
-  let length: Duration
-  /// The time of the last recording, nil if something came between.
-  private var last: Duration?
-  /// Grows with each change. So a ticket tells whether something has changed meanwhile.
-  private var number = 0
-
-  init(length: Duration) { self.length = length }
-
-  /// Returns a ticket if a recording at `now` may merge.
-  func ticket(at now: Duration) -> Int? {
-    guard let last, now - last <= length else { return nil }
-    return number
-  }
-
-  /// Whether nothing has come between since the ticket was given.
-  func isValid(_ ticket: Int?) -> Bool { ticket == number }
-
-  mutating func open(at now: Duration) { (last, number) = (now, number + 1) }
-
-  mutating func close() { (last, number) = (nil, number + 1) }
 }

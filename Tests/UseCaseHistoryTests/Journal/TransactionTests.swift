@@ -204,6 +204,50 @@ struct TransactionTests {
   }
 
   @Test(.holds("One transaction"))
+  func `two that annul each other leave nothing, now and at the next launch`() async throws {
+    let history = try await open()
+    for text in ["x", "X"] { await history.execute(Letters(paper: paper), text).ended() }
+    #expect(history.layout.hasPrefix("[|]"))
+    #expect(paper.lines.value.isEmpty)
+    #expect(try await reopen().0.layout.hasPrefix("[|]"))
+  }
+
+  @Test(.holds("One transaction"), arguments: [0, 1])
+  func `a clear from inside and a limit take effect behind the transaction`(
+    limit: Int
+  ) async throws {
+    let history = try await open()
+    await history.write(paper, "A")
+    paper.script("do B") { history.clear() }
+    await history.write(paper, "B")
+    #expect(history.layout == "[|]")
+    history.limit = limit
+    await history.write(paper, "C", "D")
+    await history.idle()
+    let layout = limit == 0 ? "[|]" : "[D |]"
+    #expect(history.layout == layout)
+    #expect(
+      try await UseCaseHistory.open(
+        Database(disk.next(), paper), paper, limit: limit
+      ).layout == layout)
+    #expect(database.violations.elements.isEmpty)
+  }
+
+  @Test(.holds("A transaction that fails"))
+  func `an entry that can never be undone leaves, also if that is written later`() async throws {
+    let history = try await open()
+    for text in ["S", "T"] { await history.execute(Tag(paper: paper), text).ended() }
+    paper.fail("undo T2")
+    disk.fail(.full(from: disk.writes + 2, count: 1, isWritten: false))
+    #expect(await history.undo().ended().error is HistoryObsolete)
+    disk.fail(.none)
+    #expect(history.layout == "[S |]")
+    await history.back(1)
+    #expect(history.layout.hasPrefix("[| S]"))
+    #expect(try await reopen().0.layout.hasPrefix("[| S]"))
+  }
+
+  @Test(.holds("One transaction"))
   func `each attempt of a retry is a transaction, and what is committed counts`() async throws {
     let isThrowing = Watched(false)
     let queue = UseCaseQueue(

@@ -236,21 +236,20 @@ struct HistoryMachineTests {
         case .recording(let second, _) = machine.enter(
           in: id(number), leftIn: nil, spare: id(spare + 500_000))
       else { return }
-      _ = machine.record(record("second", second, &random), by: holder, at: .zero)
+      _ = machine.record(record("second", second, &random), by: holder)
       #expect(isAsComputedAnew(machine))
-      _ = machine.record(record("\(number)", entry, &random), by: holder, at: .zero)
+      _ = machine.record(record("\(number)", entry, &random), by: holder)
     case 4:
       _ = (
         machine.clear(isInside: true),
-        machine.record(record("", entry, &random), by: holder, at: .zero)
+        machine.record(record("", entry, &random), by: holder)
       )
     default:
-      let candidate = machine.mergeCandidate(at: .zero)
+      let candidate = machine.mergeCandidate()
       let merges: [HistoryMerging<String>] = [.separate, .separate, .merged("merged"), .annul]
       let merging = merges.randomElement(using: &random)?.map { content($0, &random) }
       _ = machine.record(
-        record("\(number)", entry, &random), by: holder, merging ?? .separate, candidate?.ticket,
-        at: .zero)
+        record("\(number)", entry, &random), by: holder, merging ?? .separate, candidate?.ticket)
     }
   }
 

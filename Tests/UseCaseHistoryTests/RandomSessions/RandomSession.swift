@@ -11,10 +11,11 @@ enum RandomStep {
   case undoIn(Int), redoIn(Int)
   case succeed, fail, lose, clearInside, askInside
   case cancel(Int)
-  case clear, limit(Int?), savePoint, markSaved(Int), breakMerging, wait(Int)
+  case clear, limit(Int?), savePoint, markSaved(Int), breakMerging, wait(Int), window(Int)
 
   static func random(_ random: inout some RandomNumberGenerator) -> Self {
-    switch Int.random(in: -26..<100, using: &random) {
+    switch Int.random(in: -27..<100, using: &random) {
+    case -27: .window([0, 400, 500].randomElement(using: &random) ?? 0)
     case -26..<(-24): .redoEntry(.random(in: 0..<1000, using: &random))
     case -24..<(-18): .undoIn(.random(in: 0..<1000, using: &random))
     case -18..<(-12): .redoIn(.random(in: 0..<1000, using: &random))
@@ -216,7 +217,10 @@ final class RandomSession {
       reference.saved = saved
     case .breakMerging:
       history.breakMerging()
-      reference.lastRecording = nil
+      reference.breaks += 1
+    case .window(let milliseconds):
+      history.mergeWindow = .milliseconds(milliseconds)
+      reference.window = milliseconds
     case .wait(let milliseconds):
       await clock.advance(by: .milliseconds(milliseconds))
       reference.time += milliseconds

@@ -120,7 +120,18 @@ final class ReferenceHistory {
   var lastKey = 0
   var lastOperation = 0
   var time = 0
-  var lastRecording: Int?
+  /// When the last recording was asked for, nil if something came between.
+  var lastRecording: Asked?
+  var breaks = 0
+  var window = 500
+
+  struct Asked {
+    let time: Int
+    let window: Int
+    let breaks: Int
+  }
+
+  var asked: Asked { Asked(time: time, window: window, breaks: breaks) }
   var became: [Int: Int] = [:]
 
   /// The effects on each key, and all.
@@ -372,8 +383,10 @@ extension ReferenceHistory {
 
   /// Nil inside of a group that is half undone, and while something runs.
   func savePoint() -> [[Int]]? {
+    breaks += 1
+    if queue.first?.hasEffect == true { return nil }
     lastRecording = nil
-    return isPartial || queue.first?.hasEffect == true ? nil : document
+    return isPartial ? nil : document
   }
 
   func discard(_ part: Part, _ reason: String) {

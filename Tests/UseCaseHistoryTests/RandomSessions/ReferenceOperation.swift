@@ -54,6 +54,7 @@ extension ReferenceHistory {
 
     let id: Int
     let ask: Ask
+    let asked: Asked
     var target: Token?
     /// The verdicts that its actions were told while it ran, in order.
     var verdicts: [Verdict] = []
@@ -63,9 +64,10 @@ extension ReferenceHistory {
     var forgotten: [Int] = []
     var plan: Plan?
 
-    init(id: Int, ask: Ask, target: Token?) {
+    init(id: Int, ask: Ask, asked: Asked, target: Token?) {
       self.id = id
       self.ask = ask
+      self.asked = asked
       self.target = target
     }
 
@@ -83,7 +85,8 @@ extension ReferenceHistory {
 
   func ask(_ ask: Ask) -> Int {
     lastOperation += 1
-    queue.append(Operation(id: lastOperation, ask: ask, target: target(for: ask)))
+    let target = target(for: ask)
+    queue.append(Operation(id: lastOperation, ask: ask, asked: asked, target: target))
     if queue.count == 1 { begin() }
     return lastOperation
   }
@@ -255,8 +258,10 @@ extension ReferenceHistory {
   private func record(_ leaf: Leaf, by operation: Operation) {
     effects += leaf.effects
     let previous = lastRecording
-    lastRecording = time
-    guard let previous, time - previous <= 500, leaf.isTyping,
+    let asked = operation.asked
+    lastRecording = asked
+    guard let previous, asked.time - previous.time <= asked.window, leaf.isTyping,
+      asked.breaks == previous.breaks,
       cursor > 0, case .leaf(let newest) = entries[cursor - 1].part, newest.isTyping
     else {
       became[operation.id] = record(.leaf(leaf))

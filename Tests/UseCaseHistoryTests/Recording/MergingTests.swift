@@ -121,6 +121,64 @@ struct MergingTests {
     #expect(history.layout == "[a bc |]")
   }
 
+  @Test(.holds("The window"))
+  func `the window is between the calls, however slow the bodies are`() async {
+    let gates = ["do a", "do b"].map { page.hold($0) }
+    let operations = ["a", "b"].map { history.execute(Typing(page: page), $0) }
+    for (gate, operation) in zip(gates, operations) {
+      await desk.clock.advance(by: .seconds(5))
+      gate.open()
+      await operation.ended()
+    }
+    #expect(history.layout == "[ab |]")
+    let gate = page.hold("do c")
+    history.execute(Typing(page: page), "c")
+    await desk.clock.advance(by: .milliseconds(501))
+    history.execute(Typing(page: page), "d")
+    gate.open()
+    await history.idle()
+    #expect(history.layout == "[ab c d |]")
+  }
+
+  @Test(.holds("The window"))
+  func `a changed window holds for what is asked for from then on`() async {
+    #expect(history.mergeWindow == .milliseconds(500))
+    let gate = page.hold("do a")
+    history.execute(Typing(page: page), "a")
+    await desk.clock.advance(by: .milliseconds(300))
+    history.execute(Typing(page: page), "b")
+    history.mergeWindow = .milliseconds(200)
+    await desk.clock.advance(by: .milliseconds(300))
+    history.execute(Typing(page: page), "c")
+    gate.open()
+    await history.idle()
+    #expect(history.layout == "[ab c |]" && history.mergeWindow == .milliseconds(200))
+  }
+
+  @Test(.holds("What ends merging"), arguments: [true, false])
+  func `what was asked for before a break is parted from what is asked for after`(
+    isSavePoint: Bool
+  ) async {
+    let gate = page.hold("do a")
+    for letter in ["a", "b"] { history.execute(Typing(page: page), letter) }
+    if isSavePoint { _ = history.savePoint() } else { history.breakMerging() }
+    for letter in ["c", "d"] { history.execute(Typing(page: page), letter) }
+    gate.open()
+    await history.idle()
+    #expect(history.layout == "[ab cd |]")
+  }
+
+  @Test(.holds("What ends merging"))
+  func `a break does not part what runs from what was asked for before`() async {
+    await history.type(page, "a")
+    let gate = page.hold("do b")
+    let operation = history.execute(Typing(page: page), "b")
+    history.breakMerging()
+    gate.open()
+    await operation.ended()
+    #expect(history.layout == "[ab |]")
+  }
+
   @Test(.holds("What ends merging"))
   func `nothing merges across a failure`() async {
     await history.type(page, "a")

@@ -75,6 +75,7 @@ struct TitleAndNameTests {
       _ = try await edit(text)
     }
     let operation = wrapper.execute("A")
+    await page.began("do A")
     #expect(history.state.canUndo && history.state.undoTitle == nil)
     gate.open()
     await operation.ended()

@@ -202,7 +202,8 @@ extension OperationWorld {
     try demand((end.job != nil) == hasJob, "the job is handed back")
     try demand(
       end.isJobCancelled == isJobCancelled, "a job is cancelled that runs the body")
-    hasJob = false
+    // A job that runs the body is kept until that has returned: it may be escalated.
+    hasJob = hasJob && isJobCancelled
     if deliversOnlyNewest, !fate.isCancelled {
       listings += 1
       machine.noteListing()

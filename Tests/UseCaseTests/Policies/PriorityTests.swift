@@ -28,7 +28,7 @@ struct PriorityTests {
     #expect(operations.map(\.priority) == [.high, .background, .high, .background])
     measure.gate.open()
     var seen: [TaskPriority] = []
-    for operation in operations { if case .success(let priority) = await operation.ended() { seen.append(priority) } }
+    for operation in operations { seen.append(try await operation.ended().get()) }
     #expect(operations.map(\.priority) == [.high, .high, .high, .background])
     if escalates() { #expect(seen == [.high, .high, .high, .background]) }
   }

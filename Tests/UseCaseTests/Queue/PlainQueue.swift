@@ -203,7 +203,8 @@ struct PlainQueue {
       let priority = holding.remove(at: index).priority
       // Those that unwind come first, each in the order of the calls.
       holding.insert(
-        Place(id: id, priority: priority, isLive: false), at: holding.count { !$0.isLive && $0.id < id })
+        Place(id: id, priority: priority, isLive: false),
+        at: holding.count { !$0.isLive && $0.id < id })
     }
   }
 

@@ -401,6 +401,21 @@ struct QueueMachineTests {
     #expect(machine.activity == UseCaseActivity(succeeded: 1))
   }
 
+  @Test func `the end of a pause is noticed by whatever comes before its alarm`() {
+    let debounce = Policy.cancelPrevious(debounce: .seconds(1))
+    for policy in [debounce, .keepLatest.debounced(by: .seconds(1))] {
+      // The first has been superseded, and its task ends late.
+      var queue = Named(policy, "ab")
+      #expect(queue.machine.nextAlarm()?.time == .seconds(1))
+      queue.now = .seconds(2)
+      #expect(queue.finish("a", as: .cancelled) == "b")
+      #expect(queue.machine.nextAlarm()?.time == nil)
+    }
+    var queue = Named(.limit(2).rate(1, per: .seconds(1)), "ab")
+    queue.now = .seconds(2)
+    #expect(queue.cancel("a") == "b")
+  }
+
   @Test func `a member that is gone is not kept`() {
     final class Operation: Sendable {}
     var machine = QueueMachine<Operation, Int>(policy: .serial)

@@ -79,7 +79,7 @@ extension Scenario {
         "The newest runs after 300 ms without another call.",
         "La última empieza tras 300 ms sin otra llamada."),
       gist: Phrase("the newest, after a pause", "la última, tras una pausa")),
-    policy: .cancelPrevious(debounce: .milliseconds(300)), hasPause: true)
+    policy: .cancelPrevious(debounce: .milliseconds(300)), pause: .afterCall(ticks: 12))
 
   static let dropWhileBusy = Scenario(
     name: "drop-while-busy",
@@ -109,7 +109,7 @@ extension Scenario {
         "The newest runs, 700 ms after the last start.",
         "La última empieza 700 ms tras el último inicio."),
       gist: Phrase("the newest, at intervals", "la última, a intervalos")),
-    policy: .throttle(.milliseconds(700)), hasPause: true)
+    policy: .throttle(.milliseconds(700)), pause: .afterStart(ticks: 28))
 
   static let suspension = Scenario(
     name: "suspension",

@@ -5,7 +5,7 @@ struct Scenario: Sendable {
   let name: String
   let caption: Caption
   let policy: UseCaseQueue.Policy
-  var hasPause = false
+  var pause: Stage.Pause?
   var steps = Self.typing
 
   /// The words above the picture of a scenario.
@@ -56,7 +56,7 @@ struct Scenario: Sendable {
 extension Scenario {
   /// Runs the scenario on a real queue, with a clock that is not real.
   func run() async -> Timeline {
-    let stage = Stage(hasPause: hasPause)
+    let stage = Stage(pause: pause)
     let queue = UseCaseQueue(policy, clock: stage) { stage.observe($0) }
     stage.attach(queue)
     let useCase = AnyUseCase<Call, String>(queue: queue) { call in

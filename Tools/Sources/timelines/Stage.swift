@@ -5,10 +5,19 @@ import UseCase
 /// happen at this time has happened, and what the operations on it have been through.
 ///
 /// Bodies do nothing but sleep on this clock. So the observer of the queue knows of each operation
-/// whether it has to be asleep by now, and the world has come to rest when all that have to are.
+/// whether it has to be asleep by now, and the world has come to rest when all that have to are. For
+/// what pauses the timer of the queue has to be asleep, until the pause is over.
 final class Stage: Clock, Sendable {
   /// The lane of the operation that this code runs for. A task sees what was current at `execute`.
-  @TaskLocal static var lane = 0
+  /// The timer of the queue runs for none.
+  @TaskLocal static var lane = noLane
+  private static let noLane = -1
+
+  /// From when the queue measures the pause of an operation.
+  enum Pause: Sendable {
+    case afterCall(ticks: Int)
+    case afterStart(ticks: Int)
+  }
 
   struct Instant: InstantProtocol {
     let offset: Duration
@@ -24,7 +33,7 @@ final class Stage: Clock, Sendable {
   }
 
   private struct State {
-    let sleepsWhileWaiting: Bool
+    let pause: Pause?
     weak var queue: UseCaseQueue?
     var now = Instant(offset: .zero)
     var lanes: [Timeline.Lane] = []
@@ -32,7 +41,9 @@ final class Stage: Clock, Sendable {
     var ids: [UseCaseOperationID] = []
     /// The request of the next operation.
     var next = ""
+    /// By lane; those of the timer have negative keys, each its own.
     var sleepers: [Int: Sleeper] = [:]
+    var timers = 0
     var watcher: UnsafeContinuation<Void, Never>?
 
     /// An operation that has its slot is heard to run a moment later, so the queue is asked as
@@ -43,13 +54,34 @@ final class Stage: Clock, Sendable {
         && lanes.indices.allSatisfy { lane in
           switch lanes[lane].moments.last?.kind {
           case .ended: true
-          case .waiting: !sleepsWhileWaiting || sleepers[lane] != nil
+          case .waiting: pause.map { isTimed(lane, $0) } ?? true
           case .running: sleepers[lane] != nil
           // It unwinds, or is about to end. One that never ran has nothing to unwind.
           case .cancelled: lanes[lane].hasRun && sleepers[lane] != nil
           case .succeeded, .failed, nil: false
           }
         }
+    }
+
+    /// Whether the timer sleeps until the pause of the lane is over. Then the lane may still wait for
+    /// the slot of the one that runs.
+    private func isTimed(_ lane: Int, _ pause: Pause) -> Bool {
+      let tick: Int
+      let isRunning = lanes.contains { $0.moments.last?.kind == .running }
+      let isOver: Bool
+      switch pause {
+      case .afterCall(let ticks):
+        tick = lanes[lane].executed + ticks
+        isOver = false
+      case .afterStart(let ticks):
+        let starts = lanes.flatMap(\.moments).filter { $0.kind == .running }.map(\.tick)
+        tick = (starts.max() ?? 0) + ticks
+        isOver = tick <= Timeline.tick(at: now.offset) && isRunning
+      }
+      let timers = sleepers.filter { $0.key < 0 }.map {
+        Timeline.tick(at: $0.value.deadline.offset)
+      }
+      return isOver || timers == [tick]
     }
 
     mutating func takeWatcher() -> UnsafeContinuation<Void, Never>? {
@@ -59,9 +91,9 @@ final class Stage: Clock, Sendable {
 
   private let state: Mutex<State>
 
-  /// Creates a world at the time zero. With a pause, operations sleep while they wait.
-  init(hasPause: Bool) {
-    state = Mutex(State(sleepsWhileWaiting: hasPause))
+  /// Creates a world at the time zero. With a pause, the timer sleeps while operations wait.
+  init(pause: Pause?) {
+    state = Mutex(State(pause: pause))
   }
 
   var now: Instant { state.withLock { $0.now } }
@@ -94,7 +126,7 @@ final class Stage: Clock, Sendable {
       let lane = state.ids.firstIndex(of: event.id) ?? state.ids.count
       if lane == state.ids.count {
         state.ids.append(event.id)
-        state.lanes.append(Timeline.Lane(text: state.next, pauses: state.sleepsWhileWaiting))
+        state.lanes.append(Timeline.Lane(text: state.next, pauses: state.pause != nil))
       }
       let moment = Timeline.Moment(tick: Timeline.tick(at: state.now.offset), kind: event.kind)
       state.lanes[lane].moments.append(moment)
@@ -118,7 +150,7 @@ final class Stage: Clock, Sendable {
   }
 
   func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-    let lane = Self.lane
+    let lane = Self.lane == Self.noLane ? nextTimer() : Self.lane
     let isOver = await withTaskCancellationHandler {
       await withUnsafeContinuation { continuation in
         change { $0.sleepers[lane] = Sleeper(deadline: deadline, continuation: continuation) }
@@ -129,6 +161,13 @@ final class Stage: Clock, Sendable {
       wake(lane, isOver: false)
     }
     guard isOver else { throw CancellationError() }
+  }
+
+  private func nextTimer() -> Int {
+    change { state in
+      state.timers += 1
+      return -state.timers
+    }
   }
 
   /// Of those who wake at the same time the one with the lowest lane comes first.

@@ -23,7 +23,7 @@ enum Words {
   }
 
   static func history(_ entries: [HistoryEntry]) -> [String] {
-    let applied = entries.filter(\.isApplied).map { "● \(entry($0))" }
+    let applied = entries.filter(\.isApplied).map { "\($0.isPartial ? "◐" : "●") \(entry($0))" }
     let undone = entries.filter { !$0.isApplied }.map { "○ \(entry($0))" }
     return applied + ["─ now ─"] + undone
   }

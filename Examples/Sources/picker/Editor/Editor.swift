@@ -85,7 +85,7 @@ final class Editor {
   private func replaceAll(_ old: String, by new: String) async {
     let replacing = history.group("Replace “\(old)” by “\(new)”") {
       [document, insertText, deleteText] in
-      let places = await document.line.snippets(of: old)
+      let places = document.line.snippets(of: old)
       // From right to left: a change moves what stands behind it.
       for place in places.reversed() {
         try await deleteText(place)

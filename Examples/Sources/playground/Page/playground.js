@@ -77,9 +77,9 @@ class Row {
   }
 
   execute(time, key, text) {
-    // One that was dropped has no bar, and its text needs room.
-    const gap = (op) => op.fate === "dropped" ? 2.5 * GAP : GAP;
-    const lane = this.lanes.findIndex((last) => !last || last.end + gap(last) <= time);
+    // The text of a short bar, or of one that was dropped and has no bar, needs room too.
+    const end = (op) => Math.max(op.end, op.at + GAP * (op.fate === "dropped" ? 1.5 : 0.8));
+    const lane = this.lanes.findIndex((last) => !last || end(last) + GAP <= time);
     const op = {
       key, text, lane, at: time, run: null, done: null, end: Infinity, fate: null,
       superseder: null, isStale: false, isDirty: true,
@@ -145,6 +145,7 @@ const world = {
         this.rows[row]?.hear(time, key, word, this.text);
       } else {
         if (!this.isBusy && time - this.last > PAUSE) this.restart(time);
+        if (draw.said) { say(""); draw.said = 0; }
         this.text = text;
         this.keys += 1;
         this.newest = key;
@@ -163,8 +164,6 @@ const world = {
 
 // ---- How it is drawn
 
-/** The part of the time that is seen at once, in milliseconds. */
-const WINDOW = 3200;
 const PITCH = 20;
 const BAR = 15;
 
@@ -196,6 +195,9 @@ class RowView {
     this.isResized = true;
   }
 
+  /** The time that is seen at once, in milliseconds: less of it where there is less room. */
+  get span() { return Math.min(3200, Math.max(2000, 8 * this.width)); }
+
   clear() {
     this.bars.replaceChildren();
   }
@@ -209,8 +211,8 @@ class RowView {
   draw(now) {
     const { row } = this;
     if (!row.isDirty && !row.isBusy && !this.isResized) return;
-    const scale = this.width / WINDOW;
-    const scroll = Math.max(0, now + 150 - world.begin - WINDOW);
+    const scale = this.width / this.span;
+    const scroll = Math.max(0, now + 150 - world.begin - this.span);
     const left = world.begin + scroll;
     this.bars.setAttribute("transform", `translate(${(-scroll * scale).toFixed(1)} 0)`);
     for (const [key, op] of row.ops) {
@@ -249,9 +251,11 @@ class RowView {
     }
     if (op.fate) {
       const end = op.fate === "succeeded" || op.fate === "failed" ? done : Math.min(op.end, now);
-      const offset = op.fate === "dropped" ? 4 : 9;
+      // Behind the bar, and behind the text that a short bar does not hold.
+      const place = op.fate === "dropped"
+        ? x(end) + 4 : Math.max(x(end) + 9, x(op.at) + 14 + 7.3 * label.textContent.length);
       mark.setAttribute("transform",
-        `translate(${(x(end) + offset).toFixed(1)} ${op.lane * PITCH + PITCH / 2})`);
+        `translate(${place.toFixed(1)} ${op.lane * PITCH + PITCH / 2})`);
     }
   }
 
@@ -262,7 +266,7 @@ class RowView {
     });
     op.parts = {
       waiting: rect("waiting", 0), running: rect("running", 0), unwinding: rect("unwinding", 3),
-      label: make("text", { y: y + BAR - 3.5 }, op.text.slice(-12)), mark: make("g"),
+      label: make("text", { y: y + BAR - 3.5 }, shortened(op.text, 6)), mark: make("g"),
     };
     op.group = make("g", { class: "op", "data-key": op.key, "data-text": op.text },
       ...Object.values(op.parts));
@@ -275,7 +279,7 @@ class RowView {
     if (state === this.gridState) return;
     this.gridState = state;
     const lines = [];
-    for (let second = first; second * 1000 <= scroll + WINDOW; second += 1) {
+    for (let second = first; second * 1000 <= scroll + this.span; second += 1) {
       const x = ((second * 1000 - scroll) * scale).toFixed(1);
       lines.push(make("line", { class: "grid", x1: x, x2: x, y1: 0, y2: LANES * PITCH + 4 }));
       lines.push(make("text", { class: "tick", x, y: LANES * PITCH + 18 }, `${second} s`));
@@ -299,6 +303,11 @@ class RowView {
   }
 }
 
+/** The end of a text, which tells it from the one before. */
+function shortened(text, count) {
+  return text.length > count ? `…${text.slice(1 - count)}` : text;
+}
+
 /** The sign of an outcome, in shapes that need no colour. */
 function markParts(fate) {
   const path = (d, name) => make("path", { d, class: name });
@@ -315,6 +324,8 @@ function markParts(fate) {
 
 const draw = {
   isComing: false,
+  /** The time of the last event, as it was when something was said of it. */
+  said: 0,
 
   soon() {
     if (this.isComing) return;
@@ -330,13 +341,14 @@ const draw = {
     const now = world.now;
     for (const row of world.rows) row.view?.draw(now);
     if (world.isBusy || replay.isPlaying) { this.soon(); return; }
-    // What is on its way here may change it.
+    // Events that are on their way here may change it.
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.end(), 400);
   },
 
   /** Says once, when everything has come to rest, what there is to see. */
   end() {
+    if (!byId("undo").hidden) return;
     if (world.isBusy || world.keys === 0 || this.said === world.last) return;
     this.said = world.last;
     const stale = world.rows.filter((row) => row.screen.state === "stale");
@@ -495,8 +507,8 @@ function rowPicture(row) {
   ops.forEach((op, index) => {
     // Keystrokes that would lie over each other go without their letters.
     if (x(op.at) >= free) {
-      picture.text(op.text.slice(-6), x(op.at), 100, "label key");
-      free = x(op.at) + 8 * op.text.slice(-6).length + 4;
+      picture.text(shortened(op.text, 6), x(op.at), 100, "label key");
+      free = x(op.at) + 8 * shortened(op.text, 6).length + 4;
     }
     picture.line(x(op.at), 106, x(op.at), y(index), "guide");
   });
@@ -509,7 +521,7 @@ function rowPicture(row) {
     }
     const isRunning = op.run !== null && done > op.run;
     const place = op.run === null && op.fate === "dropped" ? x(op.at) + 12 : x(isRunning ? op.run : op.at) + 6;
-    picture.text(op.text.slice(-10), place, y(index) + 5, isRunning ? "inBar" : "label");
+    picture.text(shortened(op.text, 8), place, y(index) + 5, isRunning ? "inBar" : "label");
   });
   ops.forEach((op, index) => {
     const by = ops.findIndex((other) => other.key === op.superseder);
@@ -524,7 +536,7 @@ function rowPicture(row) {
     const isDropped = op.fate === "dropped";
     const at = isWhole ? x(op.done) - 11 : isDropped ? x(op.at) : x(ended(op)) + 10;
     picture.mark(op.fate, at, y(index));
-    const start = isDropped ? x(op.at) + 18 + LETTER * op.text.slice(-10).length : at + (isWhole ? 18 : 11);
+    const start = isDropped ? x(op.at) + 18 + LETTER * shortened(op.text, 8).length : at + (isWhole ? 18 : 11);
     picture.text(words(op), start, y(index) + 5, "faint");
   });
   const bottom = top + ops.length * 32;
@@ -539,8 +551,8 @@ function rowPicture(row) {
   picture.text("the screen shows", 20, bottom + 55);
   if (shown) {
     const left = 20 + 17 * LETTER;
-    picture.box(left, bottom + 41, shown.slice(-24).length * LETTER + 12, 19, row.screen.state === "stale" ? "stale" : "last");
-    picture.text(shown.slice(-24), left + 6, bottom + 55, "inBar");
+    picture.box(left, bottom + 41, shortened(shown, 24).length * LETTER + 12, 19, row.screen.state === "stale" ? "stale" : "last");
+    picture.text(shortened(shown, 24), left + 6, bottom + 55, "inBar");
   }
   const legend = bottom + 86;
   picture.box(10, legend - 7, 32, 14, "running");
@@ -614,10 +626,13 @@ const server = {
       world.last = -Infinity;
       world.begin = 0;
       addRows(hello.rows);
-      composer.attach();
+      composer.attach(hello.composed);
       weather.show(hello.weather);
       say("Connected. Type something.");
       this.send();
+    });
+    on("leftOut", (count) => {
+      say(`${count + this.leftOut} keystrokes are left out: the playground takes 100 a second.`);
     });
     on("runs", (events) => world.hear(events));
     on("undo", (picture) => desk.show(picture));
@@ -667,9 +682,54 @@ function setOutput(slider, unit) {
 
 /** The last row, whose policy is put together. */
 const composer = {
-  attach() {
-    const row = world.rows.at(-1);
-    row.view.element.classList.add("own");
+  attach(settings) {
+    const { element } = world.rows.at(-1).view;
+    element.classList.add("own");
+    this.form = byId("composer").content.cloneNode(true).querySelector("form");
+    element.firstElementChild.after(this.form);
+    this.form.addEventListener("submit", (event) => event.preventDefault());
+    this.form.addEventListener("input", () => this.change());
+    for (const [name, value] of Object.entries(settings)) {
+      const control = this.form.elements[name];
+      if (control.type === "checkbox") control.checked = value; else control.value = value;
+    }
+    this.form.elements.waiting.value = settings.waiting ?? 10;
+    this.describe();
+  },
+
+  /** Disables what the rule has no use for, and returns what is left. */
+  describe() {
+    const { elements } = this.form;
+    const number = (name) => Number(elements[name].value);
+    const hasLine = elements.rule.value === "wait";
+    const isNewest = !hasLine && elements.rule.value !== "drop" && number("limit") === 1;
+    elements.debounce.disabled = !isNewest;
+    elements.longest.disabled = !isNewest || number("debounce") === 0;
+    elements.starts.disabled = number("interval") === 0;
+    elements.waiting.disabled = elements.isByPriority.disabled = !hasLine;
+    const debounce = isNewest ? number("debounce") : 0;
+    if (number("longest") > 0) elements.longest.value = Math.max(number("longest"), debounce);
+    const waiting = !hasLine || number("waiting") === 10 ? null : number("waiting");
+    const words = (name, value) => {
+      setText(elements[name].parentElement.querySelector("output"), value);
+      elements[name].setAttribute("aria-valuetext", value);
+    };
+    const time = (name) => number(name) === 0 ? "off" : `${number(name)} ms`;
+    words("limit", `${number("limit")}`);
+    words("debounce", isNewest ? time("debounce") : "off");
+    words("longest", number("longest") === 0 ? "no end" : time("longest"));
+    words("starts", `${number("starts")}`);
+    words("interval", number("interval") === 0 ? "any time" : time("interval"));
+    words("waiting", waiting === null ? "no bound" : `at most ${waiting}`);
+    return {
+      rule: elements.rule.value, limit: number("limit"), debounce,
+      longest: number("longest"), starts: number("starts"), interval: number("interval"), waiting,
+      isByPriority: hasLine && elements.isByPriority.checked,
+    };
+  },
+
+  change() {
+    server.set("/policy", this.describe());
   },
 
   show(info) {
@@ -850,8 +910,19 @@ const desk = {
         input.value = "";
       };
       return make("fieldset", { class: "list" }, make("legend", {}, list.name),
-        make("form", { onsubmit: add }, input, make("button", {}, "Add")), make("ul"));
-    }, (element, list) => this.showItems(element.querySelector("ul"), list, lists));
+        make("form", { onsubmit: add }, input, make("button", {}, "Add")), make("ul"),
+        make("div", { class: "documents" }, ...["undo", "redo"].map((action) =>
+          make("button", { onclick: () => this.act(action, { list: list.index }) }))));
+    }, (element, list) => {
+      this.showItems(element.querySelector("ul"), list, lists);
+      const [undo, redo] = element.querySelectorAll(".documents button");
+      const label = (button, word, title, can) => {
+        setText(button, title ? `${word} “${title}” in ${list.name}` : `${word} in ${list.name}`);
+        button.disabled = !can;
+      };
+      label(undo, "Undo", list.undoTitle, list.canUndo);
+      label(redo, "Redo", list.redoTitle, list.canRedo);
+    });
   },
 
   showItems(element, list, lists) {
@@ -886,7 +957,7 @@ const desk = {
       const point = (isOn) => () => this.point(entry.id, isOn);
       return make("li", { class: "entry", onmouseenter: point(true), onmouseleave: point(false), onfocusin: point(true), onfocusout: point(false) },
         make("p", { class: "title" }), make("p", { class: "note" }),
-        make("button", { onclick: () => this.act("undoEntry", { entry: entry.id }) }, "Undo this one"));
+        make("button", { onclick: () => this.move(entry.id) }));
     }, (element, entry) => {
       if (entry.id === "cursor") return;
       element.classList.toggle("undone", !entry.isApplied);
@@ -895,9 +966,16 @@ const desk = {
       setText(element.querySelector(".note"),
         !entry.isApplied ? "undone, can be redone" : names ? `blocked by ${names}` : "applied");
       const button = element.querySelector("button");
-      button.hidden = !entry.isApplied;
-      button.setAttribute("aria-label", `Undo this one: ${entry.title}`);
+      const word = entry.isApplied ? "Undo" : "Redo";
+      setText(button, `${word} this one`);
+      button.setAttribute("aria-label", `${word} this one: ${entry.title}`);
     });
+  },
+
+  /** Undoes or redoes one entry, wherever it is. */
+  move(id) {
+    const isApplied = this.picture.entries.find((entry) => entry.id === id)?.isApplied;
+    this.act(isApplied ? "undoEntry" : "redoEntry", { entry: id });
   },
 
   /** Shows which entries block one. */
@@ -923,7 +1001,7 @@ const desk = {
     const known = new Set(this.story.map((row) => row.id));
     for (const one of picture.asked) {
       const isOver = one.state !== "waiting" && one.state !== "running";
-      if (!isOver || known.has(one.id) || one.id < 0) continue;
+      if (!isOver || known.has(one.id)) continue;
       this.story.push({ ...one, entries: picture.entries });
       const words = one.reason ? `${one.words}: ${one.reason}` : `${one.words}: ${one.state}`;
       if (!byId("undo").hidden) say(words, one.state === "failed");

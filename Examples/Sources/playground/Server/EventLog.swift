@@ -1,6 +1,6 @@
 import Foundation
 
-/// What has happened since the page was told the last time.
+/// The events that the page has not been told of yet.
 ///
 /// Runs are told one by one, a few times a second at the most. Of everything else the page needs
 /// the newest state alone. So the log stays small however fast the world is; a page that does not

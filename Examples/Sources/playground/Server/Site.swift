@@ -98,7 +98,7 @@ final class Site: Sendable {
 
 /// The body of a request, which can be of the right form and still make no sense.
 protocol Checked {
-  /// What is wrong with it, in a sentence.
+  /// A sentence about what is wrong with it.
   var complaint: String? { get }
 }
 

@@ -14,23 +14,27 @@ actor UndoDesk {
   private var number = 0
   private var asked: [UndoPicture.Asked] = []
 
+  /// The list that each item is in, or was in before it was gone.
+  private var homes: [Int: Int] = [:]
+
   init(log: EventLog) {
     self.log = log
     edit = Edit(lists: lists, trouble: trouble).recorded(in: history)
   }
 
   func perform(_ request: UndoRequest) {
+    defer { publish() }
+    if request.action != .trouble, asked.count(where: { !$0.isOver }) >= Self.capacity {
+      return refuse("Another request", "Wait: \(Self.capacity) are under way.")
+    }
     switch request.action {
     case .trouble:
       if let settings = request.trouble { trouble.settings = settings }
     case .clear: history.clear()
-    case .undo:
-      let words = history.state.undoTitle.map { "Undo “\($0)”" } ?? "Undo"
-      follow(history.undo(), words)
-    case .redo:
-      let words = history.state.redoTitle.map { "Redo “\($0)”" } ?? "Redo"
-      follow(history.redo(), words)
+    case .undo: undo(in: document(request.list))
+    case .redo: redo(in: document(request.list))
     case .undoEntry: if let id = request.entry { undo(id) }
+    case .redoEntry: if let id = request.entry { redo(id) }
     case .add:
       let item = Item(list: request.list ?? 0, text: request.text ?? "")
       guard lists.all.values.count(where: { $0.list == item.list }) < Lists.capacity else {
@@ -39,7 +43,6 @@ actor UndoDesk {
       execute(.add(item), of: nil, "Add \(item.text)")
     case .toggle, .move, .remove: change(request)
     }
-    publish()
   }
 
   private func change(_ request: UndoRequest) {
@@ -57,26 +60,67 @@ actor UndoDesk {
   private func execute(_ change: Edit.Change, of item: Int?, _ title: String) {
     if item == nil { number += 1 }
     let request = Edit.Request(number: item ?? number, change: change, title: title)
+    if case .add(let new) = change { homes[request.number] = new.list }
     follow(edit.execute(request), title)
   }
 
+  /// The items of a list, and those that have been moved out of it. Without a list, everything.
+  private func document(_ list: Int?) -> HistoryFootprint {
+    guard let list else { return .everything }
+    for (number, item) in lists.all { homes[number] = item.list }
+    // The history has forgotten items that went long ago.
+    homes = homes.filter { $0.key > number - 1000 || lists[$0.key] != nil }
+    let moved = history.entries.filter(\.isApplied).compactMap { entry in
+      history.execution(entry.id, by: Edit.self)?.request
+    }
+    let own = homes.filter { $0.value == list }.map(\.key)
+    return .keys(Set(own + moved.filter { $0.change == .move }.map(\.number)))
+  }
+
+  private func undo(in document: HistoryFootprint) {
+    let title = history.state(in: document).undoTitle
+    follow(history.undo(in: document), title.map { "Undo “\($0)”" } ?? "Undo")
+  }
+
+  private func redo(in document: HistoryFootprint) {
+    let title = history.state(in: document).redoTitle
+    follow(history.redo(in: document), title.map { "Redo “\($0)”" } ?? "Redo")
+  }
+
   private func undo(_ id: HistoryEntry.ID) {
-    let title = history.entries.first { $0.id == id }?.title ?? "\(id)"
-    follow(history.undo(id), "Undo “\(title)” alone")
+    follow(history.undo(id), "Undo “\(title(of: id))” alone")
+  }
+
+  private func redo(_ id: HistoryEntry.ID) {
+    follow(history.redo(id), "Redo “\(title(of: id))” alone")
+  }
+
+  private func title(of id: HistoryEntry.ID) -> String {
+    history.entries.first { $0.id == id }?.title ?? "\(id)"
   }
 
   private func refuse(_ words: String, _ reason: String) {
-    asked.append(.init(id: -1, words: words, state: .failed, reason: reason))
+    list(words, .failed, reason)
+  }
+
+  /// Lists a request behind the newest ones, and returns its number.
+  @discardableResult
+  private func list(
+    _ words: String, _ state: UndoPicture.Asked.State, _ reason: String? = nil
+  ) -> Int {
+    for _ in 0..<max(0, asked.count(where: \.isOver) - 7) {
+      if let oldest = asked.firstIndex(where: \.isOver) { asked.remove(at: oldest) }
+    }
+    number += 1
+    asked.append(.init(id: number, words: words, state: state, reason: reason))
+    return number
   }
 
   /// Shows an operation from when it is asked for to its end.
   private func follow<Request, Response>(
     _ operation: UseCaseOperation<Request, Response>, _ words: String
   ) {
-    asked.removeFirst(max(0, asked.count(where: \.isOver) - 7))
-    number += 1
-    let id = number
-    asked.append(.init(id: id, words: words, state: .waiting, reason: nil))
+    let id = list(words, .waiting)
     operation
       .onStart { self.note(id, .running) }
       .finally { outcome in
@@ -115,9 +159,12 @@ actor UndoDesk {
     return UndoPicture(
       lists: Lists.names.enumerated().map { index, name in
         let own = items.filter { $0.value.list == index }.sorted { $0.key < $1.key }
+        let state = history.state(in: document(index))
         return .init(
           name: name,
-          items: own.map { .init(id: $0.key, text: $0.value.text, isDone: $0.value.isDone) })
+          items: own.map { .init(id: $0.key, text: $0.value.text, isDone: $0.value.isDone) },
+          canUndo: state.canUndo, undoTitle: state.undoTitle, canRedo: state.canRedo,
+          redoTitle: state.redoTitle)
       },
       entries: history.entries.map { entry in
         .init(
@@ -140,6 +187,10 @@ struct UndoPicture: Encodable {
 
     let name: String
     let items: [Item]
+    let canUndo: Bool
+    let undoTitle: String?
+    let canRedo: Bool
+    let redoTitle: String?
   }
 
   struct Entry: Encodable {

@@ -1,0 +1,45 @@
+/// Whether the next recording may merge with the last one.
+struct MergeWindow: Sendable {
+  /// When an execution was asked for.
+  struct Asked: Sendable {
+    /// Nil until the clock was read, outside of locks.
+    fileprivate(set) var time: Duration?
+    /// How much earlier another may have been asked for to merge with this one.
+    fileprivate let length: Duration
+    /// How many breaks were called before.
+    fileprivate let breaks: Int
+
+    mutating func setTime(_ now: Duration) { time = now }
+  }
+
+  /// Holds for what is asked for from now on.
+  var length: Duration
+  private var breaks = 0
+  /// When the last recording was asked for, nil if something came between.
+  private var last: Asked?
+  /// Grows with each change. So a ticket tells whether something has changed meanwhile.
+  private var number = 0
+
+  init(length: Duration) { self.length = length }
+
+  /// What is asked for now.
+  var asked: Asked { Asked(length: length, breaks: breaks) }
+
+  /// Returns a ticket if a recording that was `asked` for may merge.
+  func ticket(for asked: Asked) -> Int? {
+    guard let last, asked.breaks == last.breaks else { return nil }
+    // Without a time, it was asked for just now.
+    if let time = asked.time, let before = last.time, time - before > asked.length { return nil }
+    return number
+  }
+
+  /// Whether nothing has come between since the ticket was given.
+  func isValid(_ ticket: Int?) -> Bool { ticket == number }
+
+  /// What was asked for before merges with nothing that is asked for from now on.
+  mutating func part() { (breaks, number) = (breaks + 1, number + 1) }
+
+  mutating func open(for asked: Asked) { (last, number) = (asked, number + 1) }
+
+  mutating func close() { (last, number) = (nil, number + 1) }
+}
