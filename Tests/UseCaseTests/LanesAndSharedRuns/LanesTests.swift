@@ -317,6 +317,20 @@ struct LanesCostTests {
     #expect(clock.sleepers == 0)
   }
 
+  @Test(.holds("Throttled lanes"))
+  func `a lane that is used after its lanes have gone leaves nothing either`() async {
+    let clock = ManualClock()
+    weak var lane: UseCaseQueue?
+    do {
+      let queue = UseCaseLanes<Int>(.throttle(.seconds(1)), clock: clock)[1]
+      let useCase = AnyUseCase<Int, Int>(queue: queue) { $0 }
+      await useCase.execute(1).ended()
+      lane = queue
+    }
+    while lane != nil { await Task.yield() }
+    #expect(clock.sleepsBegun == 0)
+  }
+
   @Test(.holds("Nothing is left"))
   func `a million keys, one after the other, leave nothing`() async {
     let lanes = UseCaseLanes<Int>()
