@@ -90,7 +90,7 @@ public final class FileJournal: HistoryJournal {
   ///
   /// - Parameter record: The bytes.
   /// - Throws: A `HistoryJournalError` if the journal was closed, or if the file is damaged or
-  ///   can't be written. What was written of the record is then removed before the next append.
+  ///   can't be written. The written part of the record is then removed before the next append.
   /// - Complexity: O(*n*) in the number of bytes.
   public func append(_ record: [UInt8]) async throws {
     switch durability {

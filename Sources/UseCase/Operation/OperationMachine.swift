@@ -30,7 +30,7 @@ struct OperationMachine<
   /// A task that awaits the value. The key of a later one is higher.
   typealias ValueWaiter = (key: Int32, waiter: Waiter)
 
-  /// What becomes of the task of the body, once it exists.
+  /// The fate of the task of the body, once it exists.
   enum Keeping {
     case nothing, cancel, escalate
   }

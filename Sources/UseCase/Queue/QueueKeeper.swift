@@ -46,8 +46,8 @@ package protocol AdmittedOperation: AnyObject, Sendable {
   /// The use case, if it describes itself, and the request. Known as long as the title is.
   var asked: (useCase: any DescribedUseCase, request: any Sendable)? { get }
 
-  /// What an execution of its request is going to touch, in the words of its keeper. Known as long
-  /// as the title is. It runs code of a client, too.
+  /// The things that an execution of its request is going to touch, in the words of its keeper.
+  /// Known as long as the title is. It runs code of a client, too.
   var footprint: (any Sendable)? { get }
 }
 

@@ -17,7 +17,7 @@ enum HistoryFact: Equatable, Sendable {
     var description: String { (offset.map { "Byte \($0) of the record: " } ?? "") + sentence }
   }
 
-  /// The first number that no entry can have. Those that come after still fit into 63 bits.
+  /// The first number that no entry can have. Later numbers still fit into 63 bits.
   static let firstNumberBeyond: UInt64 = 1 << 62
 
   // MARK: Intents, each written before its body begins
@@ -36,7 +36,7 @@ enum HistoryFact: Equatable, Sendable {
   /// The newest entry, as it is if the execution `ended` as merged.
   case combined(ID, HistoryPair)
   case ended(ID, End)
-  /// What is recorded next drops only these undone entries, in the order in which they would have
+  /// The next recording drops only these undone entries, in the order in which they would have
   /// been redone. Without it, all.
   case contradicts([ID])
   case undone(ID)

@@ -14,7 +14,7 @@ struct HistoryReplay<Step: Sendable>: ~Copyable {
     case empty
     /// The journal was written anew, and its pieces come. Next is `running`.
     case restoring(covered: Int)
-    /// What has happened since comes.
+    /// The facts that came since follow.
     case running
   }
 

@@ -5,9 +5,9 @@ import UseCaseInternals
 /// It takes effect once, however often an interceptor runs its body. An attempt after the one that
 /// was committed returns what that has returned.
 final class JournalTransaction: Sendable {
-  /// What the body has made, nil if it is an undo.
+  /// The step that the body has made, nil if it is an undo.
   typealias Effect = (any HistoryStep)?
-  /// What the body has made, and the same as the journal keeps it.
+  /// The step that the body has made, and the same step as the journal keeps it.
   fileprivate typealias Effects = (made: Effect, stored: Effect)
 
   fileprivate enum State {
@@ -37,7 +37,7 @@ final class JournalTransaction: Sendable {
     (self.id, self.writer, self.database, self.note) = (id, writer, database, note)
   }
 
-  /// What the body has made, as the journal keeps it. Nil before that is committed.
+  /// The step that the body has made, as the journal keeps it. Nil before it is committed.
   var stored: Effect { effects?.stored }
 
   private var effects: Effects? {

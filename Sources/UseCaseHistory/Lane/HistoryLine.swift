@@ -69,7 +69,7 @@ struct HistoryLine: Sendable {
   private var turn = Turn.free
   /// Kept while operations are only admitted, and computed anew after all else.
   private var forecast: HistoryForecast?
-  /// Those of operations that have left. They are not released under the lock.
+  /// The footprints of operations that have left. They are not released under the lock.
   private var leftFootprints: [HistoryFootprint] = []
   /// Grows with each change that readers see.
   private(set) var version: UInt64 = 0
@@ -175,7 +175,7 @@ extension HistoryLine {
     }
   }
 
-  /// What has been admitted last was asked for at this time.
+  /// The newest executions were asked for at this time.
   mutating func time(_ now: Duration) {
     for index in asks.indices.reversed() {
       if asks[index].asked.time != nil { return }

@@ -22,7 +22,7 @@ struct MergeWindow: Sendable {
 
   init(length: Duration) { self.length = length }
 
-  /// What is asked for now.
+  /// The mark of an execution that is asked for at present.
   var asked: Asked { Asked(length: length, breaks: breaks) }
 
   /// Returns a ticket if a recording that was `asked` for may merge.
@@ -36,7 +36,7 @@ struct MergeWindow: Sendable {
   /// Whether nothing has come between since the ticket was given.
   func isValid(_ ticket: Int?) -> Bool { ticket == number }
 
-  /// What was asked for before merges with nothing that is asked for from now on.
+  /// Executions asked for before merge with none that is asked for from here on.
   mutating func part() { (breaks, number) = (breaks + 1, number + 1) }
 
   mutating func open(for asked: Asked) { (last, number) = (asked, number + 1) }
