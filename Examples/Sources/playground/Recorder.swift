@@ -67,7 +67,7 @@ struct Recorder {
       if count > 1 { try? await Task.sleep(for: .milliseconds(interval)) }
       await session.type(String(Self.text.prefix(count)))
     }
-    await session.idle()
+    await session.ended()
     return Run(interval: interval, latency: latency, events: session.log.takeRuns())
   }
 }

@@ -114,9 +114,9 @@ actor Session {
     }
   }
 
-  /// Returns when every queue is idle.
-  func idle() async {
-    for row in rows { await row.idle() }
+  /// Returns when the end of each search is told.
+  func ended() async {
+    for row in rows { await row.ended() }
   }
 }
 

@@ -19,7 +19,7 @@ struct SessionTests {
     let session = Session(weather: Weather(latency: 100), isRecorded: true)
     await session.open()
     for count in 1...5 { await session.type(String("swift".prefix(count))) }
-    await session.idle()
+    await session.ended()
     let events = session.log.takeRuns()
     #expect(told(events, of: 0).contains("4 stale"))
     // A limit of two lets answers overtake each other too.
@@ -41,7 +41,7 @@ struct SessionTests {
     for _ in 0..<(PolicyRow.capacity + 5) {
       await session.type("x")
     }
-    await session.idle()
+    await session.ended()
     let events = session.log.takeRuns()
     let serial = told(events, of: 6)
     let executed = serial.filter { $0.hasSuffix("executed") }.count
@@ -161,17 +161,17 @@ struct UndoDeskTests {
       calm, #"{"action":"add","list":0,"text":"milk"}"#,
       #"{"action":"add","list":1,"text":"tent"}"#,
     ] { try await desk.perform(request(json)) }
-    await desk.idle()
+    await desk.ended()
     let items = await desk.picture.lists.map(\.items)
     let milk = try #require(items.first?.first?.id)
     try await desk.perform(request(#"{"action":"move","item":\#(milk)}"#))
-    await desk.idle()
+    await desk.ended()
     let entries = await desk.picture.entries
     #expect(entries.map(\.title) == ["Add milk", "Add tent", "Move milk"])
     #expect(entries.map(\.blockers) == [[entries[2].id], [], []])
     for index in [0, 1] {
       try await desk.perform(request(#"{"action":"undoEntry","entry":\#(entries[index].id.json)}"#))
-      await desk.idle()
+      await desk.ended()
     }
     let picture = await desk.picture
     #expect(picture.lists.map { $0.items.map(\.text) } == [[], ["milk"]])
@@ -188,17 +188,17 @@ struct UndoDeskTests {
       #"{"action":"undo","list":0}"#,
     ]
     for json in requests { try await desk.perform(request(json)) }
-    await desk.idle()
+    await desk.ended()
     var picture = await desk.picture
     #expect(picture.lists.map { $0.items.map(\.text) } == [[], ["tent"]])
     #expect(picture.lists.map(\.undoTitle) == [nil, "Add tent"])
     #expect(picture.lists.map(\.redoTitle) == ["Add milk", nil])
     // An item that is moved belongs to both.
     try await desk.perform(request(#"{"action":"redo","list":0}"#))
-    await desk.idle()
+    await desk.ended()
     let milk = try #require(await desk.picture.lists.first?.items.first?.id)
     try await desk.perform(request(#"{"action":"move","item":\#(milk)}"#))
-    await desk.idle()
+    await desk.ended()
     picture = await desk.picture
     #expect(picture.lists.map(\.undoTitle) == ["Move milk", "Move milk"])
   }
@@ -213,6 +213,6 @@ struct UndoDeskTests {
     let asked = await desk.picture.asked
     #expect(asked.count <= UndoDesk.capacity + 8)
     #expect(Set(asked.map(\.id)).count == asked.count)
-    await desk.idle()
+    await desk.ended()
   }
 }

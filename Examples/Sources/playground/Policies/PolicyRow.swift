@@ -21,7 +21,9 @@ struct PolicyRow: Sendable {
     search = Search(queue: UseCaseQueue(policy) { event in tap.hear(event) })
   }
 
-  func idle() async { await search.queue.idle() }
+  /// Returns when the end of each search is told. That is later than the idleness of the queue,
+  /// whose slots are free before the handlers run.
+  func ended() async { await tap.ended() }
 
   func cancelAll() { search.queue.cancelAll() }
 
@@ -59,6 +61,7 @@ private final class Tap: Sendable {
     var numbers: [UseCaseOperationID: Int] = [:]
     /// Heard before `execute` has returned.
     var early: [UseCaseOperationID: [(time: Int, event: UseCaseEvent)]] = [:]
+    var waiters: [CheckedContinuation<Void, Never>] = []
   }
 
   private let number: Int
@@ -79,11 +82,24 @@ private final class Tap: Sendable {
   func hear(_ event: UseCaseEvent) {
     let time = clock.milliseconds
     state.withLock { state in
-      if let keystroke = state.numbers[event.id] {
-        tell(keystroke, event.kind.word, at: time)
-        if event.kind == .ended { state.numbers[event.id] = nil }
-      } else {
+      guard let keystroke = state.numbers[event.id] else {
         state.early[event.id, default: []].append((time, event))
+        return
+      }
+      tell(keystroke, event.kind.word, at: time)
+      guard event.kind == .ended else { return }
+      state.numbers[event.id] = nil
+      guard state.numbers.isEmpty else { return }
+      for waiter in state.waiters { waiter.resume() }
+      state.waiters = []
+    }
+  }
+
+  /// Returns when the end of each operation that is followed is told.
+  func ended() async {
+    await withCheckedContinuation { waiter in
+      state.withLock { state in
+        if state.numbers.isEmpty { waiter.resume() } else { state.waiters.append(waiter) }
       }
     }
   }

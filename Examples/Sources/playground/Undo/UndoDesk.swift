@@ -13,6 +13,7 @@ actor UndoDesk {
   private let edit: RecordedUseCase<Edit>
   private var number = 0
   private var asked: [UndoPicture.Asked] = []
+  private var waiters: [CheckedContinuation<Void, Never>] = []
 
   /// The list that each item is in, or was in before it was gone.
   private var homes: [Int: Int] = [:]
@@ -137,6 +138,8 @@ actor UndoDesk {
     asked[index].state = state
     asked[index].reason = reason
     publish()
+    for waiter in waiters { waiter.resume() }
+    waiters = []
   }
 
   private func words(for error: any Error) -> String {
@@ -147,8 +150,12 @@ actor UndoDesk {
     return "Blocked by \(titles.joined(separator: ", "))."
   }
 
-  /// Returns when nothing runs and nothing waits.
-  func idle() async { await history.idle() }
+  /// Returns when each request is over and told.
+  func ended() async {
+    while asked.contains(where: { !$0.isOver }) {
+      await withCheckedContinuation { waiters.append($0) }
+    }
+  }
 
   func publish() {
     log.set("undo", picture.json)
