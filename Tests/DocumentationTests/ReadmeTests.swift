@@ -35,9 +35,7 @@ struct ReadmeCode {
         .searchable(text: $text)
         .onChange(of: text) { titles.execute(text) }
         .overlay { if titles.isRunning { ProgressView() } }
-        .safeAreaInset(edge: .bottom) {
-          if let error = titles.error { Text(String(describing: error)) }
-        }
+        .safeAreaInset(edge: .bottom) { Text(titles.error.map { String(describing: $0) } ?? "") }
     }
   }
 
