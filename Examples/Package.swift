@@ -25,7 +25,12 @@ let package = Package(
     .executableTarget(name: "notes-server", dependencies: ["LocalServer", "NotesWire"]),
     // It starts the server, which is therefore built with it.
     .executableTarget(name: "notes", dependencies: ["NotesWire", "notes-server"] + library),
-    .testTarget(name: "NotesTests", dependencies: ["notes", "notes-server", "NotesWire"]),
+    .testTarget(
+      name: "NotesTests",
+      dependencies: [
+        "notes", "notes-server", "NotesWire",
+        .product(name: "UseCaseTesting", package: "UseCase"),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

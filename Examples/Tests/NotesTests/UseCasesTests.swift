@@ -49,19 +49,6 @@ struct UseCasesTests {
     #expect(try await list.value.map(\.text) == ["b"])
   }
 
-  @Test func `of each note the first and the newest text are saved, two notes side by side`()
-    async throws
-  {
-    let ids = try await make("a", "b")
-    server.hold()
-    let type = notes.type.execute(.init(ids: ids, text: "xyz"))
-    // Both lanes ask for the note that they will save.
-    await server.arrived(4)
-    server.release()
-    #expect(try await type.value.map(\.count) == [2, 2])
-    #expect(server.texts == ["xyz", "xyz"])
-  }
-
   @Test func `rows of one note share one load, and its failure`() async throws {
     let ids = try await make("a", "b")
     server.hold()

@@ -91,9 +91,9 @@ enum Words {
       edit ID TEXT       give a note another text
       remove ID          remove a note
       restore ID         undo the removal of a note, also after other changes
-      type ID,ID… TEXT   type a text, with an autosave at each letter: of one note one runs and
-                         the newest waits, and two notes are saved side by side. No step of the
-                         history.
+      type ID,ID… TEXT   type a text into notes, and leave them. An autosave waits for a pause of
+                         a second, at most for ten; leaving saves the last text at once. No step
+                         of the history.
       rows ID ID…        a row for each; rows of one note share one load
       import FILE        make a note of each line. Ctrl-C stops it; what is imported by then
                          stays, and is one step of the history.

@@ -1,8 +1,8 @@
 import NotesWire
 import UseCase
 
-/// Saves a note at each keystroke. Of one note, one save runs and the newest text waits for it; two
-/// notes are saved side by side.
+/// Saves a note when the typing pauses, and after ten seconds of typing at the latest. Of one note,
+/// one save runs and the newest text waits; two notes are saved side by side.
 struct AutosaveNote: UseCase {
   struct Request: Sendable {
     let id: Note.ID
@@ -10,7 +10,13 @@ struct AutosaveNote: UseCase {
   }
 
   let notebook: Notebook
-  let lanes = UseCaseLanes<Note.ID>(.keepLatest)
+  let lanes: UseCaseLanes<Note.ID>
+
+  init(notebook: Notebook, clock: any Clock<Duration> = ContinuousClock()) {
+    self.notebook = notebook
+    lanes = UseCaseLanes(
+      .keepLatest.debounced(by: .seconds(1), atMost: .seconds(10)), clock: clock)
+  }
 
   func queue(for request: Request) -> UseCaseQueue { lanes[request.id] }
 
@@ -22,7 +28,8 @@ struct AutosaveNote: UseCase {
   }
 }
 
-/// Types a text into several notes at the same time, a letter into each in turn.
+/// Types a text into several notes at the same time, a letter into each in turn, and then leaves
+/// them: the last text is saved at once, also when this is cancelled.
 struct TypeText: UseCase {
   struct Request: Hashable, Sendable {
     /// The beginnings of the ids.
@@ -47,12 +54,14 @@ struct TypeText: UseCase {
     let saves = keystrokes.flatMap { text in
       ids.map { autosave.execute(.init(id: $0, text: String(text))) }
     }
+    autosave.lanes.flush()
+    await autosave.lanes.idle()
     var saved: [Note] = []
     for save in saves {
-      switch await save.ended() {
-      case .success(let note): saved.append(note)
-      case .failure(let error): throw error
-      case .cancelled: break
+      switch save.outcome {
+      case .success(let note)?: saved.append(note)
+      case .failure(let error)?: throw error
+      case .cancelled?, nil: break
       }
     }
     return ids.compactMap { id in

@@ -21,7 +21,8 @@ struct Notes: Sendable {
   init(
     server: any UseCase<ServerRequest, [Note]>, cache: NotesCache = NotesCache(),
     paper: Paper = Paper(), credentials: Credentials = Credentials(),
-    desk: Desk = Desk(), history: UseCaseHistory = UseCaseHistory()
+    desk: Desk = Desk(), history: UseCaseHistory = UseCaseHistory(),
+    clock: any Clock<Duration> = ContinuousClock()
   ) {
     notebook = Notebook(server: server, cache: cache)
     (self.desk, self.paper, self.history) = (desk, paper, history)
@@ -31,7 +32,8 @@ struct Notes: Sendable {
     edit = EditNote(notebook: notebook).recorded(in: history)
     remove = RemoveNote(notebook: notebook).recorded(in: history)
     importNotes = ImportNotes(newNote: new, paper: paper, history: history)
-    type = TypeText(notebook: notebook, autosave: AutosaveNote(notebook: notebook))
+    type = TypeText(
+      notebook: notebook, autosave: AutosaveNote(notebook: notebook, clock: clock))
     rows = LoadRows(notebook: notebook, load: LoadNote(notebook: notebook).shared())
     logIn = LogIn(credentials: credentials, listNotes: list)
   }
