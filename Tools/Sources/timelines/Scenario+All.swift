@@ -3,7 +3,8 @@ import UseCase
 extension Scenario {
   static let all = [
     unlimited, serial, limit, limitWaiting, cancelPrevious, cancelPreviousAndWait, debounce,
-    dropWhileBusy, keepLatest, throttle, suspension,
+    dropWhileBusy, keepLatest, throttle, keepLatestDebounced, serialRate, dropWhileBusySpaced,
+    limitByPriority, suspension,
   ]
 
   /// The scenarios that stand side by side under the same keystrokes.
@@ -79,7 +80,7 @@ extension Scenario {
         "The newest runs after 300 ms without another call.",
         "La última empieza tras 300 ms sin otra llamada."),
       gist: Phrase("the newest, after a pause", "la última, tras una pausa")),
-    policy: .cancelPrevious(debounce: .milliseconds(300)), pause: .afterCall(ticks: 12))
+    policy: .cancelPrevious(debounce: .milliseconds(300)), pause: Stage.Pause(debounce: 12))
 
   static let dropWhileBusy = Scenario(
     name: "drop-while-busy",
@@ -109,7 +110,58 @@ extension Scenario {
         "The newest runs, 700 ms after the last start.",
         "La última empieza 700 ms tras el último inicio."),
       gist: Phrase("the newest, at intervals", "la última, a intervalos")),
-    policy: .throttle(.milliseconds(700)), pause: .afterStart(ticks: 28))
+    policy: .throttle(.milliseconds(700)), pause: Stage.Pause(interval: 28))
+
+  static let keepLatestDebounced = Scenario(
+    name: "keep-latest-debounced",
+    caption: Caption(
+      code: ".keepLatest.debounced(by: …, atMost: …)",
+      sentence: Phrase(
+        "The newest runs after a 300 ms pause, or after 500 ms.",
+        "Empieza la última tras 300 ms sin llamadas, o tras 500."),
+      gist: Phrase("the newest, after a pause", "la última, tras una pausa")),
+    policy: .keepLatest.debounced(by: .milliseconds(300), atMost: .milliseconds(500)),
+    pause: Stage.Pause(debounce: 12, longest: 20))
+
+  static let serialRate = Scenario(
+    name: "serial-rate",
+    caption: Caption(
+      code: ".serial.rate(2, per: .milliseconds(500))",
+      sentence: Phrase(
+        "At most two start in any 500 ms, and none is lost.",
+        "Dos inicios por cada 500 ms, y ninguna se pierde."),
+      gist: Phrase("so many in a time", "tantas en un tiempo"),
+      calls: Phrase("requests to a server", "peticiones a un servidor")),
+    policy: .serial.rate(2, per: .milliseconds(500)),
+    pause: Stage.Pause(starts: 2, interval: 20),
+    steps: zip(0..., ["a", "b", "c", "d", "e"]).map { index, name in
+      Step(tick: 5 * index, action: .execute(Call(text: name, work: 4)))
+    })
+
+  static let dropWhileBusySpaced = Scenario(
+    name: "drop-while-busy-spaced",
+    caption: Caption(
+      code: ".dropWhileBusy.spaced(by: .milliseconds(700))",
+      sentence: Phrase(
+        "For 700 ms after a start, every other call is dropped.",
+        "Durante 700 ms tras un inicio, se descartan las demás."),
+      gist: Phrase("no others for a while", "por un tiempo, ninguna más")),
+    policy: .dropWhileBusy.spaced(by: .milliseconds(700)))
+
+  static let limitByPriority = Scenario(
+    name: "limit-by-priority",
+    caption: Caption(
+      code: ".limit(2).byPriority",
+      sentence: Phrase(
+        "Of those that wait, the most urgent starts next.",
+        "De las que esperan, empieza antes la más urgente."),
+      gist: Phrase("the most urgent first", "primero la más urgente"),
+      calls: Phrase("p is prefetched, v is visible", "p se carga por adelantado, v se ve")),
+    policy: .limit(2).byPriority,
+    steps: zip(0..., ["p1", "p2", "p3", "v1", "v2"]).map { index, name in
+      let priority = name.hasPrefix("v") ? TaskPriority.high : .low
+      return Step(tick: 4 * index, action: .execute(Call(text: name, priority: priority)))
+    })
 
   static let suspension = Scenario(
     name: "suspension",

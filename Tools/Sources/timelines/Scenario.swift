@@ -42,6 +42,7 @@ struct Scenario: Sendable {
     var work = 17
     /// Whether the body throws when its work is done.
     var fails = false
+    var priority: TaskPriority?
   }
 
   /// A body that is cancelled takes so many ticks to return.
@@ -71,7 +72,9 @@ extension Scenario {
       case .execute(let call):
         let lane = operations.count
         stage.prepare(call.text)
-        let operation = Stage.$lane.withValue(lane) { useCase.execute(call) }
+        let operation = Stage.$lane.withValue(lane) {
+          useCase.execute(call, priority: call.priority)
+        }
         operations.append(operation.then { text in stage.show(text) })
       case .cancel(let lane):
         operations[lane].cancel()

@@ -13,10 +13,14 @@ final class Stage: Clock, Sendable {
   @TaskLocal static var lane = noLane
   private static let noLane = -1
 
-  /// From when the queue measures the pause of an operation.
-  enum Pause: Sendable {
-    case afterCall(ticks: Int)
-    case afterStart(ticks: Int)
+  /// The pauses of the queue, in ticks.
+  struct Pause: Sendable {
+    var debounce = 0
+    /// How long a debounce may last, from the first operation that has come since the last start.
+    var longest = 1_000
+    /// So many operations start in an interval.
+    var starts = 1
+    var interval = 0
   }
 
   struct Instant: InstantProtocol {
@@ -54,7 +58,7 @@ final class Stage: Clock, Sendable {
         && lanes.indices.allSatisfy { lane in
           switch lanes[lane].moments.last?.kind {
           case .ended: true
-          case .waiting: pause.map { isTimed(lane, $0) } ?? true
+          case .waiting: pause.map(isTimed) ?? true
           case .running: sleepers[lane] != nil
           // It unwinds, or is about to end. One that never ran has nothing to unwind.
           case .cancelled: lanes[lane].hasRun && sleepers[lane] != nil
@@ -63,25 +67,24 @@ final class Stage: Clock, Sendable {
         }
     }
 
-    /// Whether the timer sleeps until the pause of the lane is over. Then the lane may still wait for
-    /// the slot of the one that runs.
-    private func isTimed(_ lane: Int, _ pause: Pause) -> Bool {
-      let tick: Int
-      let isRunning = lanes.contains { $0.moments.last?.kind == .running }
-      let isOver: Bool
-      switch pause {
-      case .afterCall(let ticks):
-        tick = lanes[lane].executed + ticks
-        isOver = false
-      case .afterStart(let ticks):
-        let starts = lanes.flatMap(\.moments).filter { $0.kind == .running }.map(\.tick)
-        tick = (starts.max() ?? 0) + ticks
-        isOver = tick <= Timeline.tick(at: now.offset) && isRunning
-      }
+    /// Whether the timer sleeps until the pause is over. Then a lane may still wait for the slot of
+    /// the one that runs.
+    private func isTimed(_ pause: Pause) -> Bool {
+      let tick = end(of: pause)
       let timers = sleepers.filter { $0.key < 0 }.map {
         Timeline.tick(at: $0.value.deadline.offset)
       }
-      return isOver || timers == [tick]
+      let isRunning = lanes.contains { $0.moments.last?.kind == .running }
+      return tick <= Timeline.tick(at: now.offset) && isRunning || timers == [tick]
+    }
+
+    /// The end of the pause of what waits.
+    private func end(of pause: Pause) -> Int {
+      let starts = lanes.flatMap(\.moments).filter { $0.kind == .running }.map(\.tick).sorted()
+      let window = starts.dropLast(pause.starts - 1).last.map { $0 + pause.interval }
+      guard pause.debounce > 0, let last = lanes.last?.executed else { return window ?? 0 }
+      let first = lanes.map(\.executed).first { $0 >= starts.last ?? 0 } ?? last
+      return max(min(last + pause.debounce, first + pause.longest), window ?? 0)
     }
 
     mutating func takeWatcher() -> UnsafeContinuation<Void, Never>? {

@@ -116,6 +116,52 @@ struct TimelinesTests {
       ])
   }
 
+  @Test func `a debounced save waits for a pause, and no longer than its longest wait`() async {
+    #expect(
+      await drawn(.keepLatestDebounced) == [
+        "s     >::::::::x superseded < sw",
+        "sw            >::::::::x superseded < swi",
+        "swi                   >::::=================+ succeeded",
+        "swif                          >::::::::x superseded < swift",
+        "swift                                 >::::::::::::=================+ succeeded",
+        "then shows: swi swift",
+      ])
+  }
+
+  @Test func `no more start in an interval than the rate allows, and none is lost`() async {
+    #expect(
+      await drawn(.serialRate) == [
+        "a     >====+ succeeded",
+        "b          >====+ succeeded",
+        "c               >::::::::::====+ succeeded",
+        "d                    >::::::::::====+ succeeded",
+        "e                         >::::::::::::::::::::====+ succeeded",
+        "then shows: a b c d e",
+      ])
+  }
+
+  @Test func `a call within the interval is dropped, though nothing runs`() async {
+    #expect(
+      await drawn(.dropWhileBusySpaced) == [
+        "s     >=================+ succeeded",
+        "sw            >v dropped",
+        "swi                   >v dropped",
+        "swif                          >v dropped",
+        "swift                                 >=================+ succeeded",
+        "then shows: s swift",
+      ])
+  }
+
+  @Test func `the most urgent of those that wait starts next`() async {
+    #expect(
+      await drawn(.limitByPriority).dropFirst(2) == [
+        "p3            >..........................=================+ succeeded",
+        "v1                >.....=================+ succeeded",
+        "v2                    >.....=================+ succeeded",
+        "then shows: p1 p2 v1 v2 p3",
+      ])
+  }
+
   @Test func `a suspended queue starts nothing until it resumes`() async {
     #expect(
       await drawn(.suspension).dropFirst(3) == [
