@@ -127,8 +127,14 @@ struct WhyNotJustTaskTests {
     ("`execute` with a `then`", "burst: execute + then", "UseCase"),
     ("the same, with the handler on the main actor", "to the main actor", "UseCase"),
     ("`execute`, then awaiting `value`", "round trip: execute + value", "UseCase"),
-    ("the call form in a body", "call form in a body", "UseCase"),
-    ("the memory of a waiting operation with a `then`", "memory", "UseCase, waiting with a then"),
+    (
+      "each keystroke under `.cancelPrevious`, against a task that is cancelled",
+      "cancelPrevious: storm", "UseCase"
+    ),
+    (
+      "each call on a serial queue, against a task that awaits the previous one", "serial",
+      "UseCase"
+    ),
   ])
   func `each figure lies in the range that was measured`(
     row: String, scenario: String, contestant: String

@@ -4,7 +4,7 @@ struct ChartPath {
   let row: MeasuredRow
   let rivals: [(kind: ChartRival, row: MeasuredRow)]
 
-  /// Finds those that a queue of operations takes in a table.
+  /// Finds those that a reader looks for first.
   static func common(in rows: [MeasuredRow]) throws -> [ChartPath] {
     try commonNames.map { try ChartPath($0, in: rows) }
   }
@@ -42,16 +42,16 @@ struct ChartPath {
     Name(
       scenario: "burst: execute + then", english: "execute + then", spanish: "execute + then"),
     Name(
+      scenario: "to the main actor", english: "then on main actor", spanish: "then en MainActor"),
+    Name(
       scenario: "round trip: execute + value", english: "execute + value",
       spanish: "execute + value"),
-    Name(
-      scenario: "to the main actor", english: "then on main actor", spanish: "then en MainActor"),
-    Name(scenario: "serial", english: ".serial", spanish: ".serial"),
-    Name(scenario: "limit(2)", english: ".limit(2)", spanish: ".limit(2)"),
     Name(scenario: "cancelPrevious: storm", english: ".cancelPrevious", spanish: ".cancelPrevious"),
+    Name(scenario: "serial", english: ".serial", spanish: ".serial"),
   ]
 
   private static let otherNames = [
+    Name(scenario: "limit(2)", english: ".limit(2)", spanish: ".limit(2)"),
     Name(scenario: "keepLatest: flood", english: ".keepLatest", spanish: ".keepLatest"),
     Name(scenario: "dropWhileBusy: flood", english: ".dropWhileBusy", spanish: ".dropWhileBusy"),
     Name(scenario: "throttle: flood", english: ".throttle", spanish: ".throttle"),

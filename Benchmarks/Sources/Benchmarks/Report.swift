@@ -8,14 +8,20 @@ struct Report {
     .deletingLastPathComponent().appending(path: "../..").standardized
 
   func write(to folder: URL) throws {
-    try Data(text.utf8).write(to: folder.appending(path: "RESULTS.md"))
+    try Data(text().utf8).write(to: folder.appending(path: "RESULTS.md"))
     try Chart.write(to: folder)
   }
 
-  private var text: String {
+  private func text() throws -> String {
     let table = Table(results)
+    let first = try first(in: table)
     return """
       # Results
+
+      The five paths that most apps take cost this many times as much as bare tasks that do the
+      same work:
+
+      \(first)
 
       ![Cost of an operation, as a multiple of a bare task](results.svg)
 
@@ -74,6 +80,16 @@ struct Report {
       \(table.text)
 
       """
+  }
+
+  /// The rows that come first in the chart, too.
+  private func first(in table: Table) throws -> String {
+    let rows = try ChartPath.common(in: MeasuredRow.all(in: table.text)).map { path in
+      let range = path.row.range
+      return "| \(path.name[.english] ?? "") | \(path.row.ratio.short) "
+        + "| \(range.lowerBound.short) – \(range.upperBound.short) |"
+    }
+    return (["| path | × bare | from – to |", "|---|---:|---:|"] + rows).joined(separator: "\n")
   }
 
   private func missed(in table: Table) -> String {
