@@ -251,7 +251,7 @@ struct BrowserTests {
 
   @Test func `words stand out in a light and in a dark scheme`() async throws {
     try await open()
-    try await browser.resize(1000, 738)
+    try await browser.resize(1000, 702)
     try await browser.run("document.documentElement.style.overflow = 'hidden'")
     try await click("#demo")
     try await browser.until("world.text == 'swift' && !world.isBusy")

@@ -61,6 +61,14 @@ struct Symbol: Decodable {
     return text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
   }
 
+  /// The signature in lines that fit on a page.
+  var declaration: String {
+    let parts = signature.split(separator: " where ", maxSplits: 1)
+    guard signature.count > 90, parts.count == 2 else { return signature }
+    let constraints = parts[1].replacing(", ", with: ",\n  ")
+    return parts[0] + "\nwhere\n  " + constraints
+  }
+
   /// The sentence with which its comment begins, without the links of DocC.
   var sentence: String {
     let paragraph = (docComment?.lines ?? []).map(\.text)
@@ -152,7 +160,7 @@ struct Page {
   }
 
   private func section(of type: Symbol) -> [String] {
-    var parts = ["### " + type.path, "```swift\n\(type.signature)\n```"]
+    var parts = ["### " + type.path, "```swift\n\(type.declaration)\n```"]
     if !type.sentence.isEmpty { parts.append(type.sentence) }
     var members = symbols.filter { !$0.isType && $0.parent == type.path }
     for group in topics.groups[type.path, default: []] {
