@@ -28,8 +28,10 @@ struct Timeline: Equatable, Sendable {
     }
   }
 
-  /// The lane whose response came last although a later call had its response by then.
+  /// The lane whose response came last although a later keystroke had its response by then. Only
+  /// the answer to a keystroke makes an older one stale: images and uploads may end in any order.
   var staleLane: Int? {
+    guard scenario.calls == Words.keystrokes else { return nil }
     let order = shown.compactMap { text in lanes.firstIndex { $0.text == text } }
     guard let last = order.last, let newest = order.max(), last < newest else { return nil }
     return last
