@@ -51,7 +51,9 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
     guard frame.isRecorded, frame.line == nil, history.ledger.journal == nil,
       base.queue(for: request).isPlain
     else {
-      return try await answer(request, in: frame) { [base] in try await base.main($0) }
+      return try await answer(request, in: frame) { [base, identity] in
+        RecordedStep(base, identity, request, try await base.main($0))
+      }
     }
     var step: RecordedStep<Base>?
     do {
@@ -86,8 +88,8 @@ extension RecordedUseCase: ReportingUseCase where Base: ReportingUseCase {
     guard let frame = history.enter(Self.self) else {
       return try await self(request, report: report)
     }
-    return try await answer(request, in: frame) { [base] request in
-      try await base.main(request, report: report)
+    return try await answer(request, in: frame) { [base, identity] in
+      RecordedStep(base, identity, request, try await base.main($0, report: report))
     }
   }
 }
@@ -126,41 +128,43 @@ extension RecordedUseCase {
     try await self(request)
   }
 
-  /// Runs the body with all that may be around it, and records what it returns.
+  /// Runs the body with all that may be around it, and records the step that it makes.
   @inline(never)
   private func answer(
     _ request: Base.Request, in frame: HistoryFrame,
-    body: @escaping @Sendable (Base.Request) async throws -> Base.Response
+    step: @escaping @Sendable (Base.Request) async throws -> RecordedStep<Base>
   ) async throws -> Base.Response {
+    let attempts = Attempts()
     guard frame.isRecorded else {
       defer { frame.end() }
-      return try await run(request, in: frame, body).answer.get()
+      return try await run(request, in: frame, attempts, step)
     }
     await frame.line?.idle()
     if let journal = history.ledger.journal {
-      return try await answer(request, in: frame, writingTo: journal, body: body)
+      return try await answer(request, in: frame, attempts, writingTo: journal, step)
     }
-    let run = await run(request, in: frame, body)
-    let step = run.returned.map { RecordedStep(base, identity, request, $0) }
-    history.ledger.leave(frame, with: step)
-    return try run.answer.get()
+    defer { history.ledger.leave(frame, with: attempts.step) }
+    return try await run(request, in: frame, attempts, step)
   }
 
   private func run(
-    _ request: Base.Request, in frame: HistoryFrame,
-    _ body: @escaping @Sendable (Base.Request) async throws -> Base.Response
-  ) async -> HistoryRun<Base.Response> {
-    await HistoryFrame.local.withValue(frame) { await base.run(request, body) }
+    _ request: Base.Request, in frame: HistoryFrame, _ attempts: Attempts,
+    _ step: @escaping @Sendable (Base.Request) async throws -> RecordedStep<Base>
+  ) async throws -> Base.Response {
+    try await HistoryFrame.local.withValue(frame) {
+      try await base.run(request, attempts, answering: { $0.response }, body: step)
+    }
   }
 
   /// Runs the body in a transaction of the journal. If it has none, writes ahead: the intent before the
   /// body, and the end before any handler.
   private func answer(
-    _ request: Base.Request, in frame: HistoryFrame, writingTo journal: JournalWriter,
-    body: @escaping @Sendable (Base.Request) async throws -> Base.Response
+    _ request: Base.Request, in frame: HistoryFrame, _ attempts: Attempts,
+    writingTo journal: JournalWriter,
+    _ step: @escaping @Sendable (Base.Request) async throws -> RecordedStep<Base>
   ) async throws -> Base.Response {
     let (id, group, ledger) = (frame.entry, frame.group, history.ledger)
-    var run: HistoryRun<Base.Response>
+    let result: Result<Base.Response, any Error>
     var stored: (any HistoryStep)?
     let fate = Lock<HistoryLedger.Fate?>(nil)
     do {
@@ -180,31 +184,32 @@ extension RecordedUseCase {
             return stored
           }
         }
-        run = await self.run(request, in: frame) { [base, identity] changed in
-          let step = try await transaction.run {
-            RecordedStep(base, identity, request, try await body(changed))
-          }
-          guard let step = step as? RecordedStep<Base> else {
+        defer { stored = transaction.stored }
+        let response = try await run(request, in: frame, attempts) { changed in
+          let made = try await transaction.run { try await step(changed) }
+          guard let made = made as? RecordedStep<Base> else {
             preconditionFailure("A recorded body that returns has a response.")
           }
-          return step.response
+          return made
         }
-        stored = transaction.stored
+        result = .success(response)
       } else {
         try await journal.begin(.began(id, in: group, pair))
-        run = await self.run(request, in: frame, body)
-        stored = run.returned.map { response in
-          let (fact, stored) = answer(RecordedStep(base, identity, request, response))
-          journal.put(fact)
-          return stored
+        defer {
+          stored = attempts.step.map { step in
+            let (fact, stored) = answer(step)
+            journal.put(fact)
+            return stored
+          }
         }
+        result = .success(try await run(request, in: frame, attempts, step))
       }
     } catch {
-      run = HistoryRun(returned: nil, answer: .failure(error))
+      result = .failure(error)
     }
     ledger.leave(frame, with: stored, as: fate.withLock { $0 })
     await ledger.finish()
-    return try run.answer.get()
+    return try result.get()
   }
 
   /// Returns the part of the pair that is written before the execution begins.

@@ -61,6 +61,10 @@ struct Path: Sendable {
       let useCase = Twice(queue: UseCaseQueue(.serial))
       for number in 0..<count { useCase.execute(number).then { client.take($0) } }
     },
+    Path(name: "serialIntercepted") { count, client in
+      let useCase = Twice(queue: UseCaseQueue(.serial, interceptors: [Passing()]))
+      for number in 0..<count { useCase.execute(number).then { client.take($0) } }
+    },
     Path(name: "cancelTask") { count, client in
       var last: Task<Void, Never>?
       for number in 0..<count {
@@ -79,6 +83,11 @@ struct Path: Sendable {
     },
     Path(name: "recorded") { count, client in
       let useCase = Undoable().recorded(in: UseCaseHistory())
+      for number in 0..<count { useCase.execute(number).then { client.take($0) } }
+    },
+    Path(name: "recordedIntercepted") { count, client in
+      let queue = UseCaseQueue(interceptors: [Passing()])
+      let useCase = Undoable(queue: queue).recorded(in: UseCaseHistory())
       for number in 0..<count { useCase.execute(number).then { client.take($0) } }
     },
     Path(name: "undoAndRedo") { count, client in

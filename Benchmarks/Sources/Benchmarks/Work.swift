@@ -28,8 +28,19 @@ struct TwiceOnLanes: UseCase {
 }
 
 struct Undoable: UndoableUseCase {
+  var queue = UseCaseQueue.default
+
   func main(_ number: Int) async throws -> Int { twice(number) }
   func undo(_ number: Int, _ response: Int) async throws {}
+}
+
+/// Calls its body, and does nothing else.
+struct Passing: UseCaseInterceptor {
+  func intercept<Request: Sendable, Response: Sendable>(
+    _ request: Request, of execution: UseCaseExecution, next: UseCaseNext<Request, Response>
+  ) async throws -> Response {
+    try await next(request)
+  }
 }
 
 /// Takes the results of `count` operations.

@@ -47,7 +47,7 @@ extension UseCaseQueue {
     let execution = UseCaseExecution(
       id: operation.id, parent: operation.parent, type: useCaseType, clock: clock)
     return try await execution.run(
-      request, through: interceptors[...], body: UseCaseNext { try await step($0) })
+      request, through: interceptors[...], body: UseCaseNext(step))
   }
 
   /// The place of the running code.

@@ -201,7 +201,7 @@ extension HistoryLine {
       undescribedCount -= 1
       if footprint == .everything { continue }
       asks[index].footprint = footprint
-      forecast = nil
+      forgetForecast()
     }
     defer { leftFootprints = [] }
     return leftFootprints
@@ -233,7 +233,7 @@ extension HistoryLine {
       preconditionFailure("\(id) leaves, and is not in line: \(turn).")
     }
     if asks[index].hasEffect { version += 1 }
-    forecast = nil
+    forgetForecast()
     let recordsNothing = hasSucceeded && asks[index].isUncertain
     remove(at: index)
     if recordsNothing { bindAgain(in: pool) }
@@ -259,6 +259,8 @@ extension HistoryLine {
     }
     while asks.first?.isGone == true { asks.removeFirst() }
     while asks.last?.isGone == true { asks.removeLast() }
+    // A slice that grows at its end carries along what it has lost at its beginning.
+    if asks.isEmpty { asks = [] }
   }
 }
 
@@ -289,7 +291,7 @@ extension HistoryLine {
       turn = .running(Run(holder: done.holder, promised: promised, isClaimed: true, bodies: 1))
       asks.insert(Ask(id: done.holder, move: nil, asked: asked), at: asks.startIndex)
       version += 1
-      forecast = nil
+      forgetForecast()
       return spare
     case .free, .running, .done:
       preconditionFailure("A body begins in \(operation), which has not the lane: \(turn).")
@@ -318,7 +320,7 @@ extension HistoryLine {
   /// an entry, undos that wait for it mean this one.
   mutating func settle(as entry: ID? = nil) {
     if isRunning { version += 1 }
-    forecast = nil
+    forgetForecast()
     var run = running("The end of a body or a move")
     if let entry, entry != run.promised {
       for index in asks.indices where asks[index].target == run.promised {
@@ -359,7 +361,7 @@ extension HistoryLine {
     for index in asks.indices where fromFirst || index > asks.startIndex {
       asks[index].target = nil
     }
-    forecast = nil
+    forgetForecast()
   }
 }
 
@@ -367,7 +369,10 @@ extension HistoryLine {
 
 extension HistoryLine {
   /// Entries have left that the forecast has.
-  mutating func forgetForecast() { forecast = nil }
+  mutating func forgetForecast() {
+    // To look costs less than to write.
+    if forecast != nil { forecast = nil }
+  }
 
   /// The entry of the document that an undo called now is for.
   mutating func undoTarget<Step>(

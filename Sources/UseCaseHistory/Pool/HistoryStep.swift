@@ -125,28 +125,46 @@ final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
   }
 
   private func undoAround(_ scope: StepScope?) async throws -> (any Error)? {
-    try await useCase.run(request, timeout: useCase.timeout) { [self] request in
-      guard let scope else { return try await useCase.undo(request, response) }
-      _ = try await scope {
+    try await runAround(answering: { _ in }) { [self] request in
+      if let scope {
+        _ = try await scope {
+          try await useCase.undo(request, response)
+          return nil
+        }
+      } else {
         try await useCase.undo(request, response)
-        return nil
       }
-    }.effect().failure
+      return self
+    }.failure
   }
 
   private func redoAround(
     _ scope: StepScope?
   ) async throws -> (any HistoryStep, failure: (any Error)?) {
-    let run = await useCase.run(request, timeout: useCase.timeout) { [self] request in
-      guard let scope else { return try await useCase.redo(request, response) }
+    try await runAround(answering: { $0.response }) { [self] request in
+      guard let scope else { return redone(try await useCase.redo(request, response)) }
       let made = try await scope { redone(try await useCase.redo(request, response)) }
-      guard let made = made as? RecordedStep<Base> else {
-        preconditionFailure("A redo makes a step.")
-      }
-      return made.response
+      guard let made = made as? RecordedStep else { preconditionFailure("A redo makes a step.") }
+      return made
     }
-    let (new, failure) = try run.effect()
-    return (redone(new), failure)
+  }
+
+  /// Runs an undo or a redo with all that may be around it. Returns its step, and the error that came
+  /// after it. Throws if there is no effect, also if an interceptor has answered in its place.
+  private func runAround<Answer: Sendable>(
+    answering answer: @escaping @Sendable (RecordedStep) -> Answer,
+    body: @escaping @Sendable (Base.Request) async throws -> RecordedStep
+  ) async throws -> (any HistoryStep, failure: (any Error)?) {
+    let attempts = Attempts()
+    var failure: (any Error)?
+    do {
+      _ = try await useCase.run(
+        request, timeout: useCase.timeout, attempts, answering: answer, body: body)
+    } catch {
+      failure = error
+    }
+    guard let step = attempts.step else { throw failure ?? CancellationError() }
+    return (step, failure)
   }
 
   func merging(_ later: any HistoryStep) -> HistoryMerging<any HistoryStep> {
