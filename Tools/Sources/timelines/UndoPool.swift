@@ -37,7 +37,7 @@ struct UndoPool: Equatable, Sendable {
       let titles = discarded.map(UndoPool.word)
       return Phrase(
         "drops " + titles.map { $0[.english] }.joined(separator: " "),
-        "quita " + titles.map { $0[.spanish] }.joined(separator: " "))
+        "quita lo deshecho")
     }
   }
 
