@@ -33,6 +33,9 @@ struct HistoryReplay<Step: Sendable>: ~Copyable {
   private var contradicted: [Int]?
   /// Groups whose parts are to be undone.
   private(set) var interrupted: [Record] = []
+  /// Limits the sizes of the groups in which moves stop: each stop goes through all of its group. A
+  /// group of a thousand parts can stop five hundred times, and more often the more it moves.
+  private var patience = 500_000
   private var left = ReplayedDrops<Step>()
   private(set) var newest: ID?
   /// The number of the last fact.
@@ -56,6 +59,7 @@ extension HistoryReplay {
     if number <= last { return }
     try endRestoring()
     last = number
+    patience += 25
     let contradicted = contradicted.take()
     switch fact {
     case .began(let id, let group, let pair):
@@ -226,6 +230,8 @@ extension HistoryReplay {
     if let next = ended.next(), moves.contains(next.id) {
       throw Malformed("The undo or redo of \(next.id) has not ended.")
     }
+    patience -= ended.rest
+    try check(patience > 0, "Moves stop in great groups too often.")
     var drops: [HistoryDrop<Step>] = []
     ended.end(in: &pool, into: &drops)
     leave(drops)

@@ -27,6 +27,9 @@ struct ReplayedMove<Step: Sendable>: ~Copyable {
   /// Returns the step to undo or redo next, nil if there is none.
   mutating func next() -> Record? { plan.next() }
 
+  /// The size of the entry in which it stops, 0 if it has come to its end.
+  var rest: Int { plan.isIncomplete ? plan.records[plan.moved].size : 0 }
+
   /// Takes all of its entries into its hands, because the pool is about to change.
   mutating func takeAll(from pool: inout Pool) { take(count, from: &pool) }
 

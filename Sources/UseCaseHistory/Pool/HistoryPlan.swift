@@ -19,8 +19,10 @@ struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
   private(set) var applied: Int
   /// The leaves of the next record, if it is a group that has begun. Nil for a lost one.
   private var leaves: [Record?] = []
-  /// Few plans have any.
+  /// In the order of their records. Few plans have any.
   private var losses: [Loss] = []
+  /// Whether groups have lost parts.
+  private(set) var hasLost = false
   /// Records as they were before they lost parts.
   private var replaced: [Record] = []
 
@@ -57,15 +59,14 @@ struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
   /// The parts that can never be undone or redone, and have left their groups.
   var obsoleteParts: [Record] { losses.compactMap(\.part) }
 
-  /// Whether groups have lost parts.
-  var hasLost: Bool { losses.contains { $0.part != nil } }
-
   /// The first error of something that can never be undone or redone.
   var obsolete: HistoryObsolete? { losses.first?.error }
 
   /// Whether the record can never be undone or redone.
   func isObsolete(_ index: Int) -> Bool {
-    losses.contains { $0.index == index && $0.part == nil }
+    // The last of its losses: a group leaves when all of its parts have.
+    let next = losses[...].partitioningIndex { $0.index > index }
+    return next > 0 && losses[next - 1].index == index && losses[next - 1].part == nil
   }
 
   /// Returns the leaf to undo or redo next. Tell the plan what becomes of it.
@@ -107,6 +108,7 @@ struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
     }
     let part = leaves[isRedo ? applied : applied - 1].take()
     losses.append(Loss(index: moved, part: part, place: place, error: error))
+    hasLost = true
     // A part that cannot be undone keeps its effect, without its entry.
     if !isRedo { hasMoved = true }
     applied += isRedo ? 1 : -1
@@ -134,7 +136,9 @@ struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
   }
 
   /// How many leaves the next record has lost.
-  private var lost: Int { losses.count { $0.index == moved && $0.part != nil } }
+  private var lost: Int {
+    losses.reversed().prefix { $0.index == moved }.count { $0.part != nil }
+  }
 
   /// No more is done. A group in which it has stopped becomes what it is now.
   mutating func close() {

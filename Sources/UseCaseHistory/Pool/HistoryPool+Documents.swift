@@ -58,10 +58,10 @@ extension HistoryPool {
   /// Returns the positions of these undone entries, which are in the order in which they would be
   /// redone. Nil if one of them is not there.
   func positions(ofUndone ids: [ID]) -> [Int]? {
-    var (positions, position) = ([Int](), undone.count)
+    var positions: [Int] = []
     for id in ids {
-      repeat { position -= 1 } while position >= 0 && undone[position].id != id
-      if position < 0 { return nil }
+      guard let position = undone.position(of: id), position < positions.last ?? undone.count
+      else { return nil }
       positions.append(position)
     }
     return positions

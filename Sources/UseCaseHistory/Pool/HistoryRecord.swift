@@ -90,24 +90,24 @@ struct HistoryRecord<Step: Sendable>: Sendable {
   private func fold<Value>(
     leaf: (Self) -> Value, group: (Self, HistoryParts<Step>, [Value]) -> Value
   ) -> Value {
-    var path: [(record: Self, group: HistoryParts<Step>, next: Int)] = []
-    var (values, record) = ([[Value]()], self)
-    while true {
-      if case .group(let group) = record.content {
-        path.append((record, group, 0))
-        values.append([])
-      } else {
-        values[values.count - 1].append(leaf(record))
+    guard case .group(let root) = content else { return leaf(self) }
+    var path = [(record: self, content: root, next: 0, values: [Value]())]
+    while var (record, content, next, values) = path.popLast() {
+      while next < content.parts.count {
+        let part = content.parts[next]
+        next += 1
+        if case .group(let inner) = part.content {
+          path.append((record, content, next, values))
+          (record, content, next, values) = (part, inner, 0, [])
+        } else {
+          values.append(leaf(part))
+        }
       }
-      while let (ended, content, next) = path.last, next == content.parts.count {
-        path.removeLast()
-        let value = group(ended, content, values.removeLast())
-        values[values.count - 1].append(value)
-      }
-      guard let (_, content, next) = path.last else { return values[0][0] }
-      path[path.count - 1].next += 1
-      record = content.parts[next]
+      let value = group(record, content, values)
+      if path.isEmpty { return value }
+      path[path.count - 1].values.append(value)
     }
+    preconditionFailure("The last group of the path is this record.")
   }
 
   /// Returns the same record with others in place of its leaves. Parts leave where there is none;

@@ -18,6 +18,8 @@ struct HistoryStack<Step: Sendable>: Sendable {
   /// Whether the ids grow along the stack, as far as is known, and whether they fall. An undo of one
   /// entry may break the line.
   private var (grows, falls) = (true, true)
+  /// The orders of all records, once their ids neither grow nor fall.
+  private var index: [ID: Int]?
 }
 
 // MARK: - Reading
@@ -51,17 +53,14 @@ extension HistoryStack {
 
   /// Returns the position of the record, nil if it is not here.
   ///
-  /// - Complexity: O(log *n*), but O(*n*) for a record that touches everything after entries were
-  ///   undone out of their order.
+  /// - Complexity: O(log *n*).
   func position(of id: ID) -> Int? {
-    if let order = orders[id] { return count(below: order) }
-    if grows || falls {
-      let index = slots.partitioningIndex { slot in
-        slot.map { grows ? $0.id >= id : $0.id <= id } ?? true
-      }
-      return index < slots.endIndex && slots[index]?.id == id ? index - slots.startIndex : nil
+    if let order = orders[id] ?? index?[id] { return count(below: order) }
+    guard grows || falls else { return nil }
+    let index = slots.partitioningIndex { slot in
+      slot.map { grows ? $0.id >= id : $0.id <= id } ?? true
     }
-    return slots.lastIndex { $0?.id == id }.map { $0 - slots.startIndex }
+    return index < slots.endIndex && slots[index]?.id == id ? index - slots.startIndex : nil
   }
 
   /// How many of the oldest records touch everything, and are listed nowhere.
@@ -126,7 +125,7 @@ extension HistoryStack {
     if let below = slots.last??.id {
       if record.id < below { grows = false } else { falls = false }
     } else {
-      (grows, falls) = (true, true)
+      (grows, falls, index) = (true, true, nil)
     }
     if let keys = record.footprint.keys {
       orders[record.id] = record.order
@@ -134,7 +133,13 @@ extension HistoryStack {
     } else if !orders.isEmpty {
       everything.append(record.order)
     }
+    if !grows, !falls { list(record.id, record.order) }
     slots.append(record)
+  }
+
+  private mutating func list(_ id: ID, _ order: Int) {
+    if index == nil { index = Dictionary(records.map { ($0.id, $0.order) }) { $1 } }
+    index?[id] = order
   }
 
   mutating func popLast() -> Record? {
@@ -182,6 +187,7 @@ extension HistoryStack {
   }
 
   private mutating func forget(_ record: Record) {
+    index?[record.id] = nil
     guard let keys = record.footprint.keys else { return everything.remove(sorted: record.order) }
     orders[record.id] = nil
     if orders.isEmpty { everything = [] }
