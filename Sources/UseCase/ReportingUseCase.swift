@@ -95,8 +95,7 @@ extension ReportingUseCase {
       if operation.core.verdict == nil { report(update) }
     }
     operation.core.callIsAwaited()
-    operation.submit(isCall: true)
-    return try await operation.value(isCall: true)
+    return try await operation.call()
   }
 }
 

@@ -23,8 +23,8 @@ extension UseCase {
   /// Use this *call form*, `try await useCase(request)`, in the body of another use case, or in any
   /// other task.
   ///
-  /// The call form is structured: cancelling the awaiting task cancels the operation. In a task
-  /// that is already cancelled, nothing is executed.
+  /// The call form is structured: cancelling the awaiting task cancels the operation, and raising its
+  /// priority raises the operation. In a task that is already cancelled, nothing is executed.
   ///
   /// A body can call a use case on a queue whose slot it holds. The call runs inside that slot, and
   /// doesn't wait for another slot. The slot becomes free when the body and every call inside the
@@ -42,8 +42,7 @@ extension UseCase {
     let operation = UseCaseOperation<Request, Response>(
       of: self, request, queue: checkedQueue(for: request), useCaseType: Self.self, isCall: true)
     operation.core.callIsAwaited()
-    operation.submit(isCall: true)
-    return try await operation.value(isCall: true)
+    return try await operation.call()
   }
 }
 

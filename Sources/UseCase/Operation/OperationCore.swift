@@ -57,8 +57,9 @@ struct OperationCore: ~Copyable, Sendable {
   /// Asks for a slot for `member`. The observer hears of the decision before this returns.
   @usableFromInline
   func submit(_ member: any QueueMember, priority: TaskPriority?) -> Admission {
-    urgencyValue.store(
-      priority?.rawValue ?? Task.currentPriority.rawValue, ordering: .relaxed)
+    // A call may be raised already.
+    urgencyValue.max(
+      priority?.rawValue ?? Task.currentPriority.rawValue, ordering: .sequentiallyConsistent)
     let admission = source.admit(member)
     // The machine assumes a start, so an unobserved one changes nothing.
     if isObserved || admission != .start {
@@ -355,7 +356,7 @@ struct ValueWait: ~Copyable, Sendable {
 
   /// Whether the awaiting task was cancelled, perhaps when there was no waiter to abandon. To ask
   /// the task costs more than this flag.
-  var isAbandoned: Bool { abandoned.load(ordering: .sequentiallyConsistent) }
+  @usableFromInline var isAbandoned: Bool { abandoned.load(ordering: .sequentiallyConsistent) }
 
   /// The awaiting task is cancelled.
   func abandon() { abandoned.store(true, ordering: .sequentiallyConsistent) }

@@ -91,6 +91,23 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
     @inline(__always) get async throws { try await value(isCall: false) }
   }
 
+  /// Submits the operation, and awaits its value. The operation is cancelled, and raised, with the task
+  /// that awaits it.
+  @inlinable @inline(__always)
+  nonisolated(nonsending) func call() async throws -> Response {
+    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
+      submit(isCall: true)
+      return try await value(isCall: true)
+    }
+    // The handler is there before the priority of the task is read, so it misses nothing.
+    return try await withTaskPriorityEscalationHandler {
+      submit(isCall: true)
+      return try await value(isCall: true)
+    } onPriorityEscalated: { _, priority in
+      raise(to: priority)
+    }
+  }
+
   /// The value; `isCall` cancels the operation with the task that awaits it.
   @inlinable @inline(__always)
   nonisolated(nonsending) func value(isCall: Bool) async throws -> Response {
@@ -100,34 +117,35 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
     }
     if !isCall { core.raiseToCurrent() }
     let isSettled =
-      Slot.hasHolder ? await settleInBody(isCall: isCall) : await settle(isCall: isCall)
-    // A call may be cancelled when the operation has just concluded, or just before it is awaited.
-    guard isSettled, !(isCall && Task.isCancelled), let outcome else { throw CancellationError() }
+      !isCall && Slot.hasHolder ? await settleInBody() : await settle(isCall: isCall)
+    guard isSettled, let outcome else { throw CancellationError() }
     if isCall, case .cancelled(let reason) = outcome { Slot.noteCancellation(ofCall: reason) }
     return try outcome.get()
   }
 
-  /// Waits for the outcome. Returns false if the awaiting task is cancelled first.
+  /// Waits for the outcome. Returns false if the awaiting task is cancelled first, and in a call also
+  /// if it is cancelled when the operation has just concluded.
   @inlinable @inline(__always)
   nonisolated(nonsending) func settle(isCall: Bool) async -> Bool {
     let wait = core.nextWait()
-    return await withTaskCancellationHandler {
+    let isSettled = await withTaskCancellationHandler {
       await withUnsafeContinuation { core.awaitValue($0, wait) }
     } onCancel: {
       if isCall { concludeEarly(.cancelled(.requested)) }
       core.abandon(wait)
     }
+    return isSettled && !(isCall && wait.isAbandoned)
   }
 
   /// Waits in the body of another operation. If that is raised, so is this one, which holds it up.
   @usableFromInline
-  nonisolated(nonsending) func settleInBody(isCall: Bool) async -> Bool {
+  nonisolated(nonsending) func settleInBody() async -> Bool {
     guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
-      return await settle(isCall: isCall)
+      return await settle(isCall: false)
     }
     return await withTaskPriorityEscalationHandler {
       core.raiseToCurrent()
-      return await settle(isCall: isCall)
+      return await settle(isCall: false)
     } onPriorityEscalated: { _, priority in
       raise(to: priority)
     }

@@ -231,9 +231,10 @@ extension UseCaseQueue {
     return arrival.admission
   }
 
-  /// The priority of the member has grown.
-  func raise(_ id: UseCaseOperationID, to urgency: UInt8) {
-    guard policy.usesPriority, let urged = machine.withLock({ $0.raise(id, to: urgency) })
+  /// The priority of the member has grown. Its identity is read under the lock: if it has none yet, its
+  /// admission follows, and finds the new priority.
+  func raise(_ id: @autoclosure () -> UseCaseOperationID, to urgency: UInt8) {
+    guard policy.usesPriority, let urged = machine.withLock({ $0.raise(id(), to: urgency) })
     else { return }
     urged.member.raise(to: urged.priority)
   }

@@ -76,6 +76,38 @@ struct PriorityTests {
   }
 
   @Test(.holds("Awaited priority"))
+  func `a call follows its task, also while it waits in a line by priority`() async throws {
+    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
+    let measure = Measuring(queue: UseCaseQueue(.serial.byPriority))
+    let order = Log<Int>()
+    let load = AnyUseCase<Int, TaskPriority>(queue: measure.queue) { number in
+      order.append(number)
+      return Task.currentPriority
+    }
+    measure.execute(0, priority: .background)
+    let tasks = (1...3).map { number in
+      Task(priority: .background) { try await load(number) }
+    }
+    while measure.queue.activity.waiting < 3 { await Task.yield() }
+    tasks[1].escalatePriority(to: .high)
+    measure.gate.open()
+    #expect(try await tasks[1].value == .high)
+    await measure.queue.idle()
+    #expect(order.elements.count == 3 && order.elements.first == 2)
+  }
+
+  @Test(.holds("Awaited priority"))
+  func `a call in a task that is raised while the body runs is escalated`() async throws {
+    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
+    let measure = Measuring(queue: UseCaseQueue())
+    let task = Task(priority: .background) { try await measure(0) }
+    while measure.queue.activity.running == 0 { await Task.yield() }
+    task.escalatePriority(to: .high)
+    measure.gate.open()
+    #expect(try await task.value == .high)
+  }
+
+  @Test(.holds("Awaited priority"))
   func `what a body awaits is raised with it, also a guest in its slot`() async throws {
     guard escalates() else { return }
     let measure = Measuring(queue: UseCaseQueue(.serial))
