@@ -7,9 +7,10 @@ struct Benchmarks {
   /// Bytes are counted by walking through all free pieces of memory, so they come first, when there
   /// are few. The last scenario leaves gigabytes in pieces, which slows down what comes after.
   static let scenarios: [Scenario] = [
-    .memory, .burst, .roundTrip, .serial, .limit, .storm, .keepLatest, .throttle, .drop, .lanes,
+    .memory, .burst, .roundTrip, .serial, .limit, .storm, .keepLatest, .throttle, .rate, .drop,
+    .lanes,
     .shared, .nested, .mainActor, .handlers, .history, .million, .journal,
-    .journalBurst, .compaction, .opening, .journalBytes, .waiting,
+    .journalBurst, .compaction, .opening, .journalBytes, .priority, .waiting,
   ]
 
   // Synchronous: the measured work has the threads of the concurrency runtime for itself, and the
@@ -25,10 +26,12 @@ struct Benchmarks {
         case "quick":
           let results = measure(scenarios, Scale(isQuick: true))
           try Report(results: results).write(to: .temporaryDirectory)
-        case let name?:
-          let named = scenarios.filter { $0.name.hasPrefix(name) }
+        case _?:
+          let names = arguments.dropFirst()
+          let named = scenarios.filter { scenario in names.contains(where: scenario.name.hasPrefix)
+          }
           guard !named.isEmpty else {
-            print("usage: Benchmarks [quick | chart | SCENARIO | exact [PATH COUNT]]")
+            print("usage: Benchmarks [quick | chart | SCENARIO… | exact [PATH COUNT]]")
             print(scenarios.map(\.name).joined(separator: "\n"))
             exit(64)
           }

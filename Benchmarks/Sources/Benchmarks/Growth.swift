@@ -1,4 +1,5 @@
 import CountingMalloc
+import Foundation
 import UseCase
 
 extension Scenario {
@@ -32,6 +33,23 @@ extension Scenario {
         },
       ]
     })
+
+  /// Operations of five priorities, of which one runs and the others wait in one line.
+  static let priority = Scenario(
+    name: "priority: a line of 100,000",
+    rounds: 9,
+    contestants: [
+      .line("in order", isBare: true, .serial), .line("by priority", .serial.byPriority),
+      Contestant("OperationQueue, queuePriority", count: 100_000) { count, client in
+        let priorities: [Operation.QueuePriority] = [.veryLow, .low, .normal, .high, .veryHigh]
+        let queue = OperationQueue(limit: 1)
+        queue.isSuspended = true
+        for number in 0..<count {
+          queue.addBlock(number, priority: priorities[number % 5]) { client.take($0) }
+        }
+        queue.isSuspended = false
+      },
+    ])
 
   /// Handlers of one operation, and the same closures called by a task.
   static let handlers = Scenario(
@@ -113,6 +131,21 @@ extension Contestant {
       var nanoseconds = 0.0
       for _ in 0..<lines { nanoseconds += time(length, start) }
       return nanoseconds / Double(lines * length)
+    }
+  }
+
+  /// Lets many operations of five priorities wait in a queue, and then go one by one.
+  fileprivate static func line(
+    _ name: String, isBare: Bool = false, _ policy: UseCaseQueue.Policy
+  ) -> Self {
+    Contestant(name, isBare: isBare, count: 100_000) { count, client in
+      let priorities: [TaskPriority] = [9, 17, 21, 25, 33].map(TaskPriority.init(rawValue:))
+      let useCase = Twice(queue: UseCaseQueue(policy))
+      useCase.queue.suspend()
+      for number in 0..<count {
+        useCase.execute(number, priority: priorities[number % 5]).then { client.take($0) }
+      }
+      useCase.queue.resume()
     }
   }
 

@@ -74,32 +74,54 @@ extension Scenario {
   /// One runs all the while; of the others only the newest ever runs.
   static let keepLatest = flood("keepLatest: flood", .keepLatest)
 
+  /// The newest starts, as many as an interval allows.
   private final class Pace: Sendable {
-    let lastStart = Mutex(ContinuousClock.now - .milliseconds(1))
+    private let starts: Mutex<[ContinuousClock.Instant]>
+
+    init(_ count: Int) {
+      starts = Mutex(Array(repeating: .now - .milliseconds(1), count: count))
+    }
+
+    var next: ContinuousClock.Instant { starts.withLock { $0[0] } + .milliseconds(1) }
+
+    func start() {
+      starts.withLock { starts in
+        starts.removeFirst()
+        starts.append(.now)
+      }
+    }
   }
 
-  /// Each cancels the one that waits for a millisecond to pass since the last start.
-  static let throttle = Scenario(
-    name: "throttle: flood",
-    contestants: [
-      Contestant("Task.sleep by hand", isBare: true, count: 5_000) { count, client in
-        let pace = Pace()
-        var last: Task<Void, Never>?
-        for number in 0..<count {
-          last?.cancel()
-          let start = pace.lastStart.withLock { $0 } + .milliseconds(1)
-          last = Task {
-            guard (try? await Task.sleep(until: start)) != nil else { return client.take(0) }
-            pace.lastStart.withLock { $0 = .now }
-            client.take(twice(number))
+  static let throttle = paced("throttle: flood", .throttle(.milliseconds(1)), starts: 1)
+  static let rate = paced(
+    "rate: flood", .keepLatest.rate(10, per: .milliseconds(1)), starts: 10)
+
+  /// Each cancels the one that waits for a millisecond to pass since one of the last starts.
+  private static func paced(
+    _ name: String, _ policy: UseCaseQueue.Policy, starts: Int
+  ) -> Scenario {
+    Scenario(
+      name: name,
+      contestants: [
+        Contestant("Task.sleep by hand", isBare: true, count: 5_000) { count, client in
+          let pace = Pace(starts)
+          var last: Task<Void, Never>?
+          for number in 0..<count {
+            last?.cancel()
+            let start = pace.next
+            last = Task {
+              guard (try? await Task.sleep(until: start)) != nil else { return client.take(0) }
+              pace.start()
+              client.take(twice(number))
+            }
           }
-        }
-      },
-      Contestant("UseCase", count: 5_000) { count, client in
-        let useCase = Twice(queue: UseCaseQueue(.throttle(.milliseconds(1))))
-        for number in 0..<count { useCase.execute(number).finally { client.take(number) } }
-      },
-    ])
+        },
+        Contestant("UseCase", count: 5_000) { count, client in
+          let useCase = Twice(queue: UseCaseQueue(policy))
+          for number in 0..<count { useCase.execute(number).finally { client.take(number) } }
+        },
+      ])
+  }
 
   /// One runs all the while; the others are refused.
   static let drop = flood("dropWhileBusy: flood", .dropWhileBusy)

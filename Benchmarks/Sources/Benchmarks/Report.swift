@@ -52,9 +52,11 @@ struct Report {
       - A *storm* is a series of calls, each of which supersedes the previous call. Its bare work
         cancels the previous task.
       - A *flood* is a series of calls of which the policy lets only a few run. Its bare work runs a
-        task for each call; in *throttle: flood*, each call cancels the sleeping task of the
-        previous call.
-      - In *shared: ten equal requests*, the bare work is the same use case without `shared()`.
+        task for each call; in *throttle: flood* and *rate: flood*, each call cancels the sleeping
+        task of the previous call.
+      - In *shared: ten equal requests*, the bare work is the same use case without `shared()`. In
+        *priority*, it is a line of the same operations in the order of their calls. An
+        *OperationQueue* makes no task for each of them.
       - *2017 design* is an `Operation` with its handlers in arrays behind a dispatch queue.
       - *Memory* is the heap memory of one task, or of one operation including its task. The table
         has waiting tasks and operations, and finished tasks and operations that are still

@@ -11,13 +11,15 @@ extension OperationQueue {
 
   @discardableResult
   func addBlock(
-    _ number: Int, body: @escaping @Sendable (Int) -> Int = twice,
+    _ number: Int, priority: Operation.QueuePriority = .normal,
+    body: @escaping @Sendable (Int) -> Int = twice,
     completion: @escaping @Sendable (Int) -> Void
   ) -> Operation {
     // Written before the completion block begins, which reads it.
     nonisolated(unsafe) var value = 0
     let operation = BlockOperation { value = body(number) }
     operation.completionBlock = { completion(value) }
+    if priority != .normal { operation.queuePriority = priority }
     addOperation(operation)
     return operation
   }
