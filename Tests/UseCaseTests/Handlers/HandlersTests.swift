@@ -148,7 +148,7 @@ struct HandlersTests {
   }
 
   @Test func `a handler of a cancelled operation may execute again`() async {
-    let held = Held(.dropWhileBusy)
+    let held = Held(.serial)
     let made = Log<Operation>()
     let operation = held.execute(1).onCancel { _ in made.append(held.execute(2)) }
     operation.cancel()

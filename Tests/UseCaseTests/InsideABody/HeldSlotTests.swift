@@ -136,13 +136,15 @@ struct HeldSlotTests {
   @Test(.holds("Free again"))
   func `an inner body that outlives its caller keeps the slot`() async {
     let queue = UseCaseQueue(.serial) { [log] in log.append("\($0.kind)") }
-    let held = Held(on: queue)
+    let (held, executed) = (Held(on: queue), Gate())
     let outer = AnyUseCase(queue: queue) { (number: Int) in
+      await executed.passIgnoringCancellation()
       Task { try await held(10) }
       await held.begun.elements(atLeast: 1)
       return number
     }
     let operations = [outer.execute(1), held.execute(2)]
+    executed.open()
     #expect(await log.elements(atLeast: 4) == ["running", "waiting", "running", "succeeded"])
     #expect(held.begun.elements == [10])
     #expect(queue.activity.running == 1)

@@ -257,7 +257,8 @@ struct NewestDeliversTests {
       for _ in 1...2 { shared.execute(round).then { view.show($0) } }
       for _ in 0..<round % 7 { await Task.yield() }
     }
-    await shared.queue.idle()
+    view.newest = 0
+    await shared.execute(0).then { view.show($0) }.ended()
     #expect(view.stale == 0 && view.shown > 0)
   }
 
@@ -349,7 +350,8 @@ struct NewestDeliversTests {
       useCase.execute(round).then { view.show($0) }
       for _ in 0..<round % 5 { await Task.yield() }
     }
-    await useCase.queue.idle()
+    view.newest = 0
+    await useCase.execute(0).then { view.show($0) }.ended()
     #expect(view.stale == 0 && view.shown > 0)
   }
 }
