@@ -514,10 +514,14 @@ struct SharedRunCostTests {
       try await #expect(shared(depth) == depth)
       return .now - begin
     }
-    _ = try await time(depth: 1_000)
-    let (short, long) = (try await time(depth: 1_000), try await time(depth: 4_000))
-    // If each call looked at all of its callers, it would be sixteen times as much.
-    #expect(long < short * 10, "\(long) and \(short)")
+    // If each call looked at all of its callers, it would be sixteen times as much, each time. Other
+    // tests share the cores, so a single comparison says little.
+    var isLinear = false
+    for _ in 1...5 where !isLinear {
+      let (short, long) = (try await time(depth: 1_000), try await time(depth: 4_000))
+      isLinear = long < short * 10
+    }
+    #expect(isLinear)
   }
 
   @Test func `what waits on a serial queue costs a body nothing that calls a shared use case`()
@@ -537,8 +541,12 @@ struct SharedRunCostTests {
       await allEnded(operations)
       return .now - begin
     }
-    let (plain, shared) = (await time(isShared: false), await time(isShared: true))
-    // To look at all that wait would take a hundred times as long.
-    #expect(shared < plain * 20, "\(shared) and \(plain)")
+    // To look at all that wait would take a hundred times as long, each time.
+    var costsNothing = false
+    for _ in 1...5 where !costsNothing {
+      let (plain, shared) = (await time(isShared: false), await time(isShared: true))
+      costsNothing = shared < plain * 20
+    }
+    #expect(costsNothing)
   }
 }
