@@ -45,7 +45,7 @@ struct SharedUpdatesTests {
     #expect(sending.begun.elements == [1])
   }
 
-  @Test(.holds("Updates for all"))
+  @Test(.holds("Updates for all")) @MainActor
   func `riders with and without updates, and calls, share one run`() async throws {
     let (shared, log) = (sending.shared(), Log<Int?>())
     let plain = shared.execute(1)

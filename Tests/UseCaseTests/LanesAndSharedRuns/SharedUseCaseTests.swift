@@ -297,32 +297,43 @@ struct SharedUseCaseTests {
     #expect(events.elements == ["Held running", "Held succeeded", "Held ended"])
   }
 
-  @Test(.holds("Sharing again"))
+  /// The bodies of the wrappers do not give up the main actor before they ride the run.
+  @Test(.holds("Sharing again")) @MainActor
   func `what is shared may be shared again, erased and wrapped`() async throws {
     struct Wrapped: UseCase {
       let base: SharedUseCase<Held>
+      let begun: Log<Int>
       func queue(for request: Int) -> UseCaseQueue { base.queue(for: request) }
-      func main(_ request: Int) async throws -> Int { try await base.main(request) + 1 }
+      @MainActor func main(_ request: Int) async throws -> Int {
+        begun.append(request)
+        return try await base.main(request) + 1
+      }
     }
     struct Calling: UseCase {
       let base: SharedUseCase<Held>
-      func main(_ request: Int) async throws -> Int { try await base(request) + 2 }
+      let begun: Log<Int>
+      @MainActor func main(_ request: Int) async throws -> Int {
+        begun.append(request)
+        return try await base(request) + 2
+      }
     }
-    let held = Held()
+    let (held, begun) = (Held(), Log<Int>())
     let shared = held.shared()
     let twice = AnyUseCase(shared).shared().shared()
     let operations = [
-      twice.execute(1), Wrapped(base: shared).execute(1), twice.execute(1),
-      Calling(base: shared).execute(1), Wrapped(base: shared).execute(1),
+      twice.execute(1), Wrapped(base: shared, begun: begun).execute(1), twice.execute(1),
+      Calling(base: shared, begun: begun).execute(1),
+      Wrapped(base: shared, begun: begun).execute(1),
     ]
-    await held.begun.elements(atLeast: 1)
+    await begun.elements(atLeast: 3)
     held.open(1)
     await allEnded(operations)
     #expect(operations.map { try? $0.outcome?.get() } == [1, 2, 1, 3, 2])
     #expect(held.begun.elements == [1])
   }
 
-  @Test(.holds("No request")) func `executions without a request share one run`() async throws {
+  @Test(.holds("No request")) @MainActor
+  func `executions without a request share one run`() async throws {
     let (gate, begun) = (Gate(), Log<Void>())
     let refresh = AnyUseCase<Void, Int> {
       begun.append(())

@@ -2,6 +2,11 @@ import TestSupport
 import Testing
 import UseCase
 
+/// Whether the priority of a running task can grow.
+private func escalates() -> Bool {
+  if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) { true } else { false }
+}
+
 /// The priority of operations grows with that of the code that waits for them.
 @Suite(.mustEnd)
 struct PriorityTests {
@@ -9,14 +14,14 @@ struct PriorityTests {
   private struct Measuring: UseCase {
     let queue: UseCaseQueue
     let gate = Gate()
+    /// An operation tells its new priority before its task has it.
+    var awaited = TaskPriority.background
+
     func main(_ number: Int) async throws -> TaskPriority {
       await gate.passIgnoringCancellation()
+      while escalates(), Task.currentPriority < awaited { await Task.yield() }
       return Task.currentPriority
     }
-  }
-
-  private func escalates() -> Bool {
-    if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) { true } else { false }
   }
 
   @Test(.holds("Urgent waits"))
@@ -66,7 +71,7 @@ struct PriorityTests {
 
   @Test(.holds("Awaited priority"))
   func `a task that awaits the value raises the operation`() async throws {
-    let measure = Measuring(queue: UseCaseQueue())
+    let measure = Measuring(queue: UseCaseQueue(), awaited: .high)
     let operation = measure.execute(0, priority: .background)
     let task = Task(priority: .high) { try await operation.value }
     while operation.priority < .high { await Task.yield() }
@@ -110,8 +115,8 @@ struct PriorityTests {
   @Test(.holds("Awaited priority"))
   func `what a body awaits is raised with it, also a guest in its slot`() async throws {
     guard escalates() else { return }
-    let measure = Measuring(queue: UseCaseQueue(.serial))
-    let other = Measuring(queue: UseCaseQueue(.serial))
+    let measure = Measuring(queue: UseCaseQueue(.serial), awaited: .high)
+    let other = Measuring(queue: UseCaseQueue(.serial), awaited: .high)
     let begun = Gate()
     let useCase = AnyUseCase<Int, [TaskPriority]>(queue: measure.queue) { _ in
       async let inside = measure(1)
