@@ -19,7 +19,7 @@ extension UseCaseOperation {
   nonisolated(nonsending) func deliverHere() async {
     let step = core.deliverAtOnce()
     if case .done = step { return }
-    if await core.deliver(from: step) { reportFailure() }
+    if await core.deliver(from: consume step) { reportFailure() }
   }
 
   /// Tells of a failure that nobody has handled, after a while. A body that fails at once may
@@ -66,13 +66,14 @@ extension OperationCore {
 
   /// Delivers from this step on, until nothing is left. Returns whether a failure is left that
   /// nobody has handled yet.
+  ///
+  /// What a step calls is released with it, before the end can be seen.
   @usableFromInline
   nonisolated(nonsending) func deliver(
-    from first: DeliveryStep<Callback, @Sendable () -> Void>
+    from step: consuming DeliveryStep<Callback, @Sendable () -> Void>
   ) async -> Bool {
-    var step = first
     while true {
-      switch step {
+      switch consume step {
       case .ask(let handler):
         if let isolation = handler.callback.isolation { await run(handler, on: isolation) }
       case .updates(let updates): await receive(updates)

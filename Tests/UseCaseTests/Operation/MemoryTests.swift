@@ -107,6 +107,26 @@ struct MemoryTests {
     #expect(lifetime.alive == 0)
   }
 
+  @Test(.holds("Nothing retained")) @MainActor
+  func `nothing of a handler or of a receiver is left when the observer hears of the end`() async {
+    let alive = Log<Int>()
+    let queue = UseCaseQueue { [lifetime] in
+      if $0.kind == .ended { alive.append(lifetime.alive) }
+    }
+    let counting = Counting(on: queue)
+    counting.gate.open()
+    func execute(receives: Bool) -> Operation {
+      let token = lifetime.track()
+      guard receives else {
+        return counting.execute(3).then { _ in withExtendedLifetime(token) {} }
+      }
+      return counting.execute(3) { _ in withExtendedLifetime(token) {} }
+    }
+    await execute(receives: false).ended()
+    await execute(receives: true).ended()
+    #expect(alive.elements == [0, 0])
+  }
+
   @Test(.holds("No leak"))
   func `an operation in its own handlers is no leak`() async {
     func execute(_ gate: Gate, cancels: Bool) -> UseCaseOperation<Lifetime.Token, Int> {
