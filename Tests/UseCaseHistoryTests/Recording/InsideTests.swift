@@ -84,18 +84,17 @@ struct InsideTests {
   ) async throws {
     await history.run(page, "A", "B", "C")
     if action == "redo C3" { await history.back(1) }
-    let (mayRecord, riders) = (Gate(), Log<UseCaseOperation<Int, Int>>())
+    let (begun, mayRecord) = (Gate(), Gate())
+    let riders = Log<UseCaseOperation<Int, Int>>()
     let shared = AnyUseCase<Int, Int> { [edit = desk.edit] number in
+      begun.open()
       try await mayRecord.pass()
       _ = try await edit("x")
       return number
     }.shared()
     let join: @Sendable () async throws -> Void = {
       async let joined = shared(1)
-      while !shared.queue(for: 1).isBusy {
-        try Task.checkCancellation()
-        await Task.yield()
-      }
+      try await begun.pass()
       riders.append(shared.execute(1))
       mayRecord.open()
       _ = try await joined

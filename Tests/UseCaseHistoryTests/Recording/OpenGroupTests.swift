@@ -270,6 +270,6 @@ struct OpenGroupTests {
     }
     await history.idle()
     history.clear()
-    #expect(page.lifetime.alive == 0)
+    await page.lifetime.over()
   }
 }

@@ -35,7 +35,7 @@ struct TimeoutTests {
     await #expect(throws: UseCaseTimeout.self) { _ = try await operation.value }
   }
 
-  @Test(.holds("Timeouts"), .timeLimit(.minutes(1)), arguments: ["undo A1", "redo A1"])
+  @Test(.holds("Timeouts"), arguments: ["undo A1", "redo A1"])
   func `an undo or a redo that hangs is cancelled, and can be tried again`(
     action: String
   ) async throws {
@@ -53,7 +53,7 @@ struct TimeoutTests {
     #expect(await again.ended().value??.title == "A")
   }
 
-  @Test(.holds("Timeouts"), .timeLimit(.minutes(1)))
+  @Test(.holds("Timeouts"))
   func `an undo that returns late has its effect`() async throws {
     await run("A")
     let gate = page.hold("undo A1")
@@ -65,7 +65,7 @@ struct TimeoutTests {
     #expect(history.layout == "[| A]*")
   }
 
-  @Test(.holds("Timeouts"), .timeLimit(.minutes(1)))
+  @Test(.holds("Timeouts"))
   func `a step of a jump that returns late counts, and the jump ends there`() async throws {
     await run("A", "B", "C")
     let gate = page.hold("undo B2")
@@ -78,7 +78,7 @@ struct TimeoutTests {
     #expect(page.actions.last == "undo B2")
   }
 
-  @Test(.holds("Timeouts"), .timeLimit(.minutes(1)))
+  @Test(.holds("Timeouts"))
   func `each step of a jump has a timeout of its own`() async throws {
     await run("A", "B")
     let gates = ["undo B2", "undo A1"].map { page.hold($0) }
@@ -101,7 +101,7 @@ struct TimeoutTests {
     }
   }
 
-  @Test(.holds("Timeouts"), .timeLimit(.minutes(1)))
+  @Test(.holds("Timeouts"))
   func `a part that is undone late leaves the group half undone`() async throws {
     await group("a", "b", "c").ended()
     let gate = page.hold("undo b2")
@@ -115,7 +115,7 @@ struct TimeoutTests {
     #expect(history.layout == "[| G(a b c)]*")
   }
 
-  @Test(.holds("Timeouts"), .timeLimit(.minutes(1)))
+  @Test(.holds("Timeouts"))
   func `a part whose undo hangs when its group fails is left as a residue`() async throws {
     let cancelled = hang("undo b2")
     let operation = group("a", "b", "c", failing: Failure("G"))
@@ -133,7 +133,7 @@ struct TimeoutTests {
     #expect(history.layout == "[G(a b) |]")
   }
 
-  @Test(.holds("Timeouts"), .timeLimit(.minutes(1)))
+  @Test(.holds("Timeouts"))
   func `the timeout covers the interceptors`() async throws {
     let retry = RetryInterceptor(attempts: 9, delay: .constant(.seconds(3)))
     let queue = UseCaseQueue(clock: clock, interceptors: [retry])
