@@ -144,6 +144,7 @@ struct JournalTests {
     #expect(history.layout == "[Z G(A B C) |]*")
     await history.back(1)
     #expect(history.layout == "[Z | G(A C)]")
+    await history.idle()
     let next = try await open(disk.next())
     #expect(next.layout == "[Z | G(A C)]")
     await next.forth(1)

@@ -88,8 +88,8 @@ struct TransactionTests {
     paper.fail("undo T1")
     #expect(await history.undo().ended().error is HistoryObsolete)
     #expect(history.layout == "[|]")
-    #expect(try await reopen().0.layout == "[|]")
     await history.idle()
+    #expect(try await reopen().0.layout == "[|]")
     #expect(paper.discarded == ["T1 obsolete"])
   }
 
