@@ -25,14 +25,15 @@ struct KillTests {
         let delay = UInt32.random(in: 0...20_000, using: &random)
         await #expect(processExitsWith: .signal(SIGKILL)) {
           [file = folder.file as URL, url = shelf.folder as URL, delay = delay as UInt32] in
-          let history = try await Shelf(folder: url).open(file)
+          let history = try await Shelf(folder: url).open(try FileJournal(at: file))
           Thread {
             usleep(delay)
             kill(getpid(), SIGKILL)
           }.start()
           await Shelf(folder: url).change(history)
         }
-        let history = try await shelf.open(folder.file)
+        let journal = try FileJournal(at: folder.file)
+        let history = try await shelf.open(journal)
         let (applied, names) = (Set(Shelf.applied(history.entries)), Set(try shelf.names))
         #expect(applied.subtracting(names) == [], "not in the document, round \(round)")
         #expect(names.subtracting(applied) == [], "not in the history, round \(round)")
@@ -43,6 +44,9 @@ struct KillTests {
           await history.move(to: nil).ended()
           #expect(try shelf.names == [])
         }
+        // The task of an undo may keep the journal, and its file, beyond this round.
+        await history.idle()
+        await journal.close()
       }
     }
   #endif
@@ -56,8 +60,8 @@ private struct Shelf: Sendable {
     get throws { try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() }
   }
 
-  func open(_ file: URL) async throws -> UseCaseHistory {
-    try await UseCaseHistory.open(try FileJournal(at: file), for: [Put(shelf: self)])
+  func open(_ journal: FileJournal) async throws -> UseCaseHistory {
+    try await UseCaseHistory.open(journal, for: [Put(shelf: self)])
   }
 
   /// The names of the folders that the applied entries have made.
