@@ -6,7 +6,7 @@ import UseCaseTesting
 @testable import notes
 
 /// No second passes by itself.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(15)))
 struct AutosaveTests {
   private let server = FakeServer()
   private let clock = ManualClock()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import playground
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(15)))
 struct SiteTests {
   private let site: Site
 
