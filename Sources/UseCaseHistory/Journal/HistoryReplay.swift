@@ -65,7 +65,7 @@ extension HistoryReplay {
     case .began(let id, let group, let pair):
       try check(pair.response == nil && !pair.isInDoubt, "Execution \(id) begins with its end.")
       try check((group ?? id).number < HistoryFact.firstNumberBeyond, "\(id) is too high.")
-      try use(id)
+      try use(entry: id)
       try groups.begin(in: group)
       executions.begin(id, in: group, pair, isLeftOver: false)
     case .moving(let id):
@@ -100,8 +100,8 @@ extension HistoryReplay {
       try checkAtRest()
       try check(count > 0 && count <= most, "There are \(most) entries to move, not \(count).")
       move = ReplayedMove(isRedo: isRedo, count: count, in: &pool)
-    case .undoes(let id): try undo(id)
-    case .redoes(let id): try redo(id)
+    case .undoes(let id): try take(id, isRedo: false)
+    case .redoes(let id): try take(id, isRedo: true)
     case .moved: try endMove()
     case .limited(let limit): change { $0.setLimit(limit, into: &$1) }
     case .cleared:
@@ -150,29 +150,32 @@ extension HistoryReplay {
 // MARK: - Executions and groups
 
 extension HistoryReplay {
+  /// The recording drops these undone entries, nil for all of them. Without a word about that, it
+  /// drops those that it contradicts.
   private mutating func end(
-    _ execution: ReplayedExecutions.Execution, _ end: HistoryFact.End, _ contradicted: [Int]?
+    _ execution: ReplayedExecutions.Execution, _ end: HistoryFact.End, _ contradicted: [Int]??
   ) throws {
     let record = record(of: execution)
     if let group = execution.group {
       try check(end == .part, "Execution \(execution.id) is a part of group \(group).")
       return groups.end(record, in: group)
     }
+    if end != .lost { try checkAtRest() }
     switch end {
     case .recorded:
-      try checkAtRest()
-      change { $0.record(record, dropping: contradicted, into: &$1) }
+      let dropped = contradicted ?? pool.contradicted(by: record.footprint)
+      change { $0.record(record, dropping: dropped, into: &$1) }
     case .merged:
-      try checkAtRest()
-      guard let pair = execution.combined, let earlier = pool.undoID,
-        pool.newestStep != nil
+      guard let pair = execution.combined, let earlier = pool.undoID, pool.newestStep != nil
       else { throw Malformed("Execution \(execution.id) has nothing to merge with.") }
       let merged = making.content(earlier, pair)
-      change { $0.merge(into: merged, record, dropping: contradicted, into: &$1) }
+      let footprint = HistoryFootprint.union(of: [record.footprint, merged.footprint])
+      let dropped = contradicted ?? pool.contradicted(by: footprint)
+      change { $0.merge(into: merged, record, dropping: dropped, into: &$1) }
     case .annulled:
-      try checkAtRest()
       try check(pool.newestStep != nil, "Execution \(execution.id) annuls nothing.")
-      change { $0.annul(record, dropping: contradicted, into: &$1) }
+      let dropped = contradicted ?? pool.contradicted(by: record.footprint)
+      change { $0.annul(record, dropping: dropped, into: &$1) }
     case .lost: change { $0.lose(record, into: &$1) }
     case .part: throw Malformed("Execution \(execution.id) is in no group.")
     }
@@ -191,10 +194,11 @@ extension HistoryReplay {
     drop(group)
   }
 
-  private mutating func keep(_ group: Record, isLost: Bool, _ contradicted: [Int]?) throws {
+  private mutating func keep(_ group: Record, isLost: Bool, _ contradicted: [Int]??) throws {
     if isLost { return change { $0.lose(group, into: &$1) } }
     try checkAtRest()
-    change { $0.record(group, dropping: contradicted, into: &$1) }
+    let dropped = contradicted ?? pool.contradicted(by: group.footprint)
+    change { $0.record(group, dropping: dropped, into: &$1) }
   }
 
   /// Drops the parts that have left a group, which has ended.
@@ -207,22 +211,19 @@ extension HistoryReplay {
 // MARK: - Undo and redo
 
 extension HistoryReplay {
-  private mutating func undo(_ id: ID) throws {
+  /// A move takes this entry, wherever it is.
+  private mutating func take(_ id: ID, isRedo: Bool) throws {
     try checkAtRest()
-    guard case .applied = pool.spot(of: id) else {
-      throw Malformed("Entry \(id) is not applied.")
-    }
+    let isThere =
+      switch pool.spot(of: id) {
+      case .applied: !isRedo
+      case .undone: isRedo
+      case nil: false
+      }
+    try check(isThere, "Entry \(id) is not there to be undone or redone.")
     try check(
-      pool.partial == nil || pool.undoID == id,
-      "A group is half undone, and has to be undone before \(id).")
-    move = ReplayedMove(of: id, isRedo: false, in: &pool)
-  }
-
-  private mutating func redo(_ id: ID) throws {
-    try checkAtRest()
-    guard case .undone = pool.spot(of: id) else { throw Malformed("Entry \(id) is not undone.") }
-    try check(pool.partial == nil, "A group is half undone, and has to be redone before \(id).")
-    move = ReplayedMove(of: id, isRedo: true, in: &pool)
+      pool.partial == nil || pool.undoID == id, "A group is half undone, and comes before \(id).")
+    move = ReplayedMove(of: id, isRedo: isRedo, in: &pool)
   }
 
   private mutating func endMove() throws {
@@ -392,24 +393,15 @@ extension HistoryReplay {
     if move != nil { try endMove() }
     var late: [Record] = []
     for (execution, isLost) in executions.takeAnswered() {
-      let record = record(of: execution)
-      if let group = execution.group {
-        groups.end(record, in: group)
-      } else if execution.isLeftOver {
+      if execution.isLeftOver {
         // Later executions are in the history already.
-        late.append(record)
-      } else if isLost {
-        change { $0.lose(record, into: &$1) }
-      } else if let pair = execution.combined, let earlier = execution.earlier,
-        pool.undoID == earlier, pool.newestStep != nil
-      {
-        let merged = making.content(earlier, pair)
-        let footprint = HistoryFootprint.union(of: [record.footprint, merged.footprint])
-        let contradicted = pool.contradicted(by: footprint)
-        change { $0.merge(into: merged, record, dropping: contradicted, into: &$1) }
+        late.append(record(of: execution))
       } else {
-        let contradicted = pool.contradicted(by: record.footprint)
-        change { $0.record(record, dropping: contradicted, into: &$1) }
+        let merges =
+          execution.combined != nil && execution.earlier == pool.undoID && pool.newestStep != nil
+        let end: HistoryFact.End =
+          execution.group != nil ? .part : isLost ? .lost : merges ? .merged : .recorded
+        try self.end(execution, end, nil)
       }
     }
     change { $0.insert(late, into: &$1) }
@@ -419,7 +411,7 @@ extension HistoryReplay {
         if interruption == .compensate {
           interrupted.append(kept)
         } else {
-          try keep(kept, isLost: group.isLost, pool.contradicted(by: kept.footprint))
+          try keep(kept, isLost: group.isLost, nil)
         }
       }
       drop(group)

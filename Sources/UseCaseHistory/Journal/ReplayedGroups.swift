@@ -36,7 +36,6 @@ struct ReplayedGroups<Step: Sendable> {
 
   /// A group that is over.
   struct Closed {
-    let parent: ID?
     let isLost: Bool
     /// Nil for an empty group, and for one that is a part of its parent now.
     let kept: Record?
@@ -159,7 +158,7 @@ extension ReplayedGroups {
       kept = take(id)
     }
     return Closed(
-      parent: group.parent, isLost: group.clears < clears, kept: kept,
+      isLost: group.clears < clears, kept: kept,
       undone: group.undone.reversed(), obsolete: group.obsolete)
   }
 
