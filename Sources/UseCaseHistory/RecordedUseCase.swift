@@ -168,7 +168,7 @@ extension RecordedUseCase {
     var stored: (any HistoryStep)?
     let fate = Lock<HistoryLedger.Fate?>(nil)
     do {
-      let pair = try pair(request, in: journal)
+      let pair = try journal.announcedPair(of: id) ?? pair(request, in: journal)
       let answer: @Sendable (any HistoryStep) -> (HistoryFact, any HistoryStep) = { step in
         let response = journal.response(of: step, named: pair.name)
         let answered = pair.answered(response, touching: step.footprint)

@@ -24,8 +24,11 @@ enum JournalFormat {
 
   /// Returns the header of a file whose first `whole` bytes are synced before it gets its name.
   static func header(whole: UInt64) -> [UInt8] {
-    let start = magic + bytes(of: version) + bytes(of: whole)
-    return start + bytes(of: Checksum.of(start[...]))
+    var header = magic
+    append(version, to: &header)
+    append(whole, to: &header)
+    append(Checksum.of(header[...]), to: &header)
+    return header
   }
 
   /// Returns the length of a file of these records, nil if one of them is too long.
@@ -40,12 +43,21 @@ enum JournalFormat {
 
   /// Returns the record with its frame.
   static func frame(_ record: [UInt8]) -> [UInt8] {
-    let start = bytes(of: UInt32(record.count)) + bytes(of: Checksum.of(record[...]))
-    return start + bytes(of: Checksum.of(start[...])) + record
+    var frame: [UInt8] = []
+    frame.reserveCapacity(frameSize + record.count)
+    append(UInt32(record.count), to: &frame)
+    append(Checksum.of(record[...]), to: &frame)
+    append(Checksum.of(frame[...]), to: &frame)
+    frame += record
+    return frame
   }
 
-  private static func bytes(of number: some FixedWidthInteger & UnsignedInteger) -> [UInt8] {
-    (0..<number.bitWidth / 8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+  private static func append(
+    _ number: some FixedWidthInteger & UnsignedInteger, to bytes: inout [UInt8]
+  ) {
+    for byte in 0..<number.bitWidth / 8 {
+      bytes.append(UInt8(truncatingIfNeeded: number >> (8 * byte)))
+    }
   }
 }
 

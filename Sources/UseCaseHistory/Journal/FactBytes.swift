@@ -2,6 +2,9 @@
 struct FactWriter {
   private(set) var bytes: [UInt8] = []
 
+  // A few facts need no more, and no second allocation.
+  init() { bytes.reserveCapacity(128) }
+
   mutating func byte(_ byte: UInt8) { bytes.append(byte) }
   mutating func flag(_ flag: Bool) { byte(flag ? 1 : 0) }
 

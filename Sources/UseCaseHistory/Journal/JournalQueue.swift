@@ -41,7 +41,7 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   private var hasEnded = false
   private var intents: Set<HistoryEntry.ID> = []
   /// The execution whose intent was written together with the end of the one before it.
-  private var announced: HistoryEntry.ID?
+  private var announced: (id: HistoryEntry.ID, pair: HistoryPair)?
   private var last: UInt64 = 0
   /// Why the last attempt has failed.
   private var failure: HistoryJournalError?
@@ -124,7 +124,7 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
     isStuck = true
     facts = batch.facts.filter { !isOpen($0.fact) } + facts
     // Its intent is withdrawn, too.
-    if batch.facts.contains(where: { $0.fact.execution == announced }) { announced = nil }
+    if batch.facts.contains(where: { $0.fact.execution == announced?.id }) { announced = nil }
     chores = batch.chores + chores
     return setFailure(error)
   }
@@ -137,12 +137,17 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   /// The execution is the next one, and its intent is written with what is to be written now.
   mutating func announce(_ id: HistoryEntry.ID, _ pair: HistoryPair) {
     put(CollectionOfOne(.began(id, in: nil, pair)))
-    announced = id
+    announced = (id, pair)
+  }
+
+  /// Returns the pair of the execution, if it has been announced.
+  func announcedPair(of id: HistoryEntry.ID) -> HistoryPair? {
+    announced?.id == id ? announced?.pair : nil
   }
 
   /// The execution begins, or never will. Returns whether its intent is written.
   mutating func takeAnnounced(_ id: HistoryEntry.ID) -> Bool {
-    guard announced == id else { return false }
+    guard announced?.id == id else { return false }
     announced = nil
     return true
   }

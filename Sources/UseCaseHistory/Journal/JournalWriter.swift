@@ -113,6 +113,9 @@ extension JournalWriter {
     queue.withLock { $0.announce(id, pair) }
   }
 
+  /// Returns what was announced of the execution, so that its request is encoded once.
+  func announcedPair(of id: ID) -> HistoryPair? { queue.withLock { $0.announcedPair(of: id) } }
+
   /// The execution has left the lane.
   func left(_ id: ID) {
     queue.withLock { queue in
@@ -213,17 +216,10 @@ extension JournalWriter {
     do {
       return try body()
     } catch {
-      omit(HistoryJournalError(.cannotWrite, for: error))
+      let error = HistoryJournalError(.cannotWrite, for: error)
+      _ = queue.withLock { $0.setOmission(error) }
       return nil
     }
-  }
-
-  private func omit(_ error: HistoryJournalError) {
-    _ = queue.withLock { $0.setOmission(error) }
-  }
-
-  private func note(_ error: HistoryJournalError) {
-    _ = queue.withLock { $0.setFailure(error) }
   }
 }
 
@@ -299,11 +295,7 @@ extension JournalWriter {
     let sizes = sizes.withLock { $0 }
     return sizes.all > factor * (live.load(ordering: .relaxed) + sizes.rest) + 4_096
   }
-}
 
-// MARK: - Writing at once
-
-extension JournalWriter {
   /// Returns the facts and all that wait to be written, if that needs no task.
   private func beginAtOnce(_ facts: some Collection<HistoryFact> & Sendable) -> Batch? {
     if prompt == nil || isTooLong(by: 2) { return nil }
@@ -383,7 +375,7 @@ extension JournalWriter {
     } catch {
       let error = HistoryJournalError(.cannotWrite, for: error)
       // The next launch will not find the records that are appended from now on.
-      if error.reason == .moved { omit(error) } else { note(error) }
+      _ = queue.withLock { error.reason == .moved ? $0.setOmission(error) : $0.setFailure(error) }
       // The old one is still there. Try again when it is twice as long.
       sizes.withLock { $0.rest += $0.all }
     }
