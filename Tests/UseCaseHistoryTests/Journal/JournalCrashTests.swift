@@ -29,6 +29,36 @@ struct JournalCrashTests {
     await crash(Self.total / 2) { CrashSession(.truth, inDatabase: true) }
   }
 
+  /// An annulment is a record of its own, behind the transaction of its execution. Between the two,
+  /// both executions are entries.
+  @Test(.holds("One transaction"), arguments: [false, true])
+  func `after a crash at any write of an annulment, each effect has its entry`(
+    isWritten: Bool
+  ) async throws {
+    for write in 1... {
+      let (disk, paper) = (Disk(), Paper())
+      disk.fail(.crash(at: write, isWritten: isWritten))
+      if let history = try? await UseCaseHistory.open(Database(disk, paper), paper) {
+        await history.write(paper, "W")
+        for text in ["x", "X", "b"] {
+          await history.execute(Letters(paper: paper), text).ended()
+        }
+        await history.idle()
+        if !disk.isDead { return #expect(history.layout == "[W b |]") }
+      }
+      let history = try await UseCaseHistory.open(Database(disk.next(), paper), paper)
+      await history.idle()
+      let (layout, lines) = (history.layout, paper.lines.value)
+      #expect(history.entries.allSatisfy { $0.standing == .normal } && paper.asked.elements == [])
+      #expect(lines.count == layout.count { "WxXb".contains($0) }, "write \(write): \(layout)")
+      await history.move(to: nil).ended()
+      #expect(paper.lines.value == [], "write \(write): \(layout)")
+      if let last = history.entries.last { await history.move(to: last.id).ended() }
+      #expect(history.layout == layout && paper.lines.value == lines, "write \(write)")
+      #expect(paper.violations.elements == [])
+    }
+  }
+
   private func crash(_ count: Int, _ make: () -> CrashSession) async {
     var random = SeededGenerator(seed: Self.seed)
     var crashes = 0
