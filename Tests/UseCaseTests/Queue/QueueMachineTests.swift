@@ -22,6 +22,7 @@ struct QueueMachineTests {
     .keepLatest.debounced(by: .seconds(2), atMost: .seconds(3)).spaced(by: .seconds(2)),
     .cancelPrevious.debounced(by: second, atMost: second).spaced(by: .seconds(2)),
     .cancelPreviousAndWait.debounced(by: second, atMost: .seconds(2)),
+    .cancelPreviousAndWait.debounced(by: second).rate(2, per: .seconds(2)),
     .serial.spaced(by: second), .limit(2).rate(2, per: .seconds(2)),
     .unlimited.rate(2, per: second), .limit(2, waiting: 1).rate(2, per: second),
     .unlimited.rate(1, per: second).waiting(atMost: 1),
