@@ -305,6 +305,22 @@ struct LanesCostTests {
   }
 
   @Test(.holds("Throttled lanes"))
+  func `ten thousand throttled lanes, one after the other, leave nothing`() async throws {
+    let clock = ManualClock()
+    let lanes = UseCaseLanes<Int>(.throttle(.seconds(1)), clock: clock)
+    let preview = Preview(lanes: lanes)
+    for key in 1...10_000 {
+      await preview.execute(key).ended()
+      guard key.isMultiple(of: 100) else { continue }
+      try await clock.sleeping(for: .seconds(1))
+      #expect(lanes.count == 100 && clock.sleepers == 1)
+      await clock.advance(by: .seconds(1))
+      while lanes.count > 0 { await Task.yield() }
+    }
+    #expect(lanes.capacity <= 16 && clock.sleepers == 0)
+  }
+
+  @Test(.holds("Throttled lanes"))
   func `lanes that nobody can reach any more leave nothing, even on a clock that stands`() async {
     let clock = ManualClock()
     weak var lane: UseCaseQueue?

@@ -43,6 +43,24 @@ struct UseCaseModelTests {
     #expect(fates(operations) == "++")
   }
 
+  @Test(.holds("Models that save", "Debounce"))
+  func `an autosave whose screen goes away saves its last text`() async throws {
+    let clock = ManualClock()
+    var save: Held? = Held(
+      on: UseCaseQueue(
+        .keepLatest.debounced(by: .seconds(1), atMost: .seconds(10)), clock: clock))
+    let returned = save?.returned
+    save?.open(1...2)
+    var model = save.map { UseCaseModel($0, cancelsOnRelease: false) }
+    let operations = [1, 2].compactMap { model?.execute($0) }
+    (model, save) = (nil, nil)
+    try await clock.sleeping(for: .seconds(1))
+    await clock.advance(by: .seconds(1))
+    await allEnded(operations)
+    #expect(fates(operations) == "S+")
+    #expect(returned?.elements == [2])
+  }
+
   @Test(.holds("Models that save"))
   func `a model that saves and reports lets its operations go on, but for a cancel`() async {
     let counting = Counting(on: UseCaseQueue())
