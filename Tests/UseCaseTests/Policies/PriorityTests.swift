@@ -87,6 +87,7 @@ struct PriorityTests {
     let order = Log<Int>()
     let load = AnyUseCase<Int, TaskPriority>(queue: measure.queue) { number in
       order.append(number)
+      while number == 2, Task.currentPriority < .high { await Task.yield() }
       return Task.currentPriority
     }
     measure.execute(0, priority: .background)
@@ -104,7 +105,7 @@ struct PriorityTests {
   @Test(.holds("Awaited priority"))
   func `a call in a task that is raised while the body runs is escalated`() async throws {
     guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
-    let measure = Measuring(queue: UseCaseQueue())
+    let measure = Measuring(queue: UseCaseQueue(), awaited: .high)
     let task = Task(priority: .background) { try await measure(0) }
     while measure.queue.activity.running == 0 { await Task.yield() }
     task.escalatePriority(to: .high)
