@@ -31,7 +31,7 @@ struct OperationCore: ~Copyable, Sendable {
 
   /// Creates the core of an operation, which may be a shared `run`.
   @usableFromInline
-  init(queue: UseCaseQueue, useCaseType: any Any.Type, isCall: Bool, run: RunNode?) {
+  init(queue: UseCaseQueue, useCaseType: any Any.Type, isCall: Bool, run: Ride?) {
     self.useCaseType = useCaseType
     isObserved = queue.observer != nil
     // On the lane of a history, it may be asked for by interceptors of other queues.

@@ -11,7 +11,7 @@ struct SlotSource: ~Copyable, Sendable {
   private let number = Atomic<UInt64>(0)
 
   @inline(__always)
-  init(queue: UseCaseQueue, isCall: Bool, run: RunNode?) {
+  init(queue: UseCaseQueue, isCall: Bool, run: Ride?) {
     let isInside = isCall && Slot.hasHolder
     let line = isCall ? nil : Slot.line(in: queue)
     let caller = isInside ? Slot.holder() : nil

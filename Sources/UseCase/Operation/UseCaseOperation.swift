@@ -42,7 +42,7 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   @inlinable
   init(
     of useCase: (any UseCase<Request, Response>)?, _ request: Request, queue: UseCaseQueue,
-    useCaseType: any Any.Type, isCall: Bool, run: RunNode? = nil
+    useCaseType: any Any.Type, isCall: Bool, run: Ride? = nil
   ) {
     core = OperationCore(queue: queue, useCaseType: useCaseType, isCall: isCall, run: run)
     self.request = request
@@ -118,9 +118,15 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
     if !isCall { core.raiseToCurrent() }
     let isSettled =
       !isCall && Slot.hasHolder ? await settleInBody() : await settle(isCall: isCall)
-    guard isSettled, let outcome else { throw CancellationError() }
-    if isCall, case .cancelled(let reason) = outcome { Slot.noteCancellation(ofCall: reason) }
-    return try outcome.get()
+    guard isSettled else { throw CancellationError() }
+    // In generic code, an outcome would be looked up by its type.
+    switch core.verdict {
+    case .success?: if let response { return response.value }
+    case .failure(let error)?: throw error
+    case .cancelled(let reason)?: if isCall { Slot.noteCancellation(ofCall: reason) }
+    case nil: break
+    }
+    throw CancellationError()
   }
 
   /// Waits for the outcome. Returns false if the awaiting task is cancelled first, and in a call also

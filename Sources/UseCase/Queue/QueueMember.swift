@@ -89,42 +89,6 @@ protocol RidersKeeper: AnyObject, Sendable {
   func isDeadlock(_ rider: UseCaseOperationID) -> Bool
 }
 
-/// A run, and its riders whose handlers may not have begun. A rider keeps its ride, since a handler may
-/// be attached late. The ride keeps nothing of the run but its outcome.
-final class Ride: Sendable {
-  let node = RunNode()
-  /// The run, once it is made, and the number of riders that came before and have not ended.
-  private let run = Lock<(member: (any QueueMember)?, early: Int)>((nil, 0))
-
-  /// The run is made, and about to be executed.
-  func made(_ member: any QueueMember) {
-    let early = run.withLock { run in
-      run.member = member
-      return run.early
-    }
-    for _ in 0..<early { member.riderComes() }
-  }
-
-  /// A rider boards, or has handlers again. It is kept until it has ended, as often as it came.
-  func keep(_ rider: any QueueMember) {
-    node.keep(rider)
-    member(orEarly: 1)?.riderComes()
-  }
-
-  /// A rider that was kept has ended, or has not boarded.
-  func release(_ rider: UseCaseOperationID) {
-    node.release(rider)
-    member(orEarly: -1)?.riderHasEnded()
-  }
-
-  private func member(orEarly change: Int) -> (any QueueMember)? {
-    run.withLock { run in
-      if run.member == nil { run.early += change }
-      return run.member
-    }
-  }
-}
-
 /// The members that wait for another one: its caller, in the call form, and its host; and the ride
 /// of a rider.
 ///
@@ -139,8 +103,9 @@ final class Dependents: Sendable {
   /// The line in which the guest waits until it may run.
   let line: UseCaseQueue?
 
-  /// The run that this member is, if executions share it.
-  let run: RunNode?
+  /// The run that this member is, if executions share it. Weak: the riders keep it, and it keeps this
+  /// member.
+  weak let run: Ride?
 
   private let boarded = Lock<Ride?>(nil)
 
@@ -151,7 +116,7 @@ final class Dependents: Sendable {
   }
 
   init(
-    _ caller: (any QueueMember)?, host: (any QueueMember)?, line: UseCaseQueue?, run: RunNode?
+    _ caller: (any QueueMember)?, host: (any QueueMember)?, line: UseCaseQueue?, run: Ride?
   ) {
     directCaller = Lock(caller)
     self.host = host
@@ -185,43 +150,67 @@ final class Dependents: Sendable {
   }
 }
 
-/// A shared run among the runs that await one another.
+/// A shared run, as its riders and the runs that await it see it.
+///
+/// A rider keeps its ride, since a handler may be attached late. The ride keeps nothing of the run but
+/// its outcome.
 @usableFromInline
-final class RunNode: Sendable {
-  /// The runs that the body of this one awaits, each with how often.
-  private let awaited = Lock<[ObjectIdentifier: (node: RunNode, count: Int)]>([:])
-  /// The riders that have not ended, in no order.
-  private let riders = Lock<[UseCaseOperationID: (rider: any QueueMember, count: Int)]>([:])
-
-  /// A rider is kept until it has ended: its handlers deliver the outcome of the run.
-  func keep(_ rider: any QueueMember) {
-    let id = rider.id
-    riders.withLock { $0[id, default: (rider, 0)].count += 1 }
+final class Ride: Sendable {
+  private struct Riders: Sendable {
+    /// The run, once it is made.
+    var run: (any QueueMember)?
+    /// The riders that have not ended, in no order, each with how often it came.
+    var kept: [UseCaseOperationID: (rider: any QueueMember, count: Int)] = [:]
   }
 
-  /// A rider has ended, or has not boarded.
+  private let riders = Lock(Riders())
+  /// The runs that the body of this one awaits, each with how often.
+  private let awaited = Lock<[ObjectIdentifier: (ride: Ride, count: Int)]>([:])
+
+  /// The run is made, and about to be executed.
+  func made(_ run: any QueueMember) {
+    let early = riders.withLock { riders in
+      riders.run = run
+      return riders.kept.values.reduce(0) { $0 + $1.count }
+    }
+    for _ in 0..<early { run.riderComes() }
+  }
+
+  /// A rider boards, or has handlers again. It is kept until it has ended, as often as it came: its
+  /// handlers deliver the outcome of the run.
+  func keep(_ rider: any QueueMember) {
+    let id = rider.id
+    let run = riders.withLock { riders in
+      riders.kept[id, default: (rider, 0)].count += 1
+      return riders.run
+    }
+    run?.riderComes()
+  }
+
+  /// A rider that was kept has ended, or has not boarded.
   func release(_ rider: UseCaseOperationID) {
     // The rider is returned, so that it is released outside of the lock.
-    _ = riders.withLock { riders -> (any QueueMember)? in
-      guard let (member, count) = riders[rider] else { return nil }
-      riders[rider] = count > 1 ? (member, count - 1) : nil
-      return member
+    let (run, _) = riders.withLock { riders -> ((any QueueMember)?, (any QueueMember)?) in
+      guard let (member, count) = riders.kept[rider] else { return (nil, nil) }
+      riders.kept[rider] = count > 1 ? (member, count - 1) : nil
+      return (riders.run, member)
     }
+    run?.riderHasEnded()
   }
 
   /// A newer operation has superseded the run. The handlers of its riders that have not begun never
   /// do, even if the run has its outcome.
   func supersedeRiders() {
-    for rider in riders.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
+    for rider in riders.withLock({ $0.kept }).sorted(by: { $0.key < $1.key }) {
       rider.value.rider.cancel(.superseded)
     }
   }
 
-  func awaits(_ other: RunNode) {
+  func awaits(_ other: Ride) {
     awaited.withLock { $0[ObjectIdentifier(other), default: (other, 0)].count += 1 }
   }
 
-  func awaitsNoLonger(_ other: RunNode) {
+  func awaitsNoLonger(_ other: Ride) {
     awaited.withLock { awaited in
       let count = awaited[ObjectIdentifier(other)]?.count ?? 0
       awaited[ObjectIdentifier(other)] = count > 1 ? (other, count - 1) : nil
@@ -231,12 +220,12 @@ final class RunNode: Sendable {
   /// Whether this run is one of the others, or awaits one by way of any number of runs.
   ///
   /// - Complexity: O(*n*) in the number of runs that this one awaits.
-  func isOrAwaits(oneOf others: [RunNode]) -> Bool {
+  func isOrAwaits(oneOf others: [Ride]) -> Bool {
     var (next, seen) = ([self], Set([ObjectIdentifier(self)]))
-    while let node = next.popLast() {
-      if others.contains(where: { $0 === node }) { return true }
-      for (id, other) in node.awaited.withLock({ $0 }) where seen.insert(id).inserted {
-        next.append(other.node)
+    while let ride = next.popLast() {
+      if others.contains(where: { $0 === ride }) { return true }
+      for (id, other) in ride.awaited.withLock({ $0 }) where seen.insert(id).inserted {
+        next.append(other.ride)
       }
     }
     return false

@@ -37,8 +37,8 @@ enum Slot {
   }
 
   /// The runs that the running code is a part of: those that are nearest on each way.
-  static var runs: [RunNode] {
-    var runs: [RunNode] = []
+  static var runs: [Ride] {
+    var runs: [Ride] = []
     visit { member in
       guard let run = member.dependents?.run else { return .goOn }
       runs.append(run)

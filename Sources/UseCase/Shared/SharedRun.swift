@@ -12,7 +12,6 @@ final class SharedRun: Sendable {
 
   let key: RequestKey
   let ride = Ride()
-  var node: RunNode { ride.node }
   /// The rider whose execution makes the run, if that is a call. Its caller is that of the run.
   private let firstCall: UseCaseOperationID?
   private let machine: Lock<Machine>

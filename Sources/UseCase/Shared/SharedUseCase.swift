@@ -49,9 +49,9 @@ public struct SharedUseCase<Base: UseCase>: UseCase {
     defer { runs.leave(rider) }
     if runs.isReporting { run.listen(rider, listener) }
     let bodies = Slot.runs
-    for body in bodies { body.awaits(run.node) }
-    defer { for body in bodies { body.awaitsNoLonger(run.node) } }
-    if !bodies.isEmpty, run.node.isOrAwaits(oneOf: bodies) { throw UseCaseDeadlock() }
+    for body in bodies { body.awaits(run.ride) }
+    defer { for body in bodies { body.awaitsNoLonger(run.ride) } }
+    if !bodies.isEmpty, run.ride.isOrAwaits(oneOf: bodies) { throw UseCaseDeadlock() }
     // There is none if the rider was cancelled just now.
     guard let operation = await run.executedOperation() as? SharedRuns<Base>.Operation else {
       throw CancellationError()
@@ -238,7 +238,7 @@ private final class SharedRuns<Base: UseCase>: RidersKeeper {
   ) {
     let operation = Operation(
       of: RunBody(of: self, reportingTo: run), request, queue: base.queue(for: request),
-      useCaseType: Base.self, isCall: isCall, run: run.node)
+      useCaseType: Base.self, isCall: isCall, run: run.ride)
     let unwanted = run.start(operation) { operation.submit(priority: priority, isCall: isCall) }
     guard let unwanted else { return }
     close(run)
@@ -264,7 +264,7 @@ private final class SharedRuns<Base: UseCase>: RidersKeeper {
 
   func isDeadlock(_ rider: UseCaseOperationID) -> Bool {
     guard let run = run(of: rider) else { return false }
-    return run.node.isOrAwaits(oneOf: Slot.runs) || run.operation?.isDeadlock ?? false
+    return run.ride.isOrAwaits(oneOf: Slot.runs) || run.operation?.isDeadlock ?? false
   }
 }
 
