@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 import UseCase
 import UseCaseHistory
-import UseCaseJournal
+
+@testable import UseCaseJournal
 
 /// A journal touches its own file, and no other one of the folder.
 @Suite(.mustEnd)
@@ -187,6 +188,28 @@ struct NeighborTests {
     }
     #expect(await reason { try await journal.append([3]) } == .closed)
     _ = try await folder.read()
+  }
+
+  @Test func `closing leaves the records that were appended`() async throws {
+    let journal = try FileJournal(at: folder.file)
+    for number in 1...3 { try await journal.append([UInt8(number)]) }
+    await journal.close()
+    #expect(try await folder.read() == [[1], [2], [3]])
+  }
+
+  @Test func `a call that waits for its turn blocks no thread`() {
+    func words(_ answer: FileTurn<String, Int>.Answer) -> String {
+      switch answer {
+      case .wait: "wait"
+      case .go(let file): file ?? "closed"
+      }
+    }
+    var turn = FileTurn<String, Int>.free("file")
+    #expect((1...3).map { words(turn.take($0)) } == ["file", "wait", "wait"])
+    #expect(turn.takeFree() == nil)
+    #expect(turn.giveBack("file") == [2])
+    #expect(turn.giveBack(nil) == [3])
+    #expect(words(turn.take(4)) == "closed")
   }
 
   // MARK: Histories

@@ -209,6 +209,7 @@ extension HostileJournalTests {
     ("entries with keys redone wherever they are", { redoneAnywhere(keyed($0), $0) }),
     ("undone entries contradicted again and again", { contradicted($0) }),
     ("undone entries dropped one by one", { dropped($0) }),
+    ("executions with keys whose ends are missing, behind undone entries", { unended($0) }),
     ("merges and annulments", { (entries($0), (1...$0).flatMap(merged)) }),
     ("groups of which each loses a part to one move", { losing($0) }),
     ("a great group of which each move undoes a part", { undoneInParts($0) }),
@@ -238,6 +239,14 @@ extension HostileJournalTests {
         + [.contradicts([id(number)]), .ended(id(n + number), .recorded)]
     }
     return (undone(n), since)
+  }
+
+  private static func unended(_ n: Int) -> Facts {
+    let whole = keyed(n).map { $0 == kept() ? kept(false) : $0 }
+    let since = (n + 1...2 * n).flatMap { number in
+      [began(number), .answered(id(number), [], isMarked: true)]
+    }
+    return (whole, since)
   }
 
   private static func merged(_ number: Int) -> [HistoryFact] {

@@ -213,6 +213,21 @@ struct HostileJournalTests {
         """)
   }
 
+  @Test(.holds("Format"))
+  func `what a later version of the format may have is refused in words`() async throws {
+    let whole = FactRecord.bytes(of: [Self.start] + Self.entries(1))
+    for (record, sentence) in [
+      ([2, 1], "Byte 0 of the record: No record has the version 2."),
+      ([1, 1, 1, 200], "Byte 2 of the record: No fact has the tag 200."),
+    ] as [([UInt8], String)] {
+      let error = await #expect(throws: HistoryJournalError.self) {
+        _ = try await UseCaseHistory.open(Disk([whole, record]), Paper())
+      }
+      #expect(error?.reason == .damaged(offset: 1))
+      #expect(error?.description.contains(sentence) == true)
+    }
+  }
+
   @Test func `a program that nests too many groups gets a sentence`() async throws {
     let history = UseCaseHistory()
     @Sendable func nest(_ depth: Int) async throws {

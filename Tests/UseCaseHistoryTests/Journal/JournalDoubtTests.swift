@@ -309,4 +309,33 @@ struct JournalDoubtTests {
     let undos = paper.log.elements.filter { $0.hasPrefix("undo") }
     #expect(Set(undos) == ["undo C4", "undo B3", "undo A2"])
   }
+
+  @Test(.holds("Interrupted groups"), arguments: [false, true])
+  func `a group whose undo or redo was interrupted is partial, and goes on`(
+    isRedo: Bool
+  ) async throws {
+    let history = try await open(disk)
+    let write = Write(paper: paper).recorded(in: history)
+    await history.group("G") { for text in ["A", "B", "C"] { _ = try await write(text) } }.ended()
+    if isRedo { await history.back(1) }
+    let action = isRedo ? "redo B2" : "undo B2"
+    let gate = paper.hold(action)
+    let operation = isRedo ? history.redo() : history.undo()
+    await paper.began(action)
+    let after = disk.next()
+    disk.kill()
+    gate.open()
+    await operation.ended()
+
+    let next = try await open(after)
+    let group = try #require(next.entries.first)
+    #expect(group.isPartial && group.standing == .normal)
+    let left = isRedo ? [1] : [1, 2]
+    #expect(group.children.map(\.isApplied) == (1...3).map { left.contains($0) })
+    #expect(paper.lines.value == left)
+    _ = try await (isRedo ? next.redo() : next.undo()).value
+    #expect(paper.lines.value == (isRedo ? [1, 2, 3] : []))
+    #expect(next.entries.map(\.isPartial) == [false])
+    #expect(paper.violations.elements == [])
+  }
 }
