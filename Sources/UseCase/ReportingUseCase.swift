@@ -89,13 +89,28 @@ extension ReportingUseCase {
     _ request: Request, report: @escaping @Sendable (Update) -> Void
   ) async throws -> Response {
     try Task.checkCancellation()
+    return try await reportingCall(request, report).call()
+  }
+
+  /// Executes the request as the call form does, and returns only when `main` has: also if the call
+  /// was cancelled, or has taken too long.
+  package func callToTheEnd(
+    _ request: Request, report: @escaping @Sendable (Update) -> Void
+  ) async throws -> Response {
+    try Task.checkCancellation()
+    return try await reportingCall(request, report).callToTheEnd()
+  }
+
+  private func reportingCall(
+    _ request: Request, _ report: @escaping @Sendable (Update) -> Void
+  ) -> UseCaseOperation<Request, Response> {
     let operation = UseCaseOperation<Request, Response>(
       of: nil, request, queue: checkedQueue(for: request), useCaseType: Self.self, isCall: true)
     operation.useCase = Reporting(base: self) { [operation] update in
       if operation.core.verdict == nil { report(update) }
     }
     operation.core.callIsAwaited()
-    return try await operation.call()
+    return operation
   }
 }
 

@@ -70,6 +70,27 @@ extension UseCase {
     operation.submit(isCall: true)
     return operation
   }
+
+  /// Executes the request as the call form does, and returns only when `main` has: also if the call
+  /// was cancelled, or has taken too long.
+  package func callToTheEnd(_ request: Request) async throws -> Response {
+    try Task.checkCancellation()
+    let operation = UseCaseOperation<Request, Response>(
+      of: self, request, queue: queue(for: request), useCaseType: Self.self, isCall: true)
+    operation.core.callIsAwaited()
+    return try await operation.callToTheEnd()
+  }
+}
+
+extension UseCaseOperation {
+  func callToTheEnd() async throws -> Response {
+    do {
+      return try await call()
+    } catch {
+      await ended()
+      throw error
+    }
+  }
 }
 
 extension UseCase where Request == Void {

@@ -113,7 +113,7 @@ extension UseCaseHistory {
   /// - Returns: The group. Close it, cancel it, or let it go: until then, all else that is asked of
   ///   the history waits.
   public func openGroup(_ title: String) -> HistoryGroup {
-    let parts = HeldParts()
+    let parts = HeldParts(clock: lane.clock)
     let (operation, refusal) = execute(title) { nested, line in
       HeldGroup(
         group: Group(ledger: ledger, lane: lane, nested: nested, line: line) {
@@ -133,8 +133,11 @@ private struct HeldPart<Base: UndoableUseCase>: UseCase {
 
   var queue: UseCaseQueue { parts.queue }
 
+  /// The operation of the part fails at once when it takes too long. The next one waits for its body.
+  var timeout: Duration { recorded.timeout }
+
   func main(_ request: Base.Request) async throws -> Base.Response {
-    try await parts.run(number) { [recorded] in try await recorded(request) }
+    try await parts.run(number) { [recorded] in try await recorded.callToTheEnd(request) }
   }
 }
 
@@ -142,6 +145,8 @@ extension HeldPart: ReportingUseCase where Base: ReportingUseCase {
   func main(
     _ request: Base.Request, report: @escaping @Sendable (Base.Update) -> Void
   ) async throws -> Base.Response {
-    try await parts.run(number) { [recorded] in try await recorded(request, report: report) }
+    try await parts.run(number) { [recorded] in
+      try await recorded.callToTheEnd(request, report: report)
+    }
   }
 }

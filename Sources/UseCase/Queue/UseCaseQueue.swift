@@ -24,7 +24,7 @@ public final class UseCaseQueue: Sendable {
   /// The policy of the queue.
   public let policy: Policy
 
-  let clock: any Clock<Duration>
+  package let clock: any Clock<Duration>
   /// Measures the pauses of the policy, if it has any.
   private let timer: PauseTimer?
   let interceptors: [any UseCaseInterceptor]

@@ -6,10 +6,14 @@ import UseCaseInternals
 final class HeldParts: Sendable {
   typealias Job = @Sendable () -> Void
 
-  let queue = UseCaseQueue(.serial)
+  let queue: UseCaseQueue
   private let machine = Lock(HeldPartsMachine<UnsafeContinuation<Job?, Never>, Job>())
 
-  init() { queue.suspend() }
+  /// The clock measures the timeouts of the parts.
+  init(clock: any Clock<Duration>) {
+    queue = UseCaseQueue(.serial, clock: clock)
+    queue.suspend()
+  }
 
   /// Returns the number of the next part, nil after the end. Say then how to cancel it.
   func admit() -> Int? { machine.withLock { $0.admit() } }

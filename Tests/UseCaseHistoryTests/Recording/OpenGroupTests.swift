@@ -181,6 +181,23 @@ struct OpenGroupTests {
     #expect(await running.ended().isCancelled)
   }
 
+  @Test(.holds("Groups held open"), arguments: [true, false])
+  func `the next part waits for the body of one that was cancelled or took too long`(
+    isCancelled: Bool
+  ) async {
+    let drag = history.openGroup("Move")
+    let gate = page.hold("do A")
+    let part = drag.execute(Edit(page: page, timeout: .seconds(1)), "A")
+    let next = drag.execute(edit, "B")
+    await page.began("do A")
+    if isCancelled { part.cancel() } else { await desk.clock.advance(by: .seconds(1)) }
+    _ = try? await part.value
+    #expect(next.state == .waiting && page.actions == ["do A"])
+    gate.open()
+    await drag.close().ended()
+    #expect(history.layout == "[Move(A B) |]")
+  }
+
   @Test(.holds("Groups held open"))
   func `inside the body of a group it is a nested one`() async {
     await history.group("Outer") { [history, edit, recorded = desk.edit] in
