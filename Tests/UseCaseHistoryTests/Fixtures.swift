@@ -21,7 +21,12 @@ final class Page: Sendable {
   private let gates = Watched<[String: Gate]>([:])
   private let scripts = Watched<[String: @Sendable () async throws -> Void]>([:])
   private let director = Watched<(@Sendable (String) async throws -> Void)?>(nil)
-  private let responses = Watched(0)
+  private let responses: Watched<Int>
+  /// The answer to all doubts, and how often that was asked.
+  let hadEffect = Watched(false)
+  let doubts = Watched(0)
+
+  init(lastResponse: Int = 0) { responses = Watched(lastResponse) }
 
   func fail(_ action: String) { failing.update { _ = $0.insert(action) } }
   func repair(_ action: String) { failing.update { _ = $0.remove(action) } }
@@ -59,6 +64,8 @@ final class Page: Sendable {
     if failing.value.contains(action) { throw Failure(action) }
   }
 
+  var lastResponse: Int { responses.value }
+
   func respond() -> Int {
     responses.update {
       $0 += 1; return $0
@@ -77,7 +84,8 @@ final class Page: Sendable {
 /// A response that tells its number, and how many of it are alive.
 struct Answer: Sendable {
   let number: Int
-  let token: Lifetime.Token
+  /// Nil if it was read from a journal.
+  let token: Lifetime.Token?
 }
 
 /// An edit with all the bells: a redo of its own, a title, and a footprint: `A` touches everything,

@@ -193,7 +193,7 @@ final class CrashSession {
       var random = SeededGenerator(seed: seed)
       let script = ReferenceHistory.Script.random(&random, text: text)
       await ask(.group(script), failsAt) {
-        await script.execute(by: Write(paper: self.paper).recorded(in: history), in: history)
+        await script.execute(by: Write(paper: self.paper), in: history)
           .ended()
       }
     case .undo(let failsAt): await ask(.undo, failsAt) { await history.undo().ended() }

@@ -254,8 +254,8 @@ struct JournalTests {
   func `what is not journaled does not run`() async throws {
     let page = Page()
     let history = try await open(disk)
-    let outcome = await history.execute(Edit(page: page), "A").ended()
-    #expect(outcome.journalReason == .notJournaled("Edit"))
+    let outcome = await history.execute(Bare(page: page), "A").ended()
+    #expect(outcome.journalReason == .notJournaled("Bare"))
     #expect(page.log.elements == [])
     #expect(history.layout == "[|]*")
     let other = try await UseCaseHistory.open(Disk(), for: [Letters(paper: paper)])

@@ -15,7 +15,14 @@ struct RandomModelTests {
   private static let total = Int(number("HISTORY_STEPS") ?? 40_000)
 
   @Test(.holds("Against a model"))
-  func `a history does what the reference does`() async {
+  func `a history does what the reference does`() async { await compare(isJournaled: false) }
+
+  @Test(.holds("Against a model"))
+  func `a history that processes open one after the other does what the reference does`() async {
+    await compare(isJournaled: true)
+  }
+
+  private func compare(isJournaled: Bool) async {
     var random = SeededGenerator(seed: Self.seed)
     var taken = 0
     while taken < Self.total {
@@ -23,9 +30,9 @@ struct RandomModelTests {
         RandomStep.random(&random)
       }
       taken += steps.count
-      guard let difference = await Self.difference(in: steps) else { continue }
-      let shortest = await Self.shorten(steps)
-      let last = await Self.difference(in: shortest) ?? difference
+      guard let difference = await Self.difference(in: steps, isJournaled) else { continue }
+      let shortest = await Self.shorten(steps, isJournaled)
+      let last = await Self.difference(in: shortest, isJournaled) ?? difference
       let trace = shortest.map { "\($0)" }.joined(separator: "\n")
       Issue.record("Seed \(Self.seed): \(last)\nafter\n\(trace)")
       return
@@ -45,9 +52,11 @@ struct RandomModelTests {
     .fail, .type(6), .edit, .forget(754), .undo, .undo,
   ]
 
-  private static func difference(in steps: [RandomStep]) async -> String? {
+  private static func difference(
+    in steps: [RandomStep], _ isJournaled: Bool = false, isPatient: Bool = true
+  ) async -> String? {
     do {
-      try await RandomSession().run(steps)
+      try await RandomSession(isJournaled: isJournaled, isPatient: isPatient).run(steps)
       return nil
     } catch {
       return "\(error)"
@@ -55,7 +64,9 @@ struct RandomModelTests {
   }
 
   /// Leaves out as many steps as it can, in ever smaller pieces.
-  private static func shorten(_ steps: [RandomStep]) async -> [RandomStep] {
+  private static func shorten(
+    _ steps: [RandomStep], _ isJournaled: Bool
+  ) async -> [RandomStep] {
     var steps = steps
     var size = steps.count / 2
     while size > 0 {
@@ -63,7 +74,8 @@ struct RandomModelTests {
       while start < steps.count {
         var fewer = steps
         fewer.removeSubrange(start..<min(start + size, steps.count))
-        if await difference(in: fewer) != nil { steps = fewer } else { start += size }
+        let isShorter = await difference(in: fewer, isJournaled, isPatient: false) != nil
+        if isShorter { steps = fewer } else { start += size }
       }
       size /= 2
     }

@@ -2,134 +2,72 @@ import TestSupport
 import UseCase
 import UseCaseHistory
 
-/// The next step of a random session. The numbers are taken modulo what there is, so that
-/// every part of a session is a session too.
-enum RandomStep {
-  case edit, type(Int)
-  case group(seed: UInt64)
-  case undo, redo, move(Int), undoEntry(Int), redoEntry(Int), forget(Int)
-  case undoIn(Int), redoIn(Int)
-  case succeed, fail, lose, clearInside, askInside
-  case cancel(Int)
-  case clear, limit(Int?), savePoint, markSaved(Int), breakMerging, wait(Int), window(Int)
-
-  static func random(_ random: inout some RandomNumberGenerator) -> Self {
-    switch Int.random(in: -27..<100, using: &random) {
-    case -27: .window([0, 400, 500].randomElement(using: &random) ?? 0)
-    case -26..<(-24): .redoEntry(.random(in: 0..<1000, using: &random))
-    case -24..<(-18): .undoIn(.random(in: 0..<1000, using: &random))
-    case -18..<(-12): .redoIn(.random(in: 0..<1000, using: &random))
-    case -12..<(-4): .undoEntry(.random(in: 0..<1000, using: &random))
-    case -4..<(-2): .forget(.random(in: 0..<1000, using: &random))
-    case -2..<0: .lose
-    case 0..<12: .edit
-    case 12..<22: .type(.random(in: 0..<8, using: &random))
-    case 22..<27: .group(seed: .random(in: .min ... .max, using: &random))
-    case 27..<36: .undo
-    case 36..<43: .redo
-    case 43..<46: .move(.random(in: 0..<1000, using: &random))
-    case 46..<82: .succeed
-    case 82..<87: .fail
-    case 87: .clearInside
-    case 88: .askInside
-    case 89..<92: .cancel(.random(in: 0..<1000, using: &random))
-    case 92: .clear
-    case 93: .limit([nil, nil, 0, 1, 2, 3, 5].randomElement(using: &random) ?? nil)
-    case 94: .savePoint
-    case 95..<97: .markSaved(.random(in: 0..<1000, using: &random))
-    case 97: .breakMerging
-    default: .wait([1, 400, 500, 501].randomElement(using: &random) ?? 1)
-    }
-  }
-}
-
-/// Reproducible random numbers: SplitMix64.
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) {
-    state = seed
-  }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-    return mixed ^ (mixed >> 31)
-  }
-}
-
-/// Where the actions of a page wait for what is to become of them.
-private final class Stage: Sendable {
-  enum Order {
-    case succeed, fail, lose
-    case inside(@Sendable () async -> Void)
-  }
-
-  let begun = Watched(0)
-  let done = Watched(0)
-  let succeeded = Log<String>()
-  private let orders = Watched<[Order]>([])
-
-  func act(_ action: String) async throws {
-    begun.update { $0 += 1 }
-    while true {
-      await orders.wait { !$0.isEmpty }
-      switch orders.update({ $0.removeFirst() }) {
-      case .succeed: return succeeded.append(action)
-      case .fail: throw Failure(action)
-      case .lose: throw HistoryObsolete(Failure(action))
-      case .inside(let body):
-        await body()
-        done.update { $0 += 1 }
-      }
-    }
-  }
-
-  func order(_ order: Order) { orders.update { $0.append(order) } }
-}
-
 /// Does the same to a history and to the reference, and tells the first difference.
 final class RandomSession {
   struct Difference: Error, CustomStringConvertible {
     let description: String
   }
 
-  private let reference = ReferenceHistory()
-  private let page = Page()
-  private let stage = Stage()
+  let reference = ReferenceHistory()
+  var process = RandomProcess()
   private let clock = ManualClock()
-  private let history: UseCaseHistory
-  private var operations: [Int: any AnyRandomOperation] = [:]
-  private var points: [(HistorySavePoint, [[Int]]?)] = []
+  var history: UseCaseHistory
+  /// The journal, if the history has one.
+  var disk: Disk?
+  var operations: [Int: any AnyRandomOperation] = [:]
+  /// The open groups that are not let go, and the operations of their parts.
+  var groups: [Int: (group: HistoryGroup, parts: [Int])] = [:]
+  var points: [(HistorySavePoint, [[Int]]?)] = []
   private var ids: [Int: HistoryEntry.ID] = [:]
   private var texts = 0
-  private var insides = 0
-  /// How much of the log has been compared: it only grows.
-  private var compared = (page: 0, actions: 0)
   private var discarded: [String] = []
   private var last: HistoryState
+  private var document = RandomDocument()
+  /// The responses that were alive in the processes before.
+  private var lifetimes: [Lifetime] = []
+  private var succeeded: [String] = []
   /// To look at a document asks executions that wait what they are going to touch.
   private var looksAtDocuments = false
 
-  init() {
+  private var page: Page { process.page }
+  private var stage: RandomStage { process.stage }
+
+  /// Whether it waits long for what may never come. A session that is shortened need not be sure.
+  private let isPatient: Bool
+
+  /// With a journal, the history is opened again in the midst of the session.
+  init(isJournaled: Bool = false, isPatient: Bool = true) {
+    self.isPatient = isPatient
     history = UseCaseHistory(clock: clock)
+    disk = isJournaled ? Disk() : nil
     last = history.state
-    page.direct { [stage] in try await stage.act($0) }
   }
 
   func run(_ steps: [RandomStep]) async throws {
     looksAtDocuments = steps.count.isMultiple(of: 2)
+    if let disk { try await open(disk, .compensate) }
     for step in steps {
-      await take(step)
+      try await take(step)
+      try await compare()
+    }
+    for group in groups.keys.sorted() {
+      letGo(group)
       try await compare()
     }
     while !reference.queue.isEmpty {
-      await take(.succeed)
+      try await take(.succeed)
       try await compare()
     }
     try await end()
+  }
+
+  /// The next process opens the journal.
+  func open(_ disk: Disk, _ interruption: HistoryInterruption) async throws {
+    self.disk = disk
+    history = try await .open(
+      disk, for: [Edit(page: page), Typing(page: page)], interrupted: interruption,
+      limit: reference.limit, mergeWindow: .milliseconds(reference.window), clock: clock)
+    last = history.state
   }
 
   private static let documents = ["x", "y", "z", "xy", "yz"]
@@ -142,7 +80,9 @@ final class RandomSession {
     let footprint = [
       "", "", "@", "@x", "@y", "@z", "@x,y", "@x,z", "?@x", "?@y", "?@y,z",
     ].randomElement(using: &random)
-    return "e\(texts)_\(footprint ?? "")"
+    let text = "e\(texts)_\(footprint ?? "")"
+    document.keys[ReferenceHistory.name(text)] = ReferenceHistory.keys(text)
+    return text
   }
 
   /// Returns an entry, mostly one that is there.
@@ -151,7 +91,7 @@ final class RandomSession {
     return keys.isEmpty ? nil : keys[number % keys.count]
   }
 
-  private func take(_ step: RandomStep) async {
+  private func take(_ step: RandomStep) async throws {
     switch step {
     case .edit:
       let text = text()
@@ -163,12 +103,13 @@ final class RandomSession {
       operations[reference.ask(.typing(text))] = RandomOperation(
         history.execute(Typing(page: page), text)
       ) { "\($0)" }
-    case .group(let seed):
+    case .group(let seed, let holds):
       var random = SeededGenerator(seed: seed)
-      let script = ReferenceHistory.Script.random(&random, text: text)
+      let script = ReferenceHistory.Script.random(holds: holds, &random, text: text)
       operations[reference.ask(.group(script))] = RandomOperation(
-        script.execute(by: Edit(page: page).recorded(in: history), in: history),
-        answer: { _ in "done" })
+        script.execute(by: Edit(page: page), in: history), answer: { _ in "done" })
+    case .openGroup, .part, .closeGroup, .cancelGroup, .letGo, .cancelPart: takeInGroup(step)
+    case .reopen(let reopening): try await reopen(reopening)
     case .undo:
       operations[reference.ask(.undo)] = RandomOperation(history.undo()) { $0?.title ?? "nil" }
     case .redo:
@@ -227,9 +168,59 @@ final class RandomSession {
     }
   }
 
+  /// Does something with a group that is held open.
+  private func takeInGroup(_ step: RandomStep) {
+    let open = groups.keys.sorted()
+    func group(_ number: Int) -> Int? { open.isEmpty ? nil : open[number % open.count] }
+    switch step {
+    case .openGroup:
+      let group = history.openGroup("H\(groups.count)")
+      let id = reference.openGroup("H\(groups.count)")
+      groups[id] = (group, [])
+    case .part(let number):
+      guard let id = group(number), let group = groups[id]?.group else { return }
+      let text = text()
+      let part = group.execute(Edit(page: page), text)
+      let operation = reference.execute(text, in: id)
+      operations[operation] = RandomOperation(part) { "\($0.number)" }
+      groups[id]?.parts.append(operation)
+    case .closeGroup(let number):
+      guard let id = group(number), let group = groups[id]?.group else { return }
+      note(group.close(), of: id)
+      reference.close(id)
+      if !number.isMultiple(of: 3) { groups[id] = nil }
+    case .cancelGroup(let number):
+      guard let id = group(number), let group = groups[id]?.group else { return }
+      if isRacing(id) { return }
+      group.cancel()
+      note(group.close(), of: id)
+      reference.cancelGroup(id)
+      if !number.isMultiple(of: 3) { groups[id] = nil }
+    case .letGo(let number): group(number).map(letGo)
+    case .cancelPart(let number):
+      guard let id = group(number), let parts = groups[id]?.parts, !parts.isEmpty else { return }
+      let part = parts[parts.count - 1 - number / open.count % min(3, parts.count)]
+      operations[part]?.cancel()
+      reference.cancelPart(part, of: id)
+    default: break
+    }
+  }
+
+  /// Whether a group that is cancelled now may not have begun, and then keeps none from merging.
+  private func isRacing(_ group: Int) -> Bool {
+    guard let held = reference.held[group], reference.queue.first?.id == group else { return false }
+    return held.parts.isEmpty && held.running == nil
+  }
+
+  private func letGo(_ group: Int) {
+    groups[group] = nil
+    reference.close(group)
+  }
+
   /// Does something to what runs.
   private func direct(_ step: RandomStep) async {
     guard let running = reference.queue.first else { return }
+    if case .cancel = step {} else if !reference.isActing { return }
     switch step {
     case .succeed:
       stage.order(.succeed)
@@ -258,17 +249,26 @@ final class RandomSession {
       let index = number % reference.queue.count
       let operation = reference.queue[index]
       // The further steps of a tolerant body after its own cancellation are a race.
-      if index == 0, case .group(let script) = operation.ask, script.isTolerant { return }
-      operations[operation.id]?.cancel()
+      if index == 0, case .group(let script) = operation.ask, script.isTolerant || script.holds {
+        return
+      }
+      // Only the one who closes an open group has its operation.
+      guard let running = operations[operation.id], !isRacing(operation.id) else { return }
+      running.cancel()
       reference.cancel(at: index)
     default: break
     }
   }
 
   private func inside(_ body: @escaping @Sendable () async -> Void) async {
-    insides += 1
+    let done = stage.done.value
     stage.order(.inside(body))
-    await stage.done.wait { [insides] in $0 == insides }
+    await stage.done.wait { $0 > done }
+  }
+
+  /// The operation of the group is the same one whenever it is asked for.
+  private func note(_ operation: UseCaseOperation<String, HistoryEntry?>, of group: Int) {
+    operations[group] = RandomOperation(operation) { $0?.title ?? "nil" }
   }
 
   // MARK: Comparing
@@ -283,8 +283,19 @@ final class RandomSession {
       try await settle("operation \(id) ends") { operation.isOver }
       _ = await operation.ended([:])
     }
-    try compareLogs(present.log, present.discards)
+    if reference.outcomes.keys.contains(where: { operations[$0] == nil }) {
+      // Nobody has the operation of a group that was let go.
+      let lane = Edit(page: page).recorded(in: history).queue
+      try await settle("a group ends") { [page] in
+        let (activity, count) = (lane.activity, reference.queue.count)
+        return activity.running + activity.waiting == count
+          && (disk != nil || page.discarded.count >= present.discards.count)
+          && (try? compareState()) != nil
+      }
+    }
+    try await compareLogs(present.log, present.discards)
     try compareState()
+    try compareDocument()
     let keys = Dictionary(uniqueKeysWithValues: ids.map { ($0.value, $0.key) })
     for (id, expected) in reference.outcomes {
       guard let operation = operations.removeValue(forKey: id) else { continue }
@@ -293,15 +304,29 @@ final class RandomSession {
     reference.outcomes = [:]
   }
 
-  private func compareLogs(_ log: [String], _ discards: [String]) throws {
-    let news = page.log.elements[compared.page...]
+  private func compareLogs(_ log: [String], _ discards: [String]) async throws {
+    let news = page.log.elements[process.compared.page...]
     let actions = news.filter { !$0.hasPrefix("discard ") }
-    try check(Array(log[compared.actions...]), actions, "log")
-    compared.page += news.count
-    compared.actions += actions.count
+    try check(Array(log[process.compared.actions...]), actions, "log")
+    process.compared.page += news.count
+    process.compared.actions += actions.count
+    if disk != nil { return try await compareDiscards(discards) }
     guard actions.count < news.count || discards.count != discarded.count else { return }
     discarded += news.filter { $0.hasPrefix("discard ") }.map { String($0.dropFirst(8)) }
     try check(discards.sorted(), discarded.sorted(), "discards")
+  }
+
+  /// With a journal, steps are discarded a little later, and may be again by the next process.
+  private func compareDiscards(_ discards: [String]) async throws {
+    if discards.count == process.discards.expected, page.log.count == process.discards.log {
+      return
+    }
+    let expected = Set(discards)
+    try await settle("\(expected.subtracting(discarded)) discarded") { [page] in
+      expected.isSubset(of: discarded + page.discarded)
+    }
+    try check(expected, Set(discarded + page.discarded), "discards")
+    process.discards = (discards.count, page.log.count)
   }
 
   private func compareState() throws {
@@ -331,8 +356,22 @@ final class RandomSession {
     try check(true, isLater, "the version grows")
     last = state
     for (entry, other) in zip(reference.entries, entries) {
+      try check(entry.part.isPartial, other.isPartial, "partial \(other.title)")
       try check(ids[entry.key] ?? other.id, other.id, "identity")
       ids[entry.key] = other.id
+    }
+  }
+
+  /// What is there of each key is what the applied entries leave, one after the other.
+  private func compareDocument() throws {
+    document.take(stage.succeeded.elements.dropFirst(process.taken))
+    process.taken = stage.succeeded.count
+    guard reference.queue.isEmpty else { return }
+    let leaves = reference.entries.flatMap(\.part.leaves).filter { !$0.isTyping }
+    let names = Set(leaves.map(\.text))
+    for key in ReferenceHistory.everything {
+      let expected = leaves.filter { $0.isApplied && $0.keys.contains(key) }.map(\.text)
+      try check(expected, document[key].filter(names.contains), "document \(key)")
     }
   }
 
@@ -340,11 +379,11 @@ final class RandomSession {
   ///
   /// Time alone says nothing: on a busy machine the other tests may take all of it. So everything
   /// else has had many turns, too, before the session gives up.
-  private func settle(_ what: String, _ condition: () -> Bool) async throws {
-    let deadline = ContinuousClock.now + .seconds(60)
+  func settle(_ what: String, _ condition: () -> Bool) async throws {
+    let deadline = ContinuousClock.now + .seconds(isPatient ? 60 : 1)
     var turns = 0
     while !condition() {
-      guard turns < 1_000_000 || .now < deadline else {
+      guard turns < (isPatient ? 1_000_000 : 100_000) || .now < deadline else {
         throw Difference(description: "never: \(what)")
       }
       turns += 1
@@ -352,7 +391,7 @@ final class RandomSession {
     }
   }
 
-  private func check<Value: Equatable>(_ expected: Value, _ actual: Value, _ what: String) throws {
+  func check<Value: Equatable>(_ expected: Value, _ actual: Value, _ what: String) throws {
     guard expected != actual else { return }
     throw Difference(description: "\(what): \(actual), but expected: \(expected)")
   }
@@ -366,22 +405,32 @@ final class RandomSession {
     for step in Array(repeating: RandomStep.undo, count: count)
       + Array(repeating: RandomStep.redo, count: count)
     {
-      await take(step)
-      while !reference.queue.isEmpty { await take(.succeed) }
+      try await take(step)
+      while !reference.queue.isEmpty { try await take(.succeed) }
       try await compare()
     }
     try check(before, history.entries.map(\.id), "all undone and redone")
-    await take(.clear)
+    try await take(.clear)
     try await compare()
     operations = [:]
-    try await settle("no response is alive") { [page] in page.lifetime.alive == 0 }
+    endProcess()
+    try await settle("no response is alive") { lifetimes.allSatisfy { $0.alive == 0 } }
     try checkLives()
+  }
+
+  /// Keeps what the process has done.
+  func endProcess() {
+    document.take(stage.succeeded.elements.dropFirst(process.taken))
+    process.taken = stage.succeeded.count
+    succeeded += stage.succeeded.elements
+    discarded += page.discarded
+    lifetimes.append(page.lifetime)
   }
 
   /// The log of each edit reads `do (undo redo)* undo? discard?`, what fails aside.
   private func checkLives() throws {
     var lives: [String: String] = [:]
-    for action in stage.succeeded.elements + page.discarded.map({ "discard \($0)" }) {
+    for action in succeeded + Set(discarded).map({ "discard \($0)" }) {
       let words = action.split(separator: " ")
       guard words[1].hasPrefix("e") else { continue }
       let text = words[1].prefix { $0 != "_" }
@@ -394,49 +443,6 @@ final class RandomSession {
         word == (index == 0 ? "do" : index.isMultiple(of: 2) ? "redo" : "undo")
       }
       try check(true, isGood && !steps.isEmpty, "\(text): \(life)")
-    }
-  }
-}
-
-private protocol AnyRandomOperation {
-  func cancel()
-  func ended(_ keys: [HistoryEntry.ID: Int]) async -> String
-  var isOver: Bool { get }
-}
-
-private struct RandomOperation<Request: Sendable, Response: Sendable>: AnyRandomOperation {
-  let operation: UseCaseOperation<Request, Response>
-  let answer: (Response) -> String
-
-  init(_ operation: UseCaseOperation<Request, Response>, answer: @escaping (Response) -> String) {
-    self.operation = operation
-    self.answer = answer
-  }
-
-  func cancel() { operation.cancel() }
-
-  var isOver: Bool { operation.state == .finished }
-
-  func ended(_ keys: [HistoryEntry.ID: Int]) async -> String {
-    switch await operation.ended() {
-    case .success(let response): answer(response)
-    case .cancelled: "cancelled"
-    case .failure(let error): words(for: error, keys)
-    }
-  }
-
-  private func words(for error: any Error, _ keys: [HistoryEntry.ID: Int]) -> String {
-    switch error {
-    case let failure as Failure: "failed \(failure.action)"
-    case is CancellationError: "cancelled"
-    case let group as HistoryGroupError: "group, \(words(for: group.cause, keys))"
-    case let obsolete as HistoryObsolete:
-      "obsolete \((obsolete.cause as? Failure)?.action ?? "")"
-    case HistoryError.unknownEntry: "unknown"
-    case HistoryError.blocked(let entries): "blocked \(entries.map { keys[$0] ?? 0 })"
-    case HistoryError.outOfTurn: "outOfTurn"
-    case HistoryError.reentrant: "reentrant"
-    default: "\(error)"
     }
   }
 }

@@ -113,6 +113,8 @@ final class ReferenceHistory {
   /// look whether they lie in the way.
   var isLoose = false
   var queue: [Operation] = []
+  /// The groups that were held open, by their operations.
+  var held: [Int: Held] = [:]
   var outcomes: [Int: String] = [:]
   var discards: [String] = []
   var log: [String] = []
@@ -166,7 +168,7 @@ extension ReferenceHistory {
 
   private func advance(_ guess: inout Guess, by operation: Operation, _ executionsFail: Bool) {
     switch operation.ask {
-    case .edit, .typing, .group:
+    case .edit, .typing, .group, .held:
       if executionsFail || operation.isCleared { return }
       let token = Token.operation(operation.id)
       let keys = guess.isPartial ? keys(of: token).union(undoneKeys) : keys(of: token)
@@ -287,7 +289,7 @@ extension ReferenceHistory {
     case .undoIn(let document): undoTarget(document, in: guess())
     case .redo: redoTarget(in: nil)
     case .redoIn(let document): redoTarget(in: document)
-    case .edit, .typing, .group, .move, .undoEntry, .redoEntry: nil
+    case .edit, .typing, .group, .held, .move, .undoEntry, .redoEntry: nil
     }
   }
 
@@ -303,6 +305,7 @@ extension ReferenceHistory {
       switch queue.first(where: { $0.id == id })?.ask {
       case .edit(let text), .typing(let text): return Self.name(text)
       case .group(let script): return script.title
+      case .held(let held): return held.title
       default: return nil
       }
     case nil: return nil

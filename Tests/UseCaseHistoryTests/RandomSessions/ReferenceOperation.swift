@@ -4,6 +4,8 @@ extension ReferenceHistory {
     enum Item: Sendable {
       case edit(String)
       case group(Script)
+      /// A group that is opened, and closed after these edits, or cancelled.
+      case held(String, [String], isCancelled: Bool)
     }
 
     let title: String
@@ -17,10 +19,23 @@ extension ReferenceHistory {
         switch item {
         case .edit(let text): text
         case .group(let script): script.description
+        case .held(let title, let texts, let isCancelled):
+          "\(title)<\(texts.joined(separator: " "))\(isCancelled ? "!" : "")>"
         }
       }
       return "\(title)(\(items.joined(separator: " "))\(isTolerant ? "?" : "")"
         + "\(throwsAtEnd ? "!" : ""))"
+    }
+
+    /// Whether groups are held open in it.
+    var holds: Bool {
+      items.contains { item in
+        switch item {
+        case .edit: false
+        case .group(let script): script.holds
+        case .held: true
+        }
+      }
     }
   }
 
@@ -28,6 +43,7 @@ extension ReferenceHistory {
     case edit(String)
     case typing(String)
     case group(Script)
+    case held(Held)
     case undo
     case redo
     case move(Int?)
@@ -38,7 +54,7 @@ extension ReferenceHistory {
 
     var isExecution: Bool {
       switch self {
-      case .edit, .typing, .group: true
+      case .edit, .typing, .group, .held: true
       case .undo, .redo, .move, .undoEntry, .redoEntry, .undoIn, .redoIn: false
       }
     }
@@ -75,7 +91,7 @@ extension ReferenceHistory {
 
     var hasEffect: Bool {
       switch ask {
-      case .edit, .typing, .group, .move, .undoEntry, .redoEntry: true
+      case .edit, .typing, .group, .held, .move, .undoEntry, .redoEntry: true
       case .undo, .redo, .undoIn, .redoIn: target != nil
       }
     }
@@ -93,6 +109,7 @@ extension ReferenceHistory {
 
   /// Cancels one that waits, or tells the one that runs.
   func cancel(at index: Int) {
+    if case .held(let held) = queue[index].ask { return cancel(held, at: index) }
     if index == 0 {
       queue[0].verdicts.append(.cancel)
     } else {
@@ -102,7 +119,11 @@ extension ReferenceHistory {
 
   /// Tells the action that is waiting what becomes of it.
   func tell(_ verdict: Verdict) {
-    queue[0].verdicts.append(verdict)
+    if case .held(let held) = queue[0].ask, let part = held.running {
+      end(part, of: held, verdict)
+    } else {
+      queue[0].verdicts.append(verdict)
+    }
     goOn()
   }
 
@@ -110,7 +131,7 @@ extension ReferenceHistory {
   private func begin() {
     guard let operation = queue.first else { return }
     switch operation.ask {
-    case .edit, .typing, .group: return goOn()
+    case .edit, .typing, .group, .held: return goOn()
     case .undo, .redo: beginMove(by: 1)
     case .move(let key):
       let index = key.map { key in entries.firstIndex { $0.key == key } } ?? -1
@@ -182,7 +203,7 @@ extension ReferenceHistory {
         return end(with: "outOfTurn") { self.lastRecording = nil }
       }
       operation.plan = .init(isRedo: isRedo, entries: [entries[index]])
-    case .edit, .typing, .group, .move, .undoEntry, .redoEntry, .undoIn, .redoIn:
+    case .edit, .typing, .group, .held, .move, .undoEntry, .redoEntry, .undoIn, .redoIn:
       let range =
         isRedo ? (isPartial ? cursor - 1 : cursor)..<cursor + distance : cursor + distance..<cursor
       guard !range.isEmpty else { return end(with: "[]") {} }
@@ -195,12 +216,13 @@ extension ReferenceHistory {
 
   /// Runs the operation from its beginning with all verdicts so far. If they do not suffice, it
   /// waits; else it has ended.
-  private func goOn() {
+  func goOn() {
     let run = Run(queue[0].verdicts, lastAnswer: lastAnswer)
     switch queue[0].ask {
     case .edit(let text): execute(text, isTyping: false, run)
     case .typing(let text): execute(text, isTyping: true, run)
     case .group(let script): execute(script, run)
+    case .held(let held): hold(held, run)
     case .undo, .redo, .move, .undoEntry, .redoEntry, .undoIn, .redoIn: move(run)
     }
   }
@@ -212,6 +234,7 @@ extension ReferenceHistory {
     switch operation.ask {
     case .edit(let text), .typing(let text): _ = run.act("do \(Self.name(text))")
     case .group(let script): _ = run.run(script, isTop: true)
+    case .held(let held): if held.isRollingBack { _ = run.rollBack(held.parts, .cancellation) }
     case .undo, .redo, .move, .undoEntry, .redoEntry, .undoIn, .redoIn:
       guard let plan = operation.plan else { break }
       tryOut(plan, run)
@@ -219,7 +242,7 @@ extension ReferenceHistory {
     return (log + run.log, discards + run.discards)
   }
 
-  private func end(with outcome: String, _ change: () -> Void) {
+  func end(with outcome: String, _ change: () -> Void) {
     let operation = queue[0]
     change()
     let wasMove = operation.plan != nil
@@ -287,25 +310,28 @@ extension ReferenceHistory {
   }
 
   private func execute(_ script: Script, _ run: Run) {
-    guard let (parts, outcome) = run.run(script, isTop: true) else { return }
+    guard let (parts, failure) = run.run(script, isTop: true) else { return }
+    let key = endGroup(script.title, parts, run)
+    let operation = queue[0].id
+    end(with: failure.map { "\($0)" } ?? "done") {
+      if failure == nil { became[operation] = key }
+    }
+  }
+
+  /// The parts of the group that has the lane become an entry. Returns its key.
+  func endGroup(_ title: String, _ parts: [Part], _ run: Run) -> Int? {
     commit(run)
     lastRecording = nil
     discards += run.discards
-    let operation = queue[0]
     clearIfAsked()
-    end(with: outcome.map { "\($0)" } ?? "done") {
-      if !run.lost.isEmpty { self.isLoose = true }
-      defer { self.effects += run.lost }
-      guard !parts.isEmpty else { return }
-      let group = Part.group(script.title, parts)
-      self.effects += group.leaves.flatMap(\.effects)
-      if operation.isCleared {
-        discard(group, "cleared")
-      } else {
-        let key = record(group)
-        if outcome == nil { became[operation.id] = key }
-      }
-    }
+    if !run.lost.isEmpty { isLoose = true }
+    defer { effects += run.lost }
+    guard !parts.isEmpty else { return nil }
+    let group = Part.group(title, parts)
+    effects += group.leaves.flatMap(\.effects)
+    if !queue[0].isCleared { return record(group) }
+    discard(group, "cleared")
+    return nil
   }
 
   private func clearIfAsked() {
@@ -314,7 +340,7 @@ extension ReferenceHistory {
     clear()
   }
 
-  private func commit(_ run: Run) {
+  func commit(_ run: Run) {
     log += run.log
     lastAnswer = run.lastAnswer
   }
@@ -351,21 +377,7 @@ extension ReferenceHistory {
     tryOut(plan, trial)
     guard !trial.isWaiting else { return }
     let operation = queue[0]
-    var (moved, obsolete) = (0, String?.none)
-    for leaf in steps {
-      if run.step(leaf, plan.isRedo, commits: true) {
-        if plan.isRedo { effects += leaf.effects } else { takeBack(leaf) }
-      } else if run.isObsolete {
-        leaf.isLost = true
-        if !plan.isRedo { isLoose = true }
-        if obsolete == nil { obsolete = run.log.last }
-        guard isPart(leaf, in: plan) else { break }
-      } else {
-        break
-      }
-      moved += 1
-    }
-    commit(run)
+    let (moved, obsolete) = carryOut(plan, run)
     let left = plan.entries.filter { $0.part.keeping { !$0.isLost } != nil }
     let isSingle = if case .move = operation.ask { false } else { true }
     var outcome = "[\(left.map(\.part.title).joined(separator: " "))]"
@@ -377,12 +389,33 @@ extension ReferenceHistory {
     end(with: outcome) { self.finish(plan, of: operation, moved) }
   }
 
+  /// Goes through the steps as far as the verdicts tell. Returns how many there were, and the first
+  /// one that was obsolete.
+  func carryOut(_ plan: Operation.Plan, _ run: Run) -> (moved: Int, obsolete: String?) {
+    var (moved, obsolete) = (0, String?.none)
+    for leaf in steps(of: plan) {
+      if run.step(leaf, plan.isRedo, commits: true) {
+        if plan.isRedo { effects += leaf.effects } else { takeBack(leaf) }
+      } else if run.isObsolete, !run.isWaiting {
+        leaf.isLost = true
+        if !plan.isRedo { isLoose = true }
+        if obsolete == nil { obsolete = run.log.last }
+        guard isPart(leaf, in: plan) else { break }
+      } else {
+        break
+      }
+      moved += 1
+    }
+    commit(run)
+    return (moved, obsolete)
+  }
+
   /// The effects of the leaf are there no more, and nothing above them was built on them.
   private func takeBack(_ leaf: Leaf) {
     effects.removeAll { leaf.effects.contains($0) }
   }
 
-  private func finish(_ plan: Operation.Plan, of operation: Operation, _ moved: Int) {
+  func finish(_ plan: Operation.Plan, of operation: Operation, _ moved: Int) {
     guard !operation.isCleared else {
       // Nobody knows any more where the document is.
       if moved > 0 { effects.append(Effect(number: -operation.id, keys: [])) }

@@ -23,6 +23,9 @@ extension ReferenceHistory {
       }
     }
 
+    /// The parts of a group that are applied in the end, and its failure.
+    typealias Rest = (parts: [Part], failure: Failure?)
+
     private var verdicts: ArraySlice<Verdict>
     private var isCancelled = false
     private(set) var isWaiting = false
@@ -33,10 +36,13 @@ extension ReferenceHistory {
     private(set) var log: [String] = []
     private(set) var discards: [String] = []
     private(set) var lastAnswer: Int
+    /// Whether the process ends at the action of which nobody knows what becomes.
+    private let isInterrupted: Bool
 
-    init(_ verdicts: [Verdict], lastAnswer: Int) {
+    init(_ verdicts: [Verdict], lastAnswer: Int, isInterrupted: Bool = false) {
       self.verdicts = verdicts[...]
       self.lastAnswer = lastAnswer
+      self.isInterrupted = isInterrupted
     }
 
     /// Returns whether the action succeeds, nil if that is not known yet.
@@ -68,25 +74,26 @@ extension ReferenceHistory {
     }
 
     /// Runs a group. Returns the parts that are applied in the end and the failure, nil if it has
-    /// not ended yet.
-    func run(_ script: Script, isTop: Bool) -> (parts: [Part], failure: Failure?)? {
+    /// not ended yet. One that is interrupted ends where it is.
+    func run(_ script: Script, isTop: Bool) -> Rest? {
       var parts: [Part] = []
       var failure: Failure?
       for item in script.items {
         var itemFailure: Failure?
         switch item {
         case .edit(let text):
-          guard let isGood = act("do \(ReferenceHistory.name(text))") else { return nil }
-          if isGood {
-            parts.append(.leaf(Leaf(text, isTyping: false, answer: lastAnswer)))
-          } else {
-            itemFailure = .action("do \(ReferenceHistory.name(text))")
-          }
+          guard let isGood = execute(text, into: &parts) else { return interrupted(parts) }
+          if !isGood { itemFailure = .action("do \(ReferenceHistory.name(text))") }
         case .group(let script):
           guard let nested = run(script, isTop: false) else { return nil }
           if !nested.parts.isEmpty { parts.append(.group(script.title, nested.parts)) }
           itemFailure = nested.failure?.cause
+        case .held(let title, let texts, let isCancelled):
+          guard let held = hold(texts, isCancelled) else { return nil }
+          if !held.parts.isEmpty { parts.append(.group(title, held.parts)) }
+          itemFailure = held.failure?.cause
         }
+        if isWaiting { return interrupted(parts) }
         // The body hears of its cancellation first, the item goes on to its end.
         if isTop, isCancelled { itemFailure = .cancellation }
         if !script.isTolerant || (isTop && isCancelled) { failure = itemFailure }
@@ -97,11 +104,35 @@ extension ReferenceHistory {
       return rollBack(parts, failure)
     }
 
-    private func rollBack(_ parts: [Part], _ failure: Failure) -> ([Part], Failure)? {
+    private func execute(_ text: String, into parts: inout [Part]) -> Bool? {
+      let isGood = act("do \(ReferenceHistory.name(text))")
+      if isGood == true {
+        parts.append(.leaf(Leaf(text, isTyping: false, answer: lastAnswer)))
+      }
+      return isGood
+    }
+
+    private func interrupted(_ parts: [Part]) -> Rest? {
+      isInterrupted ? (parts, nil) : nil
+    }
+
+    /// Runs a group that is held open. It goes on when a part fails.
+    private func hold(_ texts: [String], _ isCancelled: Bool) -> Rest? {
+      var parts: [Part] = []
+      for text in texts {
+        if execute(text, into: &parts) == nil { return interrupted(parts) }
+      }
+      return isCancelled ? rollBack(parts, .cancellation) : (parts, nil)
+    }
+
+    func rollBack(_ parts: [Part], _ failure: Failure) -> Rest? {
       let leaves = parts.flatMap(\.leaves)
       var left = leaves.count
       while left > 0 {
-        guard let isGood = act(leaves[left - 1].undoing) else { return nil }
+        guard let isGood = act(leaves[left - 1].undoing) else {
+          if isInterrupted { break }
+          return nil
+        }
         if !isGood, !isObsolete { break }
         left -= 1
         leaves[left].isLost = !isGood
