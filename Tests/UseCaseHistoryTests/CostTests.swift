@@ -101,6 +101,40 @@ struct CostTests {
     #expect(await isTrueOnce { await time(forgets: true) < time(forgets: false) * 10 })
   }
 
+  /// Fails at every other call.
+  private struct Stumble: UndoableUseCase {
+    let calls = Watched(0)
+
+    func main(_ number: Int) async throws {}
+    func undo(_ number: Int, _: Void) async throws {
+      let call = calls.update {
+        $0 += 1
+        return $0
+      }
+      if call.isMultiple(of: 2) { throw Failure("undo \(number)") }
+    }
+  }
+
+  @Test(.holds("Constant"))
+  func `each undo of one part costs no more because the group has three hundred times as many`()
+    async
+  {
+    func time(of many: Int) async -> Duration {
+      let (history, stumble) = (UseCaseHistory(), Stumble())
+      let group = history.openGroup("G")
+      for number in 1...many { group.execute(stumble, number) }
+      await group.close().ended()
+      let begin = ContinuousClock.now
+      for _ in 1...200 { await history.undo().ended() }
+      let time = ContinuousClock.now - begin
+      #expect(history.entries[0].isPartial)
+      return time
+    }
+    let (few, many) = (await time(of: 300), await time(of: 100_000))
+    // To list the parts each time would take three hundred times as long.
+    #expect(many < few * 10, "\(many) and \(few)")
+  }
+
   /// An entry that touches something begins an index, of which those below know nothing.
   @Test(.holds("Constant"))
   func `to evict ten thousand costs no more because another one touches something`() async {

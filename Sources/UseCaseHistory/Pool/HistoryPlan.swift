@@ -17,7 +17,7 @@ struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
   private(set) var moved = 0
   /// How many leaves of the next record are applied. Lost leaves count until the plan is closed.
   private(set) var applied: Int
-  /// The leaves of the next record, if it is a group that has begun. Nil for a lost one.
+  /// The leaves of the next record, if it is a group that has changed. Nil for a lost one.
   private var leaves: [Record?] = []
   /// In the order of their records. Few plans have any.
   private var losses: [Loss] = []
@@ -74,9 +74,20 @@ struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
     guard isIncomplete else { return nil }
     // Once, because a copy of a record is counted.
     let record = records[moved]
-    guard case .group = record.content else { return record }
-    if leaves.isEmpty { leaves = record.leaves }
-    return leaves[isRedo ? applied : applied - 1]
+    guard case .group(let group) = record.content else { return record }
+    let index = isRedo ? applied : applied - 1
+    // Most groups are of leaves only. Then a move that comes no further than one of them does not
+    // list all: an undo that fails part after part is tried again at each.
+    if leaves.isEmpty, group.size == group.parts.count, group.parts[index].content.step != nil {
+      return group.parts[index]
+    }
+    listLeaves()
+    return leaves[index]
+  }
+
+  /// Lists the leaves of the next record, if it is a group.
+  private mutating func listLeaves() {
+    if leaves.isEmpty, case .group = records[moved].content { leaves = records[moved].leaves }
   }
 
   mutating func undid() {
@@ -89,6 +100,7 @@ struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
   mutating func redid(_ content: Record.Content) {
     hasMoved = true
     applied += 1
+    listLeaves()
     if leaves.isEmpty {
       let id = records[moved].id
       records[moved] = Record(id: id, content: content)
@@ -102,6 +114,7 @@ struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
   /// The leaf can never be undone or redone, and what is left of its group is another `place`.
   /// Returns whether the plan goes on.
   mutating func lose(_ error: HistoryObsolete, as place: ID) -> Bool {
+    listLeaves()
     if leaves.isEmpty {
       losses.append(Loss(index: moved, part: nil, place: place, error: error))
       return false
