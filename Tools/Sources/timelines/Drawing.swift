@@ -56,10 +56,12 @@ struct Drawing: Equatable, Sendable {
       }
     }
     let pool = await UndoPool.run()
-    add(UndoPool.name, to: historyPages) {
-      pool.text(in: $0)
-    } svg: {
-      pool.svg(in: $0)
+    for pool in [pool, await UndoPool.documents()] {
+      add(pool.name, to: historyPages) {
+        pool.text(in: $0)
+      } svg: {
+        pool.svg(in: $0)
+      }
     }
     let session = try await CrashedSession.run()
     add(CrashedSession.name, to: historyPages) {
@@ -80,7 +82,7 @@ struct Drawing: Equatable, Sendable {
       english(ControlledSearch.name, in: testingPages, controlled.svg()),
       // DocC shows only the pictures of a page's own catalog, and copies a symbolic link as one.
       english(ControlledSearch.name, in: pages, controlled.svg()),
-      english(UndoPool.name, in: pages, pool.svg(in: .english)),
+      english(pool.name, in: pages, pool.svg(in: .english)),
       english(CrashedSession.name, in: journalPages, session.svg(in: .english)),
     ]
   }

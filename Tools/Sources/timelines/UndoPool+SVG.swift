@@ -12,9 +12,9 @@ extension UndoPool {
   /// entries and the undone ones.
   func svg(in language: Language) -> String {
     let bottom = Self.top + Double(rows.count) * Self.rowHeight
-    var svg = SVG(title: "\(Self.title). \(Self.sentence[language])")
-    svg.text(Self.title, Self.margin, 26, "heading code")
-    svg.text(Self.sentence[language], Self.margin, 48)
+    var svg = SVG(title: "\(title). \(sentence[language])")
+    svg.text(title, Self.margin, 26, "heading code")
+    svg.text(sentence[language], Self.margin, 48)
     draw(rows, in: &svg, from: Self.top, language)
     svg.line(Self.margin, bottom + 6, SVG.width - Self.margin, bottom + 6, "rule")
     drawLegend(in: &svg, bottom + 26, language)
@@ -23,7 +23,7 @@ extension UndoPool {
 
   /// The first rows, as many as a card holds.
   var card: String {
-    var svg = SVG(title: Self.title)
+    var svg = SVG(title: title)
     draw(rows.prefix(6), in: &svg, from: (SVG.cardHeight - 6 * Self.rowHeight) / 2, .english)
     return svg.source(height: SVG.cardHeight)
   }

@@ -11,7 +11,7 @@ extension UndoPool {
       return "\(row.hasFailed ? "#" : "+") \(row.asked[language].padded(to: 18))\(entries)\(note)"
     }
     return """
-      \(Self.title)  \(Self.sentence[language])
+      \(title)  \(sentence[language])
 
       \(rows.joined(separator: "\n"))
 

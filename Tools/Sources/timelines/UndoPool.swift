@@ -3,17 +3,15 @@ import UseCaseHistory
 
 /// The states of a history, one after each request, ready to be drawn.
 struct UndoPool: Equatable, Sendable {
-  static let name = "undo-pool"
-  static let title = "UseCaseHistory"
-  static let sentence = Phrase(
-    "A failed step changes nothing, and can be tried again.",
-    "Lo que falla no cambia nada y se puede repetir.")
   static let applied = Phrase("applied", "aplicada")
   static let undone = Phrase("undone, can be redone", "se puede rehacer")
   static let cursor = Phrase(
     "the cursor: undo goes left, redo goes right",
     "cursor: undo a la izquierda, redo a la derecha")
 
+  let name: String
+  let title: String
+  let sentence: Phrase
   let rows: [Row]
 
   struct Row: Equatable, Sendable {
@@ -50,13 +48,13 @@ struct UndoPool: Equatable, Sendable {
   static func word(_ title: String) -> Phrase { Phrase(title, words[title] ?? title) }
 
   /// Asks a real history, one thing after the other.
-  static func run() async -> UndoPool {
+  private struct Session {
     let history = UseCaseHistory()
     let paper = Paper()
-    let write = Write(paper: paper).recorded(in: history)
-    var rows: [Row] = []
+    var write: RecordedUseCase<Write> { Write(paper: paper).recorded(in: history) }
+    private(set) var rows: [Row] = []
 
-    func note<Request, Response>(
+    mutating func note<Request, Response>(
       _ asked: Phrase, _ operation: UseCaseOperation<Request, Response>, remark: Phrase? = nil
     ) async {
       let outcome = await operation.ended()
@@ -65,32 +63,74 @@ struct UndoPool: Equatable, Sendable {
         discarded: paper.takeDiscarded(), remark: remark)
       rows.append(row)
     }
+  }
 
+  /// One document.
+  static func run() async -> UndoPool {
+    var session = Session()
+    let (history, paper, write) = (session.history, session.paper, session.write)
     write.execute("Rename")
     write.execute("Star")
-    await note(Phrase("three actions", "tres acciones"), write.execute("Move"))
-    await note(Phrase("undo", "undo"), history.undo())
+    await session.note(Phrase("three actions", "tres acciones"), write.execute("Move"))
+    await session.note(Phrase("undo", "undo"), history.undo())
     paper.refuses = true
-    await note(
+    await session.note(
       Phrase("undo, offline", "undo, sin red"), history.undo(),
       remark: Phrase("nothing changes", "nada cambia"))
     paper.refuses = false
-    await note(Phrase("undo, again", "undo, otra vez"), history.undo())
-    await note(Phrase("delete", "borrar"), write.execute("Delete"))
-    await note(
+    await session.note(Phrase("undo, again", "undo, otra vez"), history.undo())
+    await session.note(Phrase("delete", "borrar"), write.execute("Delete"))
+    await session.note(
       Phrase("a group", "un grupo"),
       history.group("group") {
         try await write("Tag")
         try await write("Sort")
       })
-    await note(Phrase("undo", "undo"), history.undo())
-    await note(Phrase("redo", "redo"), history.redo())
+    await session.note(Phrase("undo", "undo"), history.undo())
+    await session.note(Phrase("redo", "redo"), history.redo())
     if let first = history.entries.first?.id {
-      await note(
+      await session.note(
         Phrase("undo rename", "undo de nombre"), history.undo(first),
         remark: Phrase("only this one", "solo esta"))
     }
-    return UndoPool(rows: rows)
+    return UndoPool(
+      name: "undo-pool", title: "UseCaseHistory",
+      sentence: Phrase(
+        "A failed step changes nothing, and can be tried again.",
+        "Lo que falla no cambia nada y se puede repetir."),
+      rows: session.rows)
+  }
+
+  /// Two documents, A and B, and an action over both.
+  static func documents() async -> UndoPool {
+    var session = Session()
+    let (history, write) = (session.history, session.write)
+    let (a, b) = (HistoryFootprint.keys("A"), HistoryFootprint.keys("B"))
+    func edit(_ note: String) -> Phrase { Phrase("edit \(note)", "editar \(note)") }
+    func undo(_ note: String) -> Phrase { Phrase("undo in \(note)", "undo en \(note)") }
+
+    for title in ["A1", "B1", "A2"] { write.execute(title) }
+    await session.note(
+      Phrase("edit two notes", "editar dos notas"), write.execute("B2"))
+    await session.note(undo("A"), history.undo(in: a), remark: Phrase("B2 stays", "B2 queda"))
+    await session.note(
+      edit("B"), write.execute("B3"), remark: Phrase("keeps A2", "conserva A2"))
+    await session.note(Phrase("from A to B", "de A a B"), write.execute("A+B"))
+    await session.note(edit("B"), write.execute("B4"))
+    await session.note(
+      undo("A"), history.undo(in: a), remark: Phrase("fails: first B4", "falla: antes B4"))
+    await session.note(undo("B"), history.undo(in: b))
+    await session.note(
+      undo("A"), history.undo(in: a), remark: Phrase("in both notes", "en las dos"))
+    await session.note(
+      Phrase("redo in B", "redo en B"), history.redo(in: b),
+      remark: Phrase("in both notes", "en las dos"))
+    return UndoPool(
+      name: "documents", title: "undo(in:)",
+      sentence: Phrase(
+        "Each note undoes its own entries. A+B is one of both.",
+        "Cada nota deshace lo suyo. A+B es de las dos."),
+      rows: session.rows)
   }
 }
 
@@ -101,9 +141,13 @@ private struct Write: UndoableUseCase {
   func main(_ letter: String) async throws { try paper.accept() }
   func undo(_ letter: String, _: Void) async throws { try paper.accept() }
   func title(for letter: String) -> String { letter }
-  /// A row and its name, say: what deletes the row contradicts what was done with it.
-  func footprint(of letter: String, _: Void) -> HistoryFootprint {
-    .keys(["Star", "Move", "Delete"].contains(letter) ? "row" : letter)
+  /// A row and its name, say: what deletes the row contradicts what was done with it. The title of an
+  /// edit of notes names them.
+  func footprint(of title: String, _: Void) -> HistoryFootprint {
+    if !title.contains(where: \.isLowercase) {
+      return .keys(title.filter(\.isUppercase).map { String($0) })
+    }
+    return .keys(["Star", "Move", "Delete"].contains(title) ? "row" : title)
   }
   func discard(_ letter: String, _: Void, _ reason: HistoryDiscardReason) { paper.discard(letter) }
 }
