@@ -97,12 +97,20 @@ struct JournalCrashTests {
 final class CrashSession {
   enum Step {
     case write(failsAt: Int), letter(Int), group(seed: UInt64, failsAt: Int)
+    case drag(count: Int, isCancelled: Bool, failsAt: Int)
     case undo(failsAt: Int), redo(failsAt: Int), move(Int, failsAt: Int)
+    case undoIn(Int, failsAt: Int), redoIn(Int, failsAt: Int)
     case clear, limit(Int?), save, breakMerging
 
     static func random(_ random: inout some RandomNumberGenerator) -> Self {
       let failsAt = [0, 0, 0, 1, 2, 3].randomElement(using: &random) ?? 0
-      return switch Int.random(in: 0..<100, using: &random) {
+      return switch Int.random(in: -22..<100, using: &random) {
+      case -22..<(-15): .undoIn(.random(in: 0..<3, using: &random), failsAt: failsAt)
+      case -15..<(-8): .redoIn(.random(in: 0..<3, using: &random), failsAt: failsAt)
+      case -8..<0:
+        .drag(
+          count: .random(in: 1...3, using: &random), isCancelled: Bool.random(using: &random),
+          failsAt: failsAt)
       case 0..<25: .write(failsAt: failsAt)
       case 25..<37: .letter(.random(in: 0..<8, using: &random))
       case 37..<52: .group(seed: .random(in: .min ... .max, using: &random), failsAt: failsAt)
@@ -191,11 +199,19 @@ final class CrashSession {
       }
     case .group(let seed, let failsAt):
       var random = SeededGenerator(seed: seed)
-      let script = ReferenceHistory.Script.random(&random, text: text)
+      let script = ReferenceHistory.Script.random(holds: true, &random, text: text)
       await ask(.group(script), failsAt) {
         await script.execute(by: Write(paper: self.paper), in: history)
           .ended()
       }
+    case .drag(let count, let isCancelled, let failsAt):
+      await drag((0..<count).map { _ in text() }, isCancelled, failsAt, history)
+    case .undoIn(let number, let failsAt):
+      let key = Self.keys[number]
+      await ask(.undoIn([key]), failsAt) { await history.undo(in: .keys("\(key)")).ended() }
+    case .redoIn(let number, let failsAt):
+      let key = Self.keys[number]
+      await ask(.redoIn([key]), failsAt) { await history.redo(in: .keys("\(key)")).ended() }
     case .undo(let failsAt): await ask(.undo, failsAt) { await history.undo().ended() }
     case .redo(let failsAt): await ask(.redo, failsAt) { await history.redo().ended() }
     case .move(let number, let failsAt):
@@ -232,19 +248,48 @@ final class CrashSession {
   ) async {
     _ = reference.ask(ask)
     var action = 0
-    while !reference.queue.isEmpty {
-      action += 1
-      reference.tell(action == failsAt ? .failure : .success)
-    }
+    tell(failsAt, &action)
     moments.append(Moment(layout: reference.state[0], document: reference.effects.map(\.number)))
     paper.fail(at: failsAt)
     _ = await body()
     paper.fail(at: 0)
   }
 
+  /// Executes a group that is held open, part by part.
+  private func drag(
+    _ texts: [String], _ isCancelled: Bool, _ failsAt: Int, _ history: UseCaseHistory
+  ) async {
+    let id = reference.openGroup("H")
+    var action = 0
+    for text in texts {
+      _ = reference.execute(text, in: id)
+      tell(failsAt, &action)
+    }
+    if isCancelled { reference.cancelGroup(id) } else { reference.close(id) }
+    tell(failsAt, &action)
+    moments.append(Moment(layout: reference.state[0], document: reference.effects.map(\.number)))
+    paper.fail(at: failsAt)
+    let group = history.openGroup("H")
+    for text in texts { await group.execute(Write(paper: paper), text).ended() }
+    if isCancelled { group.cancel() }
+    await group.close().ended()
+    paper.fail(at: 0)
+  }
+
+  /// All actions succeed, but for one.
+  private func tell(_ failsAt: Int, _ action: inout Int) {
+    while reference.isActing {
+      action += 1
+      reference.tell(action == failsAt ? .failure : .success)
+    }
+  }
+
+  private static let keys: [Character] = ["x", "y", "z"]
+
   private func text() -> String {
     texts += 1
-    return "e\(texts)_"
+    var random = SeededGenerator(seed: UInt64(texts))
+    return "e\(texts)_" + (["", "", "@x", "@y", "@xz"].randomElement(using: &random) ?? "")
   }
 
   // MARK: After the crash
@@ -278,7 +323,7 @@ final class CrashSession {
     switch step {
     case nil, .clear, .limit, .save, .breakMerging:
       if !same(before), !same(after) { throw difference(history, [before, after]) }
-    case .write, .undo, .redo:
+    case .write, .undo, .redo, .undoIn, .redoIn:
       // A group is undone and redone part by part.
       if document == after.document, before.document != after.document {
         if !same(after) { throw difference(history, [after]) }
@@ -291,7 +336,7 @@ final class CrashSession {
       }
       // A letter that would have merged is an entry of its own when its end was not written.
       if document == before.document, !same(before) { throw difference(history, [before]) }
-    case .group:
+    case .group, .drag:
       if interruption == .compensate, document == before.document, !same(before), !same(after) {
         throw difference(history, [before, after])
       }

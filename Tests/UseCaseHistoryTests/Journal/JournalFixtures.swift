@@ -246,26 +246,35 @@ extension Paper {
   }
 }
 
-/// Writes a line. Its settle looks at the paper.
+/// Writes a line. Its settle looks at the paper. `A` touches everything, and `A@xy` x and y.
 struct Write: JournaledUseCase {
   static let journalName = "write"
   let paper: Paper
   var queue = UseCaseQueue.default
 
-  func main(_ text: String) async throws -> StoredAnswer { try await paper.add("do \(text)", text) }
+  func main(_ text: String) async throws -> StoredAnswer {
+    try await paper.add("do \(name(text))", name(text))
+  }
 
   func undo(_ text: String, _ answer: StoredAnswer) async throws {
-    try await paper.remove("undo \(text)\(answer.number)", answer)
+    try await paper.remove("undo \(name(text))\(answer.number)", answer)
   }
 
   func redo(_ text: String, _ answer: StoredAnswer) async throws -> StoredAnswer {
-    try await paper.add("redo \(text)\(answer.number)", text, again: answer)
+    try await paper.add("redo \(name(text))\(answer.number)", name(text), again: answer)
   }
 
-  func title(for text: String) -> String { text }
+  func title(for text: String) -> String { name(text) }
+
+  func footprint(of text: String) -> HistoryFootprint? {
+    guard let at = text.firstIndex(of: "@") else { return nil }
+    return .keys(text[text.index(after: at)...].map { String($0) })
+  }
+
+  private func name(_ text: String) -> String { String(text.prefix { $0 != "@" }) }
 
   func discard(_ text: String, _ answer: StoredAnswer, _ reason: HistoryDiscardReason) {
-    paper.discard(text, answer, reason)
+    paper.discard(name(text), answer, reason)
   }
 
   func settle(

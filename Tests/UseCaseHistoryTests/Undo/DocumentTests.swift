@@ -303,6 +303,31 @@ struct DocumentTests {
     }
   }
 
+  /// An edit of one document, whose keys all have the same hash.
+  private struct Hostile: UndoableUseCase {
+    struct Key: Hashable {
+      let number: Int
+      func hash(into hasher: inout Hasher) {}
+    }
+
+    func main(_ number: Int) async throws {}
+    func undo(_ number: Int, _: Void) async throws {}
+    func title(for number: Int) -> String { "\(number)" }
+    func footprint(of number: Int) -> HistoryFootprint? { .keys(Key(number: number)) }
+  }
+
+  @Test(.holds("Keys"))
+  func `documents whose keys have equal hashes are told apart`() async {
+    for number in 1...100 { history.execute(Hostile(), number) }
+    for number in [40, 7, 100] {
+      #expect(await title(history.undo(in: .keys(Hostile.Key(number: number)))) == "\(number)")
+    }
+    await history.execute(Hostile(), 7).ended()
+    let undone = history.entries.filter { !$0.isApplied }.map(\.title)
+    #expect(undone == ["100", "40"])
+    #expect(history.state(in: .keys(Hostile.Key(number: 7))).undoCount == 1)
+  }
+
   @Test(.holds("Keys"))
   func `a key that no footprint has any more is let go`() {
     final class Token: Hashable, Sendable {
