@@ -13,7 +13,7 @@ struct HistoryReplay<Step: Sendable>: ~Copyable {
     /// Next is `restoring`, or `running`.
     case empty
     /// The journal was written anew, and its pieces come. Next is `running`.
-    case restoring(covered: Int)
+    case restoring
     /// The facts that came since follow.
     case running
   }
@@ -282,26 +282,44 @@ extension HistoryReplay {
 
 extension HistoryReplay {
   private mutating func restore(_ fact: HistoryFact) throws {
-    if case .empty = phase {
-      guard case .piece(.start(let last, let newest, let places)) = fact else {
-        throw Malformed("A whole history begins with something else than its start.")
-      }
+    let isStart = if case .piece(.start) = fact { true } else { false }
+    try check(
+      phase == (isStart ? .empty : .restoring),
+      "A whole history begins with its start, once, and comes before all other facts.")
+    switch fact {
+    case .piece(.start(let last, let newest, let places)):
       try check(last < 1 << 62, "The number of the last fact is too high.")
       pool.restore(places)
-      (self.last, self.newest, phase) = (last, newest, .restoring(covered: places.covered))
-      return
-    }
-    guard case .restoring = phase else {
-      throw Malformed("A whole history begins behind its facts.")
-    }
-    switch fact {
+      (self.last, self.newest, phase) = (last, newest, .restoring)
     case .limited(let limit): change { $0.setLimit(limit, into: &$1) }
     case .saved(let place): pool.saved = place
+    case .piece(.leaf(let id, let pair)):
+      try use(entry: id)
+      pieces.add(Record(id: id, content: making.content(id, pair)))
+    case .piece(.bundle(let id, let title, let place, let count)):
+      try use(entry: id)
+      try pieces.bundle(id, try making.title(title), count, place: place)
+    case .piece(.kept(let isApplied)):
+      let record = try pieces.take()
+      try check(
+        !isApplied || (pool.partial == nil && pool.undone.isEmpty),
+        "Entry \(record.id) is applied, and comes behind the cursor.")
+      pool.restore(record, isApplied: isApplied)
+    case .piece(.partial(let count)):
+      try check(
+        pool.partial == nil && pool.undone.isEmpty && pool.restore(partial: count),
+        "No group has \(count) of its steps applied.")
+    case .piece(.interrupted): try groups.restore(try pieces.take())
     case .began(let id, let group, let pair):
       try check(group == nil && pair.response == nil, "Execution \(id) is none in doubt.")
       try use(entry: id)
       executions.begin(id, in: nil, pair, isLeftOver: true)
-    case .piece(let piece): try restore(piece)
+    case .piece(.dropped(let reason)):
+      let record = try pieces.take()
+      guard let step = record.content.step else {
+        throw Malformed("Group \(record.id) leaves as a whole.")
+      }
+      left.add(record.id, step, reason)
     case .moving, .failed, .answered, .combined, .ended, .undone, .redone, .obsolete, .opened,
       .closed, .contradicts, .moves, .undoes, .redoes, .moved, .cleared, .forgot, .discarded:
       throw Malformed("A fact of a whole history is none of its pieces.")
@@ -313,42 +331,11 @@ extension HistoryReplay {
     try use(id)
   }
 
-  private mutating func restore(_ piece: HistoryFact.Piece) throws {
-    switch piece {
-    case .start: throw Malformed("A whole history starts twice.")
-    case .leaf(let id, let pair):
-      try use(entry: id)
-      pieces.add(Record(id: id, content: making.content(id, pair)))
-    case .bundle(let id, let title, let place, let count):
-      try use(entry: id)
-      try pieces.bundle(id, try making.title(title), count, place: place)
-    case .kept(let isApplied):
-      let record = try pieces.take()
-      try check(
-        !isApplied || (pool.partial == nil && pool.undone.isEmpty),
-        "Entry \(record.id) is applied, and comes behind the cursor.")
-      pool.restore(record, isApplied: isApplied)
-    case .partial(let count):
-      try check(
-        pool.partial == nil && pool.undone.isEmpty && pool.restore(partial: count),
-        "No group has \(count) of its steps applied.")
-    case .interrupted: try groups.restore(try pieces.take())
-    case .dropped(let reason):
-      let record = try pieces.take()
-      guard let step = record.content.step else {
-        throw Malformed("Group \(record.id) leaves as a whole.")
-      }
-      left.add(record.id, step, reason)
-    }
-  }
-
   private mutating func endRestoring() throws {
-    if case .running = phase { return }
+    if phase == .running { return }
     try check(pieces.isEmpty, "A part is in no entry.")
-    if case .restoring(let covered) = phase {
-      let count = pool.applied.count
-      try check(covered <= count, "\(covered) of \(count) entries are covered.")
-    }
+    let (covered, count) = (pool.places.covered, pool.applied.count)
+    try check(covered <= count, "\(covered) of \(count) entries are covered.")
     phase = .running
   }
 }
