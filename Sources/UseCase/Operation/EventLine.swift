@@ -18,13 +18,9 @@ struct EventLine: Sendable {
     case thread
   }
 
-  private struct Events: OptionSet {
-    var rawValue: UInt8 = 0
-  }
-
   private var teller: Teller
-  private var announced: Events = []
-  private var pending: Events = []
+  /// A bit for each event that was announced, and for each that is left to tell.
+  private var (announced, pending) = (UInt8(0), UInt8(0))
 
   init(isObserved: Bool) {
     teller = isObserved ? .thread : .unobserved
@@ -35,16 +31,15 @@ struct EventLine: Sendable {
   /// An event has happened.
   @inline(__always)
   mutating func announce(_ event: Event) {
-    if teller != .unobserved { add(Events(rawValue: 1 << event.rawValue)) }
-  }
-
-  private mutating func add(_ event: Events) {
-    if announced.insert(event).inserted { pending.insert(event) }
+    guard teller != .unobserved else { return }
+    let event = UInt8(1) << event.rawValue
+    pending |= event & ~announced
+    announced |= event
   }
 
   /// Returns the event to tell, if there is one and no other thread tells.
   mutating func begin() -> Event? {
-    guard teller == .nobody, !pending.isEmpty else { return nil }
+    guard teller == .nobody, pending != 0 else { return nil }
     teller = .thread
     return next()
   }
@@ -52,11 +47,11 @@ struct EventLine: Sendable {
   /// Returns the next event for the thread that tells, nil if it is done.
   mutating func next() -> Event? {
     guard teller == .thread else { preconditionFailure("A thread tells once it has begun to.") }
-    guard let event = Event(rawValue: UInt8(pending.rawValue.trailingZeroBitCount)) else {
+    guard let event = Event(rawValue: UInt8(pending.trailingZeroBitCount)) else {
       teller = .nobody
       return nil
     }
-    pending.subtract(Events(rawValue: 1 << event.rawValue))
+    pending &= ~(1 << event.rawValue)
     return event
   }
 }

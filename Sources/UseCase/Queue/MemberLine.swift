@@ -5,13 +5,9 @@
 /// places are free than taken, they are closed up: each event costs O(1) on average, and O(log *n*)
 /// to find a member. To insert a member that is not the last costs O(*n*).
 struct MemberLine<ID: Comparable & Sendable, Member: Sendable>: Sendable {
-  private struct Place: Sendable {
-    let id: ID
-    /// Nil if the place is free. The first place and the last one never are, from `head` on.
-    var member: Member?
-  }
-
-  private var places: [Place] = []
+  /// The member is nil if its place is free. The first place and the last one never are, from `head`
+  /// on.
+  private var places: [(id: ID, member: Member?)] = []
   /// The places before `head` and from `tail` on are free.
   private var (head, tail) = (0, 0)
   private(set) var count = 0
@@ -41,7 +37,7 @@ struct MemberLine<ID: Comparable & Sendable, Member: Sendable>: Sendable {
 
   mutating func insert(_ member: Member, _ id: ID) {
     if tail == places.count, tail > 2 * count + 64 { closeUp() }
-    let place = Place(id: id, member: member)
+    let place = (id: id, member: Optional(member))
     if tail > head, id < places[tail - 1].id {
       places.insert(place, at: firstIndex(from: id))
     } else if tail < places.count {
