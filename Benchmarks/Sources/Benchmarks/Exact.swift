@@ -86,8 +86,7 @@ struct Path: Sendable {
       for number in 0..<count { useCase.execute(number).then { client.take($0) } }
     },
     Path(name: "recordedIntercepted") { count, client in
-      let queue = UseCaseQueue(interceptors: [Passing()])
-      let useCase = Undoable(queue: queue).recorded(in: UseCaseHistory())
+      let useCase = UndoableIntercepted().recorded(in: UseCaseHistory())
       for number in 0..<count { useCase.execute(number).then { client.take($0) } }
     },
     Path(name: "undoAndRedo") { count, client in

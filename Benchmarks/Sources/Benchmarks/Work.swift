@@ -28,7 +28,13 @@ struct TwiceOnLanes: UseCase {
 }
 
 struct Undoable: UndoableUseCase {
-  var queue = UseCaseQueue.default
+  func main(_ number: Int) async throws -> Int { twice(number) }
+  func undo(_ number: Int, _ response: Int) async throws {}
+}
+
+/// As `Undoable`, with an interceptor around it.
+struct UndoableIntercepted: UndoableUseCase {
+  let queue = UseCaseQueue(interceptors: [Passing()])
 
   func main(_ number: Int) async throws -> Int { twice(number) }
   func undo(_ number: Int, _ response: Int) async throws {}
