@@ -9,7 +9,8 @@ struct Benchmarks {
   static let scenarios: [Scenario] = [
     .memory, .burst, .roundTrip, .serial, .limit, .storm, .keepLatest, .throttle, .rate, .drop,
     .lanes,
-    .shared, .nested, .mainActor, .handlers, .history, .million, .journal,
+    .shared, .nested, .mainActor, .handlers, .history, .documents, .drag, .million,
+    .journal,
     .journalBurst, .compaction, .opening, .journalBytes, .priority, .waiting,
   ]
 

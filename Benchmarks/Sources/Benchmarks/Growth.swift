@@ -116,6 +116,7 @@ extension Scenario {
         withExtendedLifetime(operations, measure)
       },
       .entry,
+      .keyedEntry,
     ])
 }
 

@@ -56,7 +56,8 @@ struct Report {
         task of the previous call.
       - In *shared: ten equal requests*, the bare work is the same use case without `shared()`. In
         *priority*, it is a line of the same operations in the order of their calls. An
-        *OperationQueue* makes no task for each of them.
+        *OperationQueue* makes no task for each of them. In *documents*, it is the same in a history
+        of ten entries of one document, and in *drag of 1,000 parts*, a group whose body calls them.
       - *2017 design* is an `Operation` with its handlers in arrays behind a dispatch queue.
       - *Memory* is the heap memory of one task, or of one operation including its task. The table
         has waiting tasks and operations, and finished tasks and operations that are still
