@@ -145,6 +145,7 @@ final class RandomSession {
       reference.forget(key)
     case .succeed, .fail, .lose, .clearInside, .askInside, .cancel: await direct(step)
     case .clear:
+      if let first = reference.queue.first, isRacing(first.id) { return }
       history.clear()
       reference.clear()
     case .limit(let limit):
@@ -206,7 +207,8 @@ final class RandomSession {
     }
   }
 
-  /// Whether a group that is cancelled now may not have begun, and then keeps none from merging.
+  /// Whether a group may have the lane, and its body not have begun. Cancelled now, it may keep none
+  /// from merging, and a journal may have it behind a clear.
   private func isRacing(_ group: Int) -> Bool {
     guard let held = reference.held[group], reference.queue.first?.id == group else { return false }
     return held.parts.isEmpty && held.running == nil

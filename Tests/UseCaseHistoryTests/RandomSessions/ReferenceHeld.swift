@@ -168,7 +168,7 @@ extension ReferenceHistory {
       return interrupt(Part.group(held.title, parts), run, operation, keepsGroups, verdicts)
     case .undo, .redo, .move, .undoEntry, .redoEntry, .undoIn, .redoIn:
       guard let plan = operation.plan else { break }
-      let (moved, _) = carryOut(plan, run)
+      let (moved, _) = carryOut(plan, of: operation, run)
       finish(plan, of: operation, moved)
       operation.forgotten.forEach(forget)
       if operation.evictsWhenOver { evict() }

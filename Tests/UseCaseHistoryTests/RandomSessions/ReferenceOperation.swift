@@ -79,6 +79,8 @@ extension ReferenceHistory {
     var evictsWhenOver = false
     var forgotten: [Int] = []
     var plan: Plan?
+    /// Whether its move has changed the document.
+    var hasChanged = false
 
     init(id: Int, ask: Ask, asked: Asked, target: Token?) {
       self.id = id
@@ -377,7 +379,7 @@ extension ReferenceHistory {
     tryOut(plan, trial)
     guard !trial.isWaiting else { return }
     let operation = queue[0]
-    let (moved, obsolete) = carryOut(plan, run)
+    let (moved, obsolete) = carryOut(plan, of: operation, run)
     let left = plan.entries.filter { $0.part.keeping { !$0.isLost } != nil }
     let isSingle = if case .move = operation.ask { false } else { true }
     var outcome = "[\(left.map(\.part.title).joined(separator: " "))]"
@@ -391,14 +393,18 @@ extension ReferenceHistory {
 
   /// Goes through the steps as far as the verdicts tell. Returns how many there were, and the first
   /// one that was obsolete.
-  func carryOut(_ plan: Operation.Plan, _ run: Run) -> (moved: Int, obsolete: String?) {
+  func carryOut(
+    _ plan: Operation.Plan, of operation: Operation, _ run: Run
+  ) -> (moved: Int, obsolete: String?) {
     var (moved, obsolete) = (0, String?.none)
     for leaf in steps(of: plan) {
       if run.step(leaf, plan.isRedo, commits: true) {
+        operation.hasChanged = true
         if plan.isRedo { effects += leaf.effects } else { takeBack(leaf) }
       } else if run.isObsolete, !run.isWaiting {
         leaf.isLost = true
-        if !plan.isRedo { isLoose = true }
+        // What can't be redone has no effect; what can't be undone keeps it, without its entry.
+        if !plan.isRedo { (isLoose, operation.hasChanged) = (true, true) }
         if obsolete == nil { obsolete = run.log.last }
         guard isPart(leaf, in: plan) else { break }
       } else {
@@ -418,7 +424,7 @@ extension ReferenceHistory {
   func finish(_ plan: Operation.Plan, of operation: Operation, _ moved: Int) {
     guard !operation.isCleared else {
       // Nobody knows any more where the document is.
-      if moved > 0 { effects.append(Effect(number: -operation.id, keys: [])) }
+      if operation.hasChanged { effects.append(Effect(number: -operation.id, keys: [])) }
       for entry in plan.entries {
         for leaf in entry.part.leaves {
           discard(.leaf(leaf), leaf.isLost && isPart(leaf, in: plan) ? "obsolete" : "cleared")
