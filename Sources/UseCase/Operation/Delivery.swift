@@ -117,9 +117,9 @@ struct Delivery<Callback: Sendable, Listener: Sendable>: Sendable {
     }
     markEnded()
     if handlers.count > 0 { return .forget(handlers.removeAll()) }
-    // The observer hears of the end when the handlers that were passed over are forgotten.
-    events.announce(.ended)
-    if !extras.isEmpty { return .listeners(takeListeners()) }
+    // The observer hears of the end when the handlers that were passed over are forgotten, and before
+    // those who wait for it.
+    if events.announce(.ended) || !extras.isEmpty { return .listeners(takeListeners()) }
     pause()
     guard notice == .due else { return .done }
     notice = .sending

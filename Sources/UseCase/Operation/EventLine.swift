@@ -28,13 +28,14 @@ struct EventLine: Sendable {
 
   var isObserved: Bool { teller != .unobserved }
 
-  /// An event has happened.
-  @inline(__always)
-  mutating func announce(_ event: Event) {
-    guard teller != .unobserved else { return }
+  /// An event has happened. Returns whether the observer is to hear of it.
+  @inline(__always) @discardableResult
+  mutating func announce(_ event: Event) -> Bool {
     let event = UInt8(1) << event.rawValue
-    pending |= event & ~announced
+    guard teller != .unobserved, announced & event == 0 else { return false }
+    pending |= event
     announced |= event
+    return true
   }
 
   /// Returns the event to tell, if there is one and no other thread tells.
