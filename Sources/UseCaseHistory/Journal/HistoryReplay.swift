@@ -33,8 +33,9 @@ struct HistoryReplay<Step: Sendable>: ~Copyable {
   private var contradicted: [Int]?
   /// Groups whose parts are to be undone.
   private(set) var interrupted: [Record] = []
-  /// Limits the sizes of the groups in which moves stop: each stop goes through all of its group. A
-  /// group of a thousand parts can stop five hundred times, and more often the more it moves.
+  /// How many parts of groups may be made anew: a redo that stops in a group makes all of its parts
+  /// anew, and so does a recording behind a group that is half undone. A group of a hundred thousand
+  /// parts can be made anew five times, and more often the more it moves.
   private var patience = 500_000
   private var left = ReplayedDrops<Step>()
   private(set) var newest: ID?
@@ -123,6 +124,18 @@ extension HistoryReplay {
 
   private func checkAtRest() throws { try check(move == nil, "A move has not ended.") }
 
+  /// A recording drops the undone parts of a group that is half undone.
+  private mutating func checkBeforeRecording() throws {
+    try checkAtRest()
+    if pool.partial != nil { try spend(pool.applied.last?.size ?? 0) }
+  }
+
+  /// So many parts of a group are made anew.
+  private mutating func spend(_ count: Int) throws {
+    patience -= count
+    try check(patience > 0, "Great groups are made anew too often.")
+  }
+
   /// An execution or a group has this id from now on.
   private mutating func use(_ id: ID) throws {
     try check(ids.insert(id).inserted, "There is an entry \(id).")
@@ -160,7 +173,7 @@ extension HistoryReplay {
       try check(end == .part, "Execution \(execution.id) is a part of group \(group).")
       return groups.end(record, in: group)
     }
-    if end != .lost { try checkAtRest() }
+    if end != .lost { try checkBeforeRecording() }
     switch end {
     case .recorded:
       let dropped = contradicted ?? pool.contradicted(by: record.footprint)
@@ -196,7 +209,7 @@ extension HistoryReplay {
 
   private mutating func keep(_ group: Record, isLost: Bool, _ contradicted: [Int]??) throws {
     if isLost { return change { $0.lose(group, into: &$1) } }
-    try checkAtRest()
+    try checkBeforeRecording()
     let dropped = contradicted ?? pool.contradicted(by: group.footprint)
     change { $0.record(group, dropping: dropped, into: &$1) }
   }
@@ -231,8 +244,7 @@ extension HistoryReplay {
     if let next = ended.next(), moves.contains(next.id) {
       throw Malformed("The undo or redo of \(next.id) has not ended.")
     }
-    patience -= ended.rest
-    try check(patience > 0, "Moves stop in great groups too often.")
+    try spend(ended.replaced)
     var drops: [HistoryDrop<Step>] = []
     ended.end(in: &pool, into: &drops)
     leave(drops)

@@ -27,8 +27,8 @@ struct ReplayedMove<Step: Sendable>: ~Copyable {
   /// Returns the step to undo or redo next, nil if there is none.
   mutating func next() -> Record? { plan.next() }
 
-  /// The size of the entry in which it stops, 0 if it has come to its end.
-  var rest: Int { plan.isIncomplete ? plan.records[plan.moved].size : 0 }
+  /// The parts of the group in which it stops, if they are to be replaced. 0 if none is.
+  var replaced: Int { plan.isIncomplete ? plan.listed : 0 }
 
   /// Takes all of its entries into its hands, because the pool is about to change.
   mutating func takeAll(from pool: inout Pool) { take(count, from: &pool) }

@@ -50,6 +50,9 @@ struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
     for record in more { records.append(record) }
   }
 
+  /// How many leaves of the next record were listed, to be replaced one by one.
+  var listed: Int { leaves.count }
+
   /// Whether there is something left to do.
   var isIncomplete: Bool { moved < records.count }
 

@@ -16,7 +16,7 @@ struct HostileJournalTests {
     do {
       _ = try restored(facts)
     } catch let error as HistoryFact.Malformed
-      where error.sentence == "Moves stop in great groups too often."
+      where error.sentence == "Great groups are made anew too often."
     {}
     return threadTime() - start
   }
