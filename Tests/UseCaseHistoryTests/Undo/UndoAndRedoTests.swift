@@ -198,17 +198,11 @@ struct UndoAndRedoTests {
 
   @Test(.holds("From a handler"))
   func `an undo asked for by a handler of what was cancelled is in its turn`() async {
-    // Mostly the body has not begun when it is cancelled, and never does.
-    func cancel<Request, Response>(
-      _ operation: UseCaseOperation<Request, Response>, isGroup: Bool = false
-    ) async {
+    // Mostly the body has not begun when it is cancelled, and never does. Until its operation has
+    // ended, an undo would be bound as if it had succeeded.
+    func cancel<Request, Response>(_ operation: UseCaseOperation<Request, Response>) async {
       let undo = Watched<UseCaseOperation<HistoryMove, HistoryEntry?>?>(nil)
-      // The undo would be for the group, which has no parts, if its body has begun.
-      if isGroup {
-        operation.finally { [history] in undo.update { $0 = history.undo() } }
-      } else {
-        operation.onCancel { [history] _ in undo.update { $0 = history.undo() } }
-      }
+      operation.finally { [history] in undo.update { $0 = history.undo() } }
       operation.cancel()
       await operation.ended()
       #expect(await undo.value?.ended().historyError == nil)
@@ -217,7 +211,7 @@ struct UndoAndRedoTests {
       await history.run(page, "A", "B", "C", "D", "E", "F", "G")
       await cancel(history.execute(Edit(page: page), "H"))
       await cancel(history.undo())
-      await cancel(history.group("I") {}, isGroup: true)
+      await cancel(history.group("I") {})
     }
   }
 
