@@ -17,11 +17,17 @@ struct Group<Value: Sendable>: UseCase, DescribedUseCase, RecordingUseCase {
 
   func title(for request: Any) -> String? { request as? String }
 
-  func main(_ title: String) async throws -> Value {
+  func main(_ title: String) async throws -> Value { try await run(title).value }
+
+  /// Returns what the body returns, and the group as a record, nil if it is empty.
+  func run(_ title: String) async throws -> (value: Value, record: HistoryLedger.Machine.Record?) {
     await self.line?.idle()
     let frame = ledger.frame { .group(GroupLine(of: nested ?? $0, in: ledger)) }
     guard case .group(let line) = frame.role else { preconditionFailure("A group has a line.") }
-    begin(title, frame)
+    guard begin(title, frame) else {
+      frame.end()
+      throw CancellationError()
+    }
     let (result, parts) = await HistoryFrame.local.withValue(frame) {
       let result: Result<Value, any Error>
       do {
@@ -37,7 +43,7 @@ struct Group<Value: Sendable>: UseCase, DescribedUseCase, RecordingUseCase {
     case .success(let value):
       end(parts, in: frame)
       await ledger.finish()
-      return value
+      return (value, parts.record)
     case .failure(let error):
       let (residue, failure) = await rollBack(parts, in: frame)
       end(parts, in: frame, rolledBack: residue)
@@ -48,14 +54,20 @@ struct Group<Value: Sendable>: UseCase, DescribedUseCase, RecordingUseCase {
     }
   }
 
-  private func begin(_ title: String, _ frame: HistoryFrame) {
+  /// Returns false if the group was cancelled before its body, and never begins.
+  private func begin(_ title: String, _ frame: HistoryFrame) -> Bool {
     let bytes = ledger.journal?.bytes(of: title) ?? []
     let (holder, isInterrupted) = (frame.holder, interrupted != nil)
     let spare = ledger.nextID()
-    ledger.change { machine in
+    if let nested, Task.isCancelled {
+      ledger.change { $0.groups.abandon(nested) }?.resume()
+      return false
+    }
+    return ledger.change { machine in
       if let nested { return machine.enterNested(nested, writing: bytes) }
       machine.enterGroup(
         title, in: holder, spare: spare, isInterrupted: isInterrupted, writing: bytes)
+      return true
     }
   }
 

@@ -185,10 +185,9 @@ struct HeldGroup: UseCase, DescribedUseCase, RecordingUseCase {
   func title(for request: Any) -> String? { group.title(for: request) }
 
   func main(_ title: String) async throws -> HistoryEntry? {
-    try await group.main(title)
-    if let nested = group.nested {
-      return group.ledger.read { $0.groups.part(nested) }.map { $0.entry(applied: $0.size) }
-    }
+    let record = try await group.run(title).record
+    // The group around a nested one may have ended, too.
+    if group.nested != nil { return record.map { $0.entry(applied: $0.size) } }
     return QueuePlace.operation.flatMap { group.ledger.entry(of: group.ledger.id(of: $0)) }
   }
 }

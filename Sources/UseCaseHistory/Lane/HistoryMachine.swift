@@ -201,11 +201,12 @@ extension HistoryMachine {
     groups.open(entry, title)
   }
 
-  /// The body of a group in another begins.
-  mutating func enterNested(_ group: ID, writing bytes: [UInt8]) {
+  /// The body of a group in another begins. Returns false if the group was cancelled before.
+  mutating func enterNested(_ group: ID, writing bytes: [UInt8]) -> Bool {
+    guard groups.enter(group) else { return false }
     let parent = groups.parent(of: group)
     note(.opened(group, in: parent, title: bytes))
-    groups.enter(group)
+    return true
   }
 
   /// A body in a group is over. After the last part, this returns the waiter.

@@ -42,16 +42,11 @@ struct OpenGroups<Step: Sendable, Waiter: Sendable>: Sendable {
   /// Returns the group in which this one is.
   func parent(of group: ID) -> ID? { groups[group]?.parent }
 
-  /// Returns the group that has become a part of another.
-  func part(_ id: ID) -> Record? {
-    for group in groups.values {
-      if let part = group.parts.last(where: { $0.id == id }) { return part }
-    }
-    return nil
+  /// The body of a group in another begins. Returns false if the group is gone.
+  mutating func enter(_ group: ID) -> Bool {
+    groups[group]?.hasBegun = true
+    return groups[group] != nil
   }
-
-  /// The body of a group in another begins.
-  mutating func enter(_ group: ID) { groups[group]?.hasBegun = true }
 
   /// The group was cancelled. If its body never begins, this returns the waiter of its parent.
   mutating func abandon(_ group: ID) -> Waiter? {

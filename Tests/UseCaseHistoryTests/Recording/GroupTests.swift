@@ -260,6 +260,25 @@ struct GroupTests {
   }
 
   @Test(.holds("End of a group"))
+  func `a nested group that is cancelled while it waits for parts before it never begins`() async {
+    for round in 1...20 {
+      let gate = page.hold("do X")
+      let group = history.group("G") { [history, edit = Edit(page: page)] in
+        history.execute(edit, "X")
+        let started = Watched(false)
+        let nested = history.group("N") { Issue.record("It has begun.") }
+          .onStart { started.update { $0 = true } }
+        await started.wait { $0 }
+        nested.cancel()
+        gate.open()
+        #expect(await nested.ended().isCancelled)
+      }
+      #expect(await group.ended().failure == nil)
+      #expect(history.entries.count == round)
+    }
+  }
+
+  @Test(.holds("End of a group"))
   func `a group ends when the parts begun in it have ended`() async {
     let gate = page.hold("do a")
     let group = history.group("G") { [edit = desk.edit, page] in
