@@ -291,8 +291,7 @@ extension UseCaseHistory {
       switch outer.role {
       case .body, .part, .answered: return frame(.answered, outer.entry, by: outer.holder)  // 2
       case .group(let line) where ledger.change({ $0.groups.openPart(in: line.group) }):
-        let role = HistoryFrame.Role.part(
-          of: line.group, behind: place.isInLine ? nil : line.queueInUse)
+        let role = HistoryFrame.Role.part(of: line.group, behind: line.queueBefore)
         return frame(role, ledger.nextID(), by: outer.holder)  // 3
       case .group: break
       }

@@ -303,7 +303,7 @@ extension UseCaseHistory {
       }
       let id = ledger.nextID()
       guard ledger.change({ $0.groups.open(id, title, in: parent) }) else { break }
-      let operation = make(id, line.queueInUse).executeInside(title)
+      let operation = make(id, line.queueBefore).executeInside(title)
         .onCancel { [ledger] _ in ledger.change { $0.groups.abandon(id) }?.resume() }
       return (operation, nil)
     case nil: break

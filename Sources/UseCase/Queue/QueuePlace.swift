@@ -9,9 +9,6 @@ package struct QueuePlace: Sendable {
   /// Whether it holds a slot of the queue.
   fileprivate let isOwn: Bool
 
-  /// Whether the innermost operation has waited in a line.
-  package let isInLine: Bool
-
   /// Whether the code holds a slot of the queue: its own, or that of a caller.
   package let isHeld: Bool
 
@@ -54,11 +51,14 @@ extension UseCaseQueue {
   package var placeHere: QueuePlace {
     guard let innermost = Slot.innermost else {
       return QueuePlace(
-        operation: nil, useCaseType: nil, isOwn: false, isInLine: false, isHeld: false)
+        operation: nil, useCaseType: nil, isOwn: false, isHeld: false)
     }
     let isOwn = innermost.queueID == ObjectIdentifier(self) && innermost.isOccupied
     return QueuePlace(
       operation: innermost.id, useCaseType: innermost.useCaseType, isOwn: isOwn,
-      isInLine: innermost.dependents?.line != nil, isHeld: isOwn || isHeldHere)
+      isHeld: isOwn || isHeldHere)
   }
+
+  /// Whether the running code has had its turn in this line.
+  package var isLineHeldHere: Bool { Slot.isHeld(inLine: self) }
 }

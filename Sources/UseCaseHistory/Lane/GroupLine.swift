@@ -23,6 +23,10 @@ final class GroupLine: Sendable {
 
   /// The queue, if a part has been asked for.
   var queueInUse: UseCaseQueue? { made.withLock { $0 } }
+
+  /// The queue for which the running code has to wait. A part, and all that it awaits, does not wait
+  /// for itself.
+  var queueBefore: UseCaseQueue? { queueInUse.flatMap { $0.isLineHeldHere ? nil : $0 } }
 }
 
 /// Keeps the group open for the parts that wait in its line.

@@ -59,6 +59,18 @@ struct GroupExecuteTests {
     #expect(page.actions == ["do a", "do b", "do c", "do d"])
   }
 
+  @Test(.holds("execute in a group"), arguments: [false, true])
+  func `what a part awaits is a part too, and does not wait for it`(isGroup: Bool) async {
+    await history.group("G") { [edit = desk.edit, history] in
+      AnyUseCase<String, Void>(queue: edit.queue) { text in
+        guard isGroup else { return _ = try await edit(text) }
+        try await history.group("N") { _ = try await edit(text) }.value
+      }.execute("a")
+      edit.execute("b")
+    }.ended()
+    #expect(history.layout == (isGroup ? "[G(N(a) b) |]" : "[G(a b) |]"))
+  }
+
   @Test(.holds("execute in a group"))
   func `nested groups have parts of their own`() async {
     await history.group("G") { [edit = desk.edit, history] in
