@@ -123,8 +123,11 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   ) -> HistoryJournalError? {
     isStuck = true
     facts = batch.facts.filter { !isOpen($0.fact) } + facts
-    // Its intent is withdrawn, too.
-    if batch.facts.contains(where: { $0.fact.execution == announced?.id }) { announced = nil }
+    if let id = announced?.id, batch.facts.contains(where: { $0.fact.execution == id }) {
+      // Its intent is withdrawn, too.
+      announced = nil
+      intents.remove(id)
+    }
     chores = batch.chores + chores
     return setFailure(error)
   }
@@ -187,7 +190,8 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
 
   /// A transaction is over, or a batch that was written at once.
   mutating func leave() -> AfterTurn {
-    let isAwaited = isAsked || !waiters.isEmpty || !chores.isEmpty
+    // A transaction may have taken the facts for which somebody asked.
+    let isAwaited = !waiters.isEmpty || !chores.isEmpty || (isAsked && !facts.isEmpty)
     if !isAwaited, let next = nextTransaction() { return .turn(next) }
     state = .idle
     return isAwaited ? .write : .rest

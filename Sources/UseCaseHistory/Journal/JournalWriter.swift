@@ -231,8 +231,9 @@ extension JournalWriter {
     if queue.withLock({ $0.begin() }) { drain(from: nil) }
   }
 
+  /// Anybody may wait for what is written, also if a task of low priority asks for it.
   private func drain(from batch: Batch?) {
-    Task.detached(priority: Task.currentPriority) { await self.drain(batch) }
+    Task.detached(priority: .userInitiated) { await self.drain(batch) }
   }
 
   /// The history is gone. A step that is still to be discarded has this writer, and would keep it

@@ -94,6 +94,15 @@ struct BurstTests {
     #expect(!isWritten && taken == [false, true, false])
   }
 
+  @Test func `an intent that was withdrawn does not keep the journal from being written anew`() {
+    var queue = JournalQueue<Int, Int>()
+    queue.announce(.next(), HistoryPair(name: "write", request: []))
+    _ = queue.begin(EmptyCollection()).map {
+      queue.failed($0, HistoryJournalError(.cannotWrite))
+    }
+    #expect(queue.lastIfQuiet == 1)
+  }
+
   @Test(.holds("Size"))
   func `a journal is compacted in the middle of a burst`() async throws {
     let disk = Disk()

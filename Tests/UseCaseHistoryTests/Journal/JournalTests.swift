@@ -190,6 +190,14 @@ struct JournalTests {
     #expect(next?.facts.map(\.number) == [1, 3] && next?.waiters == [2])
   }
 
+  @Test func `a transaction that waits has its turn although somebody asked for a write`() {
+    var queue = JournalQueue<Int, Int>()
+    #expect(queue.enter(1) == 1 && queue.enter(2) == nil)
+    queue.put([.saved(nil)])
+    #expect(!queue.begin() && queue.takeFacts().count == 1)
+    guard case .turn(2) = queue.leave() else { Issue.record("The second one waits."); return }
+  }
+
   @Test(.holds("Size"))
   func `what is discarded meanwhile does not put off that a journal is written anew`() {
     var queue = JournalQueue<Int, Int>()
