@@ -6,7 +6,7 @@
 /// ```
 public struct AnyUseCase<Request: Sendable, Response: Sendable>: UseCase {
   private let base: any UseCase<Request, Response>
-  private let described: (any DescribedUseCase)?
+  @usableFromInline package let described: (any DescribedUseCase)?
   @usableFromInline package let baseType: any Any.Type
 
   /// The queue of the operations.
@@ -55,15 +55,7 @@ public struct AnyUseCase<Request: Sendable, Response: Sendable>: UseCase {
   public func main(_ request: Request) async throws -> Response { try await base.main(request) }
 }
 
-extension AnyUseCase: DescribedUseCase {
-  @usableFromInline
-  package func title(for request: Any) -> String? { described?.title(for: request) }
-
-  @usableFromInline
-  package func footprint(of request: Any) -> (any Sendable)? {
-    described?.footprint(of: request)
-  }
-}
+extension AnyUseCase: DescribedUseCase {}
 
 private struct ClosureUseCase<Request: Sendable, Response: Sendable>: UseCase {
   let queue: UseCaseQueue
@@ -86,7 +78,7 @@ public struct AnyReportingUseCase<
   Request: Sendable, Response: Sendable, Update: Sendable
 >: ReportingUseCase {
   private let base: any ReportingUseCase<Request, Response, Update>
-  private let described: (any DescribedUseCase)?
+  @usableFromInline package let described: (any DescribedUseCase)?
   @usableFromInline package let baseType: any Any.Type
 
   /// The queue of the operations.
@@ -152,15 +144,7 @@ public struct AnyReportingUseCase<
   }
 }
 
-extension AnyReportingUseCase: DescribedUseCase {
-  @usableFromInline
-  package func title(for request: Any) -> String? { described?.title(for: request) }
-
-  @usableFromInline
-  package func footprint(of request: Any) -> (any Sendable)? {
-    described?.footprint(of: request)
-  }
-}
+extension AnyReportingUseCase: DescribedUseCase {}
 
 private struct ReportingClosureUseCase<
   Request: Sendable, Response: Sendable, Update: Sendable

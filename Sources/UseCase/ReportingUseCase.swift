@@ -133,14 +133,10 @@ private struct Reporting<Base: ReportingUseCase>: UseCase, DescribedUseCase {
   let base: Base
   let report: @Sendable (Base.Update) -> Void
 
-  private var described: (any DescribedUseCase)? { base as? any DescribedUseCase }
+  var described: (any DescribedUseCase)? { base as? any DescribedUseCase }
 
   var timeout: Duration { base.timeout }
   var baseType: any Any.Type { described?.baseType ?? Base.self }
-
-  func title(for request: Any) -> String? { described?.title(for: request) }
-
-  func footprint(of request: Any) -> (any Sendable)? { described?.footprint(of: request) }
 
   func main(_ request: Base.Request) async throws -> Base.Response {
     try await base.main(request, report: report)

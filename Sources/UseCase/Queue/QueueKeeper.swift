@@ -54,24 +54,32 @@ package protocol AdmittedOperation: AnyObject, Sendable {
 /// A use case that describes itself to its queue and to the keeper.
 @usableFromInline
 package protocol DescribedUseCase: Sendable {
+  /// The base, if that knows the title and the footprint.
+  var described: (any DescribedUseCase)? { get }
+
   /// The type to which reactions react: of an erased use case, that of its base.
   var baseType: any Any.Type { get }
 
-  /// Returns what a user calls the request, nil if that is known only by the base of the use case.
+  /// Returns what a user calls the request, nil if nobody knows that.
   func title(for request: Any) -> String?
 
   /// Returns what an execution of the request is going to touch, in the words of the keeper, nil if
-  /// that is known only by the base of the use case, or by nobody.
+  /// nobody knows that.
   func footprint(of request: Any) -> (any Sendable)?
 }
 
 extension DescribedUseCase {
   @usableFromInline
+  package var described: (any DescribedUseCase)? { nil }
+
+  @usableFromInline
   package var baseType: any Any.Type { Self.self }
 
   @usableFromInline
-  package func title(for request: Any) -> String? { nil }
+  package func title(for request: Any) -> String? { described?.title(for: request) }
 
   @usableFromInline
-  package func footprint(of request: Any) -> (any Sendable)? { nil }
+  package func footprint(of request: Any) -> (any Sendable)? {
+    described?.footprint(of: request)
+  }
 }

@@ -301,12 +301,9 @@ private struct RunBody<Base: UseCase>: UseCase, DescribedUseCase {
     self.run = run
   }
 
-  private var described: (any DescribedUseCase)? { runs.base as? any DescribedUseCase }
-
+  var described: (any DescribedUseCase)? { runs.base as? any DescribedUseCase }
   var timeout: Duration { runs.base.timeout }
   var baseType: any Any.Type { described?.baseType ?? Base.self }
-
-  func title(for request: Any) -> String? { described?.title(for: request) }
 
   func main(_ request: Base.Request) async throws -> Base.Response {
     guard runs.isReporting,

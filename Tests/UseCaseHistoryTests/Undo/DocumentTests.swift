@@ -63,11 +63,16 @@ struct DocumentTests {
     #expect(history.layout == "[A | B C]")
   }
 
-  @Test(.holds("Undo of a document"))
-  func `an execution that waits counts by the footprint of its request`() async {
+  @Test(.holds("Undo of a document"), arguments: 1...4)
+  func `an execution that waits counts by the footprint of its request`(form: Int) async {
     await history.run(page, "A@a")
     let gate = page.hold("do B")
-    history.execute(Edit(page: page), "B@b")
+    switch form {
+    case 1: history.execute(Edit(page: page), "B@b")
+    case 2: AnyUseCase(desk.edit).execute("B@b")
+    case 3: desk.edit.shared().execute("B@b")
+    default: AnyUseCase(desk.edit).shared().execute("B@b")
+    }
     #expect(history.state(in: a).undoTitle == "A")
     #expect(history.state(in: b).undoTitle == "B")
     let undo = history.undo(in: a)
