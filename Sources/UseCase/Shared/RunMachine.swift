@@ -8,7 +8,7 @@
 ///
 /// The machine decides, and its owner acts once the lock is released. `Run` is the operation that
 /// the riders share, `Waiter` the body of a rider that waits for its execution, and `Listener` the
-/// receiver of a rider that wants the updates.
+/// receiver of the updates in a rider.
 struct RunMachine<
   Run: Sendable, Waiter: Sendable, Update: Sendable, Listener: Sendable
 >: Sendable {
@@ -27,8 +27,6 @@ struct RunMachine<
     case coming([Update])
     /// The body receives the updates as they come.
     case listening(Listener)
-    /// The body wants no updates.
-    case deaf
   }
 
   /// The consequences of the execution.
@@ -135,13 +133,9 @@ struct RunMachine<
 
   /// The body of a rider has begun. Returns the updates that were kept for it. As long as there are
   /// any, a listener is to ask again when it has received them.
-  mutating func listen(_ id: UseCaseOperationID, _ listener: Listener?) -> [Update] {
+  mutating func listen(_ id: UseCaseOperationID, _ listener: Listener) -> [Update] {
     guard case .coming(let updates)? = riders[id] else { return [] }
-    if let listener {
-      riders[id] = updates.isEmpty ? .listening(listener) : .coming([])
-    } else {
-      riders[id] = .deaf
-    }
+    riders[id] = updates.isEmpty ? .listening(listener) : .coming([])
     return updates
   }
 }

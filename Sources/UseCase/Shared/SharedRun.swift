@@ -67,11 +67,9 @@ final class SharedRun: Sendable {
     for listener in report.listeners { listener(update) }
   }
 
-  /// From now on, the rider receives the updates by its listener, if it has one.
-  func listen(_ rider: UseCaseOperationID, _ listener: Listener?) {
-    while case let updates = machine.withLock({ $0.listen(rider, listener) }), !updates.isEmpty,
-      let listener
-    {
+  /// From now on, the rider receives the updates by its listener.
+  func listen(_ rider: UseCaseOperationID, _ listener: @escaping Listener) {
+    while case let updates = machine.withLock({ $0.listen(rider, listener) }), !updates.isEmpty {
       for update in updates { listener(update) }
     }
   }

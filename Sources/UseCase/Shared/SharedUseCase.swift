@@ -38,12 +38,12 @@ public struct SharedUseCase<Base: UseCase>: UseCase {
   ///   cancelled; ``UseCaseDeadlock`` if the run awaits the body that awaits it here.
   /// - Complexity: That of the base.
   public func main(_ request: Base.Request) async throws -> Base.Response {
-    try await ride(request, nil)
+    try await ride(request) { _ in }
   }
 
   /// Rides the run of this request, until it is over.
   fileprivate func ride(
-    _ request: Base.Request, _ listener: SharedRun.Listener?
+    _ request: Base.Request, _ listener: @escaping SharedRun.Listener
   ) async throws -> Base.Response {
     let (rider, run) = try board(request)
     defer { runs.leave(rider) }
