@@ -20,57 +20,14 @@ import UseCaseInternals
 public final class UseCaseReactions: Sendable {
   typealias Attach = @Sendable (any AnyObject & Sendable) -> Void
 
-  private struct Reaction {
-    let number: Int
-    let attach: Attach
-    var whenRemoved: [@Sendable () -> Void] = []
-  }
-
-  /// The reactions to one type, in the order of their numbers.
-  private struct List {
-    /// A reaction that was cancelled leaves a hole, until half of them are holes.
-    private var all: [(number: Int, reaction: Reaction?)] = []
-    private var holes = 0
-
-    var attachers: [Attach] { all.compactMap(\.reaction?.attach) }
-    var isEmpty: Bool { all.count == holes }
-
-    mutating func append(_ reaction: Reaction) { all.append((reaction.number, reaction)) }
-
-    private func index(of number: Int) -> Int? {
-      var range = all.indices
-      while range.count > 1 {
-        let middle = range.lowerBound + range.count / 2
-        range =
-          all[middle].number <= number
-          ? middle..<range.upperBound : range.lowerBound..<middle
-      }
-      return range.first.flatMap { all[$0].number == number ? $0 : nil }
-    }
-
-    mutating func remove(_ number: Int) -> Reaction? {
-      guard let index = index(of: number), let reaction = all[index].reaction.take() else {
-        return nil
-      }
-      holes += 1
-      if holes * 2 > all.count {
-        all.removeAll { $0.reaction == nil }
-        holes = 0
-      }
-      return reaction
-    }
-
-    /// Returns whether the reaction is there.
-    mutating func whenRemoved(_ number: Int, _ act: @escaping @Sendable () -> Void) -> Bool {
-      guard let index = index(of: number), all[index].reaction != nil else { return false }
-      all[index].reaction?.whenRemoved.append(act)
-      return true
-    }
-  }
+  private typealias Act = @Sendable () -> Void
 
   private struct Registry {
     var last = 0
-    var reactions: [ObjectIdentifier: List] = [:]
+    /// The closures for each type, in the order of their numbers.
+    var reactions: [ObjectIdentifier: MemberLine<Int, Attach>] = [:]
+    /// The acts at the removal of a reaction, by its number.
+    var whenRemoved: [Int: [Act]] = [:]
   }
 
   private let registry = Lock(Registry())
@@ -82,8 +39,8 @@ public final class UseCaseReactions: Sendable {
   func add(to type: any Any.Type, _ attach: @escaping Attach) -> Int {
     registry.withLock { registry in
       registry.last += 1
-      registry.reactions[ObjectIdentifier(type), default: List()]
-        .append(Reaction(number: registry.last, attach: attach))
+      registry.reactions[ObjectIdentifier(type), default: MemberLine()]
+        .insert(attach, registry.last)
       return registry.last
     }
   }
@@ -91,13 +48,13 @@ public final class UseCaseReactions: Sendable {
   /// Forgets the reaction, for later operations.
   func remove(_ number: Int, to type: any Any.Type) {
     // The removed closures are returned, so that they are released outside of the lock.
-    let removed = registry.withLock { registry -> Reaction? in
+    let (_, acts) = registry.withLock { registry -> (Attach?, [Act]?) in
       let key = ObjectIdentifier(type)
-      let reaction = registry.reactions[key]?.remove(number)
+      let attach = registry.reactions[key]?.remove(number)
       if registry.reactions[key]?.isEmpty == true { registry.reactions[key] = nil }
-      return reaction
+      return (attach, registry.whenRemoved.removeValue(forKey: number))
     }
-    for act in removed?.whenRemoved ?? [] { act() }
+    for act in acts ?? [] { act() }
   }
 
   /// Acts when the reaction is removed, or now if it has been.
@@ -105,14 +62,18 @@ public final class UseCaseReactions: Sendable {
     _ number: Int, to type: any Any.Type, _ act: @escaping @Sendable () -> Void
   ) {
     let isThere = registry.withLock { registry in
-      registry.reactions[ObjectIdentifier(type)]?.whenRemoved(number, act) ?? false
+      guard registry.reactions[ObjectIdentifier(type)]?.contains(number) == true else {
+        return false
+      }
+      registry.whenRemoved[number, default: []].append(act)
+      return true
     }
     if !isThere { act() }
   }
 
   /// Hands the operation to the reactions to its type.
   func react(to operation: any AnyObject & Sendable, of type: any Any.Type) {
-    let attachers = registry.withLock { $0.reactions[ObjectIdentifier(type)]?.attachers }
+    let attachers = registry.withLock { $0.reactions[ObjectIdentifier(type)]?.members }
     for attach in attachers ?? [] { attach(operation) }
   }
 }
