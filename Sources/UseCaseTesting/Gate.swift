@@ -20,14 +20,13 @@ import UseCaseInternals
 ///
 /// All members can be called from any isolation.
 public final class Gate: Sendable {
-  private let machine: Lock<GateMachine>
+  /// The tasks that wait, in the order in which they came. Nil once the gate is open.
+  private let waiters: Lock<[Promise<Void?>]?>
 
   /// Creates a gate.
   ///
   /// - Parameter isOpen: Whether the gate is open from the start. The default is `false`.
-  public init(isOpen: Bool = false) {
-    machine = Lock(isOpen ? .open : .closed(waiters: []))
-  }
+  public init(isOpen: Bool = false) { waiters = Lock(isOpen ? nil : []) }
 
   /// Lets every task through, now and later, in the order in which they came.
   ///
@@ -35,7 +34,7 @@ public final class Gate: Sendable {
   ///
   /// - Complexity: O(*n*), where *n* is the number of tasks that wait.
   public func open() {
-    for waiter in machine.withLock({ $0.open() }) { waiter.fulfill(()) }
+    for waiter in waiters.withLock({ $0.take() }) ?? [] { waiter.fulfill(()) }
   }
 
   /// Waits until the gate is open.
@@ -43,62 +42,25 @@ public final class Gate: Sendable {
   /// - Throws: `CancellationError`, promptly, when the calling task is cancelled before the gate
   ///   lets it through. A task that is already cancelled throws at an open gate, too.
   public func pass() async throws {
-    try await machine.wait(enter: { $0.add($1) }, leave: { $0.remove($1) })
+    try await waiters.wait(enter: Self.enter) { waiters, waiter in
+      guard let index = waiters?.firstIndex(where: { $0 === waiter }) else { return false }
+      waiters?.remove(at: index)
+      return true
+    }
+  }
+
+  /// Keeps the waiter and returns `nil`, unless the gate is open.
+  private static func enter(_ waiters: inout [Promise<Void?>]?, _ waiter: Promise<Void?>) -> Void? {
+    waiters?.append(waiter) == nil ? () : nil
   }
 
   /// Whether the gate is open.
-  package var isOpen: Bool {
-    machine.withLock { if case .open = $0 { true } else { false } }
-  }
+  package var isOpen: Bool { waiters.withLock { $0 == nil } }
 
   /// Returns once the gate is open, whatever happens to the calling task, for the package's own
   /// tests.
   package func opened() async {
     let waiter = Promise<Void?>()
-    if machine.withLock({ $0.add(waiter) }) == nil { _ = await waiter.value }
-  }
-}
-
-/// The life of one gate: closed, then open.
-private enum GateMachine {
-  /// Tasks wait. Next is `open`.
-  case closed(waiters: [Promise<Void?>])
-
-  /// Tasks go straight through. Final.
-  case open
-
-  /// Lets the task pass, or keeps the waiter and returns `nil`.
-  mutating func add(_ waiter: Promise<Void?>) -> Void? {
-    switch self {
-    case .closed(let waiters):
-      self = .closed(waiters: waiters + [waiter])
-      return nil
-    case .open:
-      return ()
-    }
-  }
-
-  /// Returns whether the waiter was there.
-  mutating func remove(_ waiter: Promise<Void?>) -> Bool {
-    switch self {
-    case .closed(var waiters):
-      guard let index = waiters.firstIndex(where: { $0 === waiter }) else { return false }
-      waiters.remove(at: index)
-      self = .closed(waiters: waiters)
-      return true
-    case .open:
-      return false
-    }
-  }
-
-  /// Returns the waiters to resume, in the order in which they came.
-  mutating func open() -> [Promise<Void?>] {
-    switch self {
-    case .closed(let waiters):
-      self = .open
-      return waiters
-    case .open:
-      return []
-    }
+    if waiters.withLock({ Self.enter(&$0, waiter) }) == nil { _ = await waiter.value }
   }
 }
