@@ -62,7 +62,7 @@ public struct HistoryEntry: Identifiable, Hashable, Sendable, CustomStringConver
     public static func < (lhs: ID, rhs: ID) -> Bool { lhs.number < rhs.number }
   }
 
-  private final class Fields: Hashable, Sendable {
+  private final class Fields: Sendable {
     let id: ID
     let title: String
     let isApplied: Bool
@@ -75,13 +75,6 @@ public struct HistoryEntry: Identifiable, Hashable, Sendable, CustomStringConver
       (self.children, self.standing) = (children, standing)
       isPartial = children.contains { $0.isPartial || $0.isApplied != isApplied }
     }
-
-    static func == (lhs: Fields, rhs: Fields) -> Bool {
-      lhs.id == rhs.id && lhs.title == rhs.title && lhs.isApplied == rhs.isApplied
-        && lhs.children == rhs.children && lhs.standing == rhs.standing
-    }
-
-    func hash(into hasher: inout Hasher) { hasher.combine(id) }
   }
 
   /// One word, because the frame of an operation has several copies of its response.
