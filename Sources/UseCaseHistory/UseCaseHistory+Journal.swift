@@ -140,8 +140,8 @@ extension UseCaseHistory {
 
   private func settle(
     _ doubt: JournalDoubt, by writer: JournalWriter
-  ) async -> JournalAnswer {
-    guard let kind = writer.kinds[doubt.pair.name] else { return .unreadable }
+  ) async -> HistorySettlement<[UInt8]?>? {
+    guard let kind = writer.kinds[doubt.pair.name] else { return nil }
     // In a frame, so that `settle` can name the entry to a server.
     let frame = HistoryFrame(
       .answered, of: doubt.id, by: doubt.id, in: ledger.history, operation: nil,

@@ -370,15 +370,16 @@ extension HistoryReplay {
       + executions.unsettled.map { JournalDoubt(id: $0.id, kind: .execution, pair: $0.pair) }
   }
 
-  /// Takes an answer. Without one that settles it, an undo or a redo stays in doubt.
-  mutating func answer(_ doubt: JournalDoubt, _ answer: JournalAnswer) throws {
+  /// Takes an answer, nil if no use case could be asked. Without one that settles it, an undo or a
+  /// redo stays in doubt.
+  mutating func answer(_ doubt: JournalDoubt, _ answer: HistorySettlement<[UInt8]?>?) throws {
     let id = doubt.id
     switch (doubt.kind, answer) {
     case (.execution, _): if executions.settle(id, answer) { pool.saved = nil }
-    case (_, .noEffect): moves.remove(id)
-    case (_, .effect(let response)):
+    case (_, .hadNoEffect): moves.remove(id)
+    case (_, .hadEffect(let response)):
       try moved(id, isRedo: doubt.kind == .redo, response, isMarked: true)
-    case (_, .unknown), (_, .unreadable): break
+    case (_, .unknown), (_, nil): break
     }
   }
 

@@ -140,7 +140,10 @@ extension JournaledUseCase {
     title(for: try coder.decode(Request.self, from: pair.request))
   }
 
-  func settle(_ doubt: JournalDoubt, _ coder: any HistoryCoder) async -> JournalAnswer {
+  /// Returns nil if this version of the app can't read the pair. A later one may do so.
+  func settle(
+    _ doubt: JournalDoubt, _ coder: any HistoryCoder
+  ) async -> HistorySettlement<[UInt8]?>? {
     let question: HistoryDoubt<Request, Response>
     do {
       switch doubt.kind {
@@ -154,13 +157,13 @@ extension JournaledUseCase {
         question = .redo(request, response)
       }
     } catch {
-      return .unreadable
+      return nil
     }
     do {
       switch try await settle(question) {
-      case .hadNoEffect: return .noEffect
+      case .hadNoEffect: return .hadNoEffect
       case .hadEffect(let response):
-        return .effect(doubt.kind == .undo ? nil : try coder.encode(response))
+        return .hadEffect(doubt.kind == .undo ? nil : try coder.encode(response))
       case .unknown: return .unknown
       }
     } catch {

@@ -6,15 +6,6 @@ struct JournalDoubt {
   let pair: HistoryPair
 }
 
-/// The answer of a use case about such a body.
-enum JournalAnswer {
-  case noEffect
-  case effect([UInt8]?)
-  case unknown
-  /// No use case can be asked in this version of the app. A later one may have it.
-  case unreadable
-}
-
 extension HistoryReplay {
   /// Makes steps and titles of their bytes.
   struct Making {

@@ -86,19 +86,20 @@ extension ReplayedExecutions {
     (Array(running.values) + leftOver.values).sorted { $0.id < $1.id }
   }
 
-  /// Takes an answer about one of them. Returns whether the saved place is uncertain now.
-  mutating func settle(_ id: ID, _ answer: JournalAnswer) -> Bool {
+  /// Takes an answer about one of them, nil if no use case could be asked. Returns whether the saved
+  /// place is uncertain now.
+  mutating func settle(_ id: ID, _ answer: HistorySettlement<[UInt8]?>?) -> Bool {
     let isLeftOver = leftOver[id] != nil
     guard var execution = leftOver[id] ?? running[id] else { return false }
     switch answer {
-    case .noEffect:
+    case .hadNoEffect:
       (leftOver[id], running[id]) = (nil, nil)
       return false
-    case .effect(let response):
+    case .hadEffect(let response):
       execution.pair = execution.pair.answered(response, isMarked: true)
       execution.isAnswered = true
     case .unknown: execution.pair.isInDoubt = true
-    case .unreadable: return !isLeftOver
+    case nil: return !isLeftOver
     }
     if isLeftOver { leftOver[id] = execution } else { running[id] = execution }
     return !execution.isAnswered

@@ -75,10 +75,10 @@ struct HistoryReplayTests {
 
   @Test func `an intent without an end is a doubt, and each answer has its effect`() throws {
     let facts = executed(1) + [.began(id(2), in: nil, pair(2))]
-    for (answer, expected) in [
-      (JournalAnswer.noEffect, [UInt64(1)]), (.effect([5]), [1, 2]), (.unknown, [1]),
-      (.unreadable, [1]),
-    ] {
+    let answers: [(HistorySettlement<[UInt8]?>?, [UInt64])] = [
+      (.hadNoEffect, [1]), (.hadEffect([5]), [1, 2]), (.unknown, [1]), (nil, [1]),
+    ]
+    for (answer, expected) in answers {
       var replay = try replay(facts)
       let doubts = try replay.open()
       #expect(doubts.map(\.id) == [id(2)])
@@ -104,7 +104,7 @@ struct HistoryReplayTests {
 
   @Test func `a clear makes what runs leave`() throws {
     var replay = try replay(executed(1) + [.began(id(2), in: nil, pair(2)), .cleared])
-    try replay.answer(try replay.open()[0], .effect([2]))
+    try replay.answer(try replay.open()[0], .hadEffect([2]))
     try replay.finish(.compensate)
     #expect(ids(replay) == ([], []))
     #expect(replay.drops.map(\.step.id) == [id(1), id(2)])
