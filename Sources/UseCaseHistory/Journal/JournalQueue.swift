@@ -20,14 +20,8 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
     }
   }
 
-  private enum State {
-    /// Next is `writing`.
-    case idle
-    /// A batch is written, or a transaction is open. Next is `idle`.
-    case writing
-  }
-
-  private var state = State.idle
+  /// Whether a batch is written, or a transaction is open.
+  private var isWriting = false
   private var facts: [Numbered] = []
   private var waiters: [Waiter] = []
   private var chores: [Chore] = []
@@ -80,22 +74,20 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   /// Returns whether the caller has to write now.
   mutating func begin() -> Bool {
     guard !(waiters.isEmpty && chores.isEmpty && facts.isEmpty) else { return false }
-    guard case .idle = state else {
+    if isWriting {
       isAsked = true
       return false
     }
-    state = .writing
-    (isStuck, isAsked) = (false, false)
+    (isWriting, isStuck, isAsked) = (true, false, false)
     return true
   }
 
   /// The caller has more to write, and writes all of it now. Returns nil, with nothing put, if
   /// somebody else has the journal, or waits for it.
   mutating func begin(_ new: some Sequence<HistoryFact>) -> Batch? {
-    guard case .idle = state, waiters.isEmpty, chores.isEmpty else { return nil }
+    guard !isWriting, waiters.isEmpty, chores.isEmpty else { return nil }
     put(new)
-    state = .writing
-    (isStuck, isAsked) = (false, false)
+    (isWriting, isStuck, isAsked) = (true, false, false)
     defer { facts = [] }
     return Batch(facts: facts)
   }
@@ -104,7 +96,7 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   mutating func next() -> Batch? {
     guard !waiters.isEmpty || (!isStuck && !(chores.isEmpty && facts.isEmpty)) else {
       isAsked = false
-      if transactions.isEmpty { state = .idle }
+      if transactions.isEmpty { isWriting = false }
       return nil
     }
     defer { (facts, waiters, chores) = ([], [], []) }
@@ -159,11 +151,11 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
 
   /// A transaction wants the journal. Returns the waiter if it has that now. Otherwise it waits for its turn.
   mutating func enter(_ transaction: Waiter) -> Waiter? {
-    guard case .idle = state else {
+    if isWriting {
       transactions.append(transaction)
       return nil
     }
-    state = .writing
+    isWriting = true
     return transaction
   }
 
@@ -193,7 +185,7 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
     // A transaction may have taken the facts for which somebody asked.
     let isAwaited = !waiters.isEmpty || !chores.isEmpty || (isAsked && !facts.isEmpty)
     if !isAwaited, let next = nextTransaction() { return .turn(next) }
-    state = .idle
+    isWriting = false
     return isAwaited ? .write : .rest
   }
 
@@ -224,7 +216,7 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
 
   /// Returns the chores that will never be done, to be let go.
   mutating func abandon() -> [Chore] {
-    guard hasEnded, case .idle = state else { return [] }
+    guard hasEnded, !isWriting else { return [] }
     defer { chores = [] }
     return chores
   }
