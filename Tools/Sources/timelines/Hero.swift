@@ -18,12 +18,17 @@ struct Hero {
 
   private static let margin = 10.0
   private static let gap = 20.0
-  private static let headerHeight = 58.0
+  private static let headerHeight = 96.0
   private static let panelHeight = 312.0
   private static let pitch = 22.0
 
   private static let title = Phrase(
-    "Five keystrokes. One word of difference.", "Cinco pulsaciones. Una palabra cambia.")
+    "Type “swift” quickly. Which titles stay?", "Escribe «swift» deprisa. ¿Qué títulos quedan?")
+  private static let key = [
+    Phrase(
+      "The answer to “swif” is slow in both.", "La respuesta a «swif» tarda en los dos casos."),
+    Phrase("Hatched: cancelled, still unwinding.", "Rayado: cancelada, aún sin terminar."),
+  ]
   private static let searching = Phrase("searching…", "buscando…")
   private static let source = Phrase(
     "drawn from two runs of the library", "dibujado a partir de dos ejecuciones")
@@ -54,6 +59,9 @@ struct Hero {
     var svg = SVG(
       width: width, title: Self.title[language], animation: isAnimated ? Animation(end: end) : nil)
     svg.text(Self.title[language], Self.margin, 30, "heading")
+    for (row, phrase) in Self.key.enumerated() {
+      svg.text(phrase[language], Self.margin, 52 + Double(row) * 20, "faint")
+    }
     var bottom = Self.headerHeight
     for (index, panel) in panels.enumerated() {
       let (row, column) = index.quotientAndRemainder(dividingBy: columns)
