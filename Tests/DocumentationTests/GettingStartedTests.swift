@@ -7,16 +7,16 @@ import UseCaseTesting
 @Suite(.mustEnd)
 struct GettingStartedTests {
   @Test @MainActor func `only the newest search is shown`() async throws {
-    let queue = UseCaseQueue(.cancelPrevious)
-    let search = ControlledUseCase<String, [String]>(queue: queue)
+    let server = ControlledUseCase<String, [String]>()
+    let search = SearchBooks { text in try await server(text) }
     let model = SearchModel(search: search)
 
     model.type("e")
-    let stale = try await search.next()
+    let stale = try await server.next()
     let newest = model.type("em")
     try await stale.cancelled()  // returns when the queue has cancelled the call
 
-    try await search.next().succeed(["Emma"])
+    try await server.next().succeed(["Emma"])
     await newest.ended()
     #expect(model.titles == ["Emma"])
   }

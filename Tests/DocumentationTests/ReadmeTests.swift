@@ -10,35 +10,36 @@ import UseCaseTesting
   import SwiftUIStub
 #endif
 
-private let server = Server()
+private func askServer(_ text: String) async throws -> [String] { [text] }
 
-private struct Server: Sendable {
-  func titles(for text: String) async throws -> [String] { [text] }
+/// The search of the READMEs.
+private struct Search: UseCase {
+  var ask: @Sendable (String) async throws -> [String] = askServer  // your request
+  let queue = UseCaseQueue(.cancelPrevious)  // or .cancelPrevious(debounce: .milliseconds(300))
+  let timeout = Duration.seconds(5)  // then it fails with UseCaseTimeout
+
+  func main(_ text: String) async throws -> [String] {
+    try await text.isEmpty ? [] : ask(text)
+  }
 }
 
-/// The code of the READMEs.
-struct ReadmeCode {
-  struct Search: UseCase {
-    let ask: @Sendable (String) async throws -> [String]
-    let queue = UseCaseQueue(.cancelPrevious)
-    let timeout = Duration.seconds(5)
+struct SearchView: View {
+  @State private var titles = UseCaseModel(Search())
+  @State private var text = ""
 
-    func main(_ text: String) async throws -> [String] { try await ask(text) }
-  }
-
-  struct SearchView: View {
-    @State var titles = UseCaseModel(Search { text in try await server.titles(for: text) })
-    @State var text = ""
-
-    var body: some View {
+  var body: some View {
+    NavigationStack {
       List(titles.value ?? [], id: \.self) { title in Text(title) }
         .searchable(text: $text)
         .onChange(of: text) { titles.execute(text) }
         .overlay { if titles.isRunning { ProgressView() } }
-        .safeAreaInset(edge: .bottom) { Text(titles.error.map { String(describing: $0) } ?? "") }
+        .safeAreaInset(edge: .bottom) { if let error = titles.error { Text(verbatim: "\(error)") } }
     }
   }
+}
 
+/// The code of the READMEs.
+struct ReadmeCode {
   /// The same without SwiftUI.
   @MainActor final class SearchScreen {
     private let search: any UseCase<String, [String]>
@@ -63,7 +64,7 @@ struct ReadmeCode {
       .onStart { print("Asking…") }  // when the body begins
       .then { titles in print(titles) }  // success
       .catch(UseCaseTimeout.self) { error in print(error) }  // no answer within 5 seconds
-      .catch { error in print("Failed: \(error)") }  // every failure
+      .catch { error in print("Failed: \(error)") }  // every failure, a timeout too
       .onCancel { reason in print(reason) }  // superseded, dropped, requested, …
       .finally { outcome in print(outcome) }  // always
     print(try await operation.value)  // or await it, in any task
@@ -100,24 +101,26 @@ struct ReadmeCode {
 @Suite(.mustEnd) @MainActor
 struct ReadmeTests {
   @Test @MainActor func `only the newest search reaches the screen`() async throws {
-    let search = ControlledUseCase<String, [String]>(queue: UseCaseQueue(.cancelPrevious))
-    let titles = UseCaseModel(search)
+    let server = ControlledUseCase<String, [String]>()
+    let titles = UseCaseModel(Search { text in try await server(text) })
     let stale = titles.execute("s")
-    _ = try await search.next()  // its body has begun
+    _ = try await server.next()  // the server has the request
 
     let newest = titles.execute("sw")
-    await stale.ended()
+    await stale.ended()  // cancelled, it needs no answer
     #expect(titles.isRunning)
 
-    try await search.next().succeed(["Swift"])
+    try await server.next().succeed(["Swift"])
     await newest.ended()
     #expect(titles.value == ["Swift"] && !titles.isRunning)
   }
 
-  @Test func `the view shows what the server answers`() async {
-    let view = ReadmeCode.SearchView()
-    await view.titles.execute("swift").ended()
-    #expect(view.titles.value == ["swift"])
+  @Test func `the search finds what the server answers, and nothing for an empty text`() async {
+    let titles = UseCaseModel(Search())
+    await titles.execute("swift").ended()
+    #expect(titles.value == ["swift"])
+    await titles.execute("").ended()
+    #expect(titles.value == [])
   }
 
   @Test func `every line of the handlers runs`() async throws {

@@ -64,6 +64,8 @@
   @MainActor @preconcurrency
   package func Text(_ text: some StringProtocol) -> StubView { StubView() }
   @MainActor @preconcurrency
+  package func Text(verbatim text: String) -> StubView { StubView() }
+  @MainActor @preconcurrency
   package func ProgressView() -> StubView { StubView() }
   @MainActor @preconcurrency
   package func ProgressView(value: Double) -> StubView { StubView() }
@@ -71,6 +73,8 @@
   package func Button(_ title: some StringProtocol, action: () -> Void) -> StubView { StubView() }
   @MainActor @preconcurrency
   package func VStack(@ViewBuilder content: () -> StubView) -> StubView { StubView() }
+  @MainActor @preconcurrency
+  package func NavigationStack(@ViewBuilder root: () -> StubView) -> StubView { StubView() }
   @MainActor @preconcurrency
   package func List<Element, ID>(
     _ rows: [Element], id: KeyPath<Element, ID>, @ViewBuilder content: (Element) -> StubView
@@ -124,6 +128,9 @@
     }
     package func searchable(text: Binding<String>) -> StubView { StubView() }
     package func swipeActions(@ViewBuilder content: () -> StubView) -> StubView { StubView() }
+    package func task<ID: Equatable>(
+      id: ID, _ action: @escaping @MainActor @Sendable () async -> Void
+    ) -> StubView { StubView() }
     package func toolbar(@ViewBuilder content: () -> StubView) -> StubView { StubView() }
   }
 #endif
