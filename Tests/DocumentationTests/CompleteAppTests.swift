@@ -127,19 +127,21 @@ enum CompleteApp {
       @State private var text = ""
 
       var body: some View {
-        List(model.search.value ?? []) { book in
-          Text(book.title)
-            .swipeActions { Button("Remove") { model.remove(book) } }
-        }
-        .searchable(text: $text)
-        .onChange(of: text, initial: true) { model.find(text) }
-        .overlay { if model.search.isRunning { ProgressView() } }
-        .safeAreaInset(edge: .bottom) {
-          if let message = model.message { Text(message) }
-        }
-        .toolbar {
-          Button("Undo \(model.edits.undoTitle ?? "")") { model.undo() }
-            .disabled(!model.edits.canUndo)
+        NavigationStack {
+          List(model.search.value ?? []) { book in
+            Text(book.title)
+              .swipeActions { Button("Remove") { model.remove(book) } }
+          }
+          .searchable(text: $text)
+          .onChange(of: text, initial: true) { model.find(text) }
+          .overlay { if model.search.isRunning { ProgressView() } }
+          .safeAreaInset(edge: .bottom) {
+            if let message = model.message { Text(message) }
+          }
+          .toolbar {
+            Button("Undo \(model.edits.undoTitle ?? "")") { model.undo() }
+              .disabled(!model.edits.canUndo)
+          }
         }
       }
     }

@@ -129,26 +129,28 @@ final class EditsModel {
     }
 
     var body: some View {
-      List(model.search.value ?? [], id: \.self) { title in Text(title) }
-        .searchable(text: $text)
-        .onChange(of: text, initial: true) { find() }
-        .onChange(of: model.imports.isRunning) { find() }
-        .overlay {
-          if model.search.isRunning {
-            ProgressView()
-          } else if let error = model.search.error {
-            Text("Nothing new: \(String(describing: error))")
+      NavigationStack {
+        List(model.search.value ?? [], id: \.self) { title in Text(title) }
+          .searchable(text: $text)
+          .onChange(of: text, initial: true) { find() }
+          .onChange(of: model.imports.isRunning) { find() }
+          .overlay {
+            if model.search.isRunning {
+              ProgressView()
+            } else if let error = model.search.error {
+              Text("Nothing new: \(String(describing: error))")
+            }
           }
-        }
-        .safeAreaInset(edge: .bottom) {
-          if model.imports.isRunning {
-            ProgressView(value: model.imports.update ?? 0)
+          .safeAreaInset(edge: .bottom) {
+            if model.imports.isRunning {
+              ProgressView(value: model.imports.update ?? 0)
+            }
           }
-        }
-        .toolbar {
-          Button("Import") { model.imports.execute(["tea", "jam"]) }
-            .disabled(model.imports.isRunning)
-        }
+          .toolbar {
+            Button("Import") { model.imports.execute(["tea", "jam"]) }
+              .disabled(model.imports.isRunning)
+          }
+      }
     }
 
     private func find() { model.search.execute(text) }
@@ -167,28 +169,27 @@ final class EditsModel {
   }
 
   struct EditsView: View {
-    let model: EditsModel
+    @State var model: EditsModel
     @State private var message = ""
 
     var body: some View {
       VStack {
-        Button("Remove milk") { model.removal.execute("milk") }
-        Button("Undo \(edits.undoTitle ?? "")") {
-          edits.undo().catch { show($0) }
-        }
-        .disabled(!edits.canUndo)
-        Button("Redo \(edits.redoTitle ?? "")") {
-          edits.redo().catch { show($0) }
-        }
-        .disabled(!edits.canRedo)
+        Button("Remove milk") { follow(model.removal.execute("milk")) }
+        Button("Undo \(edits.undoTitle ?? "")") { follow(edits.undo()) }
+          .disabled(!edits.canUndo)
+        Button("Redo \(edits.redoTitle ?? "")") { follow(edits.redo()) }
+          .disabled(!edits.canRedo)
         Text(message)
       }
     }
 
     private var edits: HistoryModel { model.edits }
 
-    private func show(_ error: any Error) {
-      message = String(describing: error)
+    private func follow<Request, Response>(
+      _ operation: UseCaseOperation<Request, Response>
+    ) {
+      message = ""
+      operation.catch { error in message = String(describing: error) }
     }
   }
 #endif
@@ -259,6 +260,17 @@ struct ViewsTests {
     let search = model(AnyUseCase(SearchNotes(notes: notes)))
     await search.execute("mi").ended()
     #expect(search.value == ["milk", "mint"])
+  }
+
+  @Test func `a save goes on when its model goes away`() async throws {
+    let saveDraft = ControlledUseCase<String, Void>()
+    func type() -> UseCaseOperation<String, Void> {
+      let draft = UseCaseModel(saveDraft, cancelsOnRelease: false)
+      return draft.execute("Dear")
+    }
+    let operation = type()
+    try await saveDraft.next().succeed(())
+    try await operation.value
   }
 
   private func model(
