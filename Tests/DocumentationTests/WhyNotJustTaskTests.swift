@@ -3,6 +3,12 @@ import TestSupport
 import Testing
 import UseCase
 
+#if canImport(SwiftUI)
+  import SwiftUI
+#else
+  import SwiftUIStub
+#endif
+
 /// The code and the figures of “Why not just Task?”, and of its Spanish version.
 @Suite(.mustEnd) @MainActor
 struct WhyNotJustTaskTests {
@@ -208,6 +214,31 @@ private final class BareScreen {
       }
       isSpinning = false
     }
+  }
+}
+
+private struct TaskSearchView: View {
+  let askServer: @Sendable (String) async throws -> [String]
+  @State private var text = ""
+  @State private var titles: [String] = []
+  @State private var message = ""
+  @State private var isSpinning = false
+
+  var body: some View {
+    List(titles, id: \.self) { title in Text(title) }
+      .searchable(text: $text)
+      .task(id: text) {
+        isSpinning = true
+        do {
+          let found = try await askServer(text)
+          guard !Task.isCancelled else { return }
+          titles = found
+        } catch {
+          guard !Task.isCancelled else { return }
+          message = String(describing: error)
+        }
+        isSpinning = false
+      }
   }
 }
 

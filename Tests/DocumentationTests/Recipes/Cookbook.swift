@@ -5,6 +5,12 @@ import UseCase
 import UseCaseHistory
 import UseCaseTesting
 
+#if canImport(SwiftUI)
+  import SwiftUI
+#else
+  import SwiftUIStub
+#endif
+
 /// The recipes of the page "Cookbook" that stand on no other page.
 @Suite(.mustEnd) @MainActor
 struct Cookbook {
@@ -40,6 +46,47 @@ struct Cookbook {
     try await star.next().fail(Offline())
     await operation.ended()
     #expect(model.starred.isEmpty && model.message == "Offline()")
+  }
+
+  // MARK: A Save button
+
+  struct SaveNote: UseCase {
+    let request: any UseCase<String, Void>  // with a timeout
+    let queue = UseCaseQueue(
+      .dropWhileBusy, interceptors: [RetryInterceptor(attempts: 3)])
+
+    func main(_ text: String) async throws { try await request(text) }
+  }
+
+  private struct SaveButton: View {
+    let save: UseCaseModel<SaveNote>
+    let text: String
+
+    var body: some View {
+      Button(save.error == nil ? "Save" : "Try again") { save.execute(text) }
+        .disabled(save.isRunning)
+    }
+  }
+
+  @Test func `each attempt of a save has its own timeout, and a tap tries again`() async throws {
+    let (clock, server) = (ManualClock(), ControlledUseCase<String, Void>())
+    let request = AnyUseCase<String, Void>(
+      queue: UseCaseQueue(clock: clock), timeout: .seconds(5)
+    ) { text in try await server(text) }
+    let save = UseCaseModel(SaveNote(request: request), cancelsOnRelease: false)
+    let first = save.execute("milk")
+    for _ in 1...3 {
+      let call = try await server.next()
+      try await clock.sleeping()
+      await clock.advance(by: .seconds(5))
+      try await call.cancelled()
+    }
+    await first.ended()
+    #expect(save.error is UseCaseTimeout && !save.isRunning)
+    let second = save.execute("milk")
+    try await server.next().succeed(())
+    await second.ended()
+    #expect(save.error == nil)
   }
 
   // MARK: Progress for everyone
