@@ -14,7 +14,7 @@ private func askServer(_ text: String) async throws -> [String] { [text] }
 
 /// The search of the READMEs.
 private struct Search: UseCase {
-  var ask: @Sendable (String) async throws -> [String] = askServer  // your request
+  var ask: @Sendable (String) async throws -> [String] = { try await askServer($0) }  // your server
   let queue = UseCaseQueue(.cancelPrevious)  // or .cancelPrevious(debounce: .milliseconds(300))
   let timeout = Duration.seconds(5)  // then it fails with UseCaseTimeout
 
