@@ -233,8 +233,7 @@ extension HistoryLedger {
     let waiting = read { $0.undescribed }
     if waiting.isEmpty { return }
     let footprints = waiting.map { id, operation in
-      let footprint = (operation as? any AdmittedOperation)?.footprint as? HistoryFootprint
-      return (id, footprint ?? .everything)
+      (id, operation.footprint as? HistoryFootprint ?? .everything)
     }
     // Not released under the lock.
     let (left, all) = (machine.withLock { $0.describe(footprints) }, footprints)
@@ -248,7 +247,7 @@ extension HistoryLedger.Machine.Label {
   fileprivate var title: String? {
     switch self {
     case .record(let record): record.title
-    case .pending(let operation): (operation as? any AdmittedOperation)?.title
+    case .pending(let operation): operation.title
     }
   }
 }
@@ -286,7 +285,7 @@ extension HistoryLedger {
 
   private func announceNext(to journal: JournalWriter) {
     guard let (id, operation) = machine.withLock({ $0.nextExecution }),
-      let (useCase, request) = (operation as? any AdmittedOperation)?.asked,
+      let (useCase, request) = operation.asked,
       let pair = (useCase as? any RecordingUseCase)?.intent(for: request, in: journal)
     else { return }
     journal.announce(id, pair)

@@ -1,3 +1,5 @@
+import UseCase
+
 /// The operations on the lane of a history: the one that has it, and behind it those that wait, in
 /// the order of their admission.
 ///
@@ -6,17 +8,14 @@
 struct HistoryLine: Sendable {
   typealias ID = HistoryEntry.ID
 
-  /// An execution, which knows its title. A machine only hands it on.
-  typealias Operation = any AnyObject & Sendable
-
   struct Ask: Sendable {
     let id: ID
     /// Nil for an execution or a group, which may become an entry.
     let move: HistoryMove?
     /// The entry that an undo or a redo is bound to. Nil if it finds nothing.
     fileprivate(set) var target: ID?
-    /// The operation, if it is an execution or a group.
-    fileprivate(set) var operation: Operation?
+    /// The operation, if it is an execution or a group. The line only hands it on.
+    fileprivate(set) var operation: (any AdmittedOperation)?
     /// The things that an execution is going to touch, as far as it is known.
     fileprivate(set) var footprint = HistoryFootprint.everything
     fileprivate(set) var asked: MergeWindow.Asked
@@ -79,7 +78,7 @@ struct HistoryLine: Sendable {
 
 extension HistoryLine {
   /// The execution that begins next, if the operation that has the lane has done its work.
-  var nextExecution: (id: ID, operation: Operation)? {
+  var nextExecution: (id: ID, operation: any AdmittedOperation)? {
     guard case .done = turn, let ask = asks.first, ask.move == nil, let operation = ask.operation
     else { return nil }
     return (ask.id, operation)
@@ -127,7 +126,7 @@ extension HistoryLine {
   var losesResults: Bool { run.map { $0.isCleared || $0.clearsWhenOver } ?? false }
 
   /// The execution that waits or runs and will be this entry.
-  func operation(of entry: ID) -> Operation? {
+  func operation(of entry: ID) -> (any AdmittedOperation)? {
     (run?.promised == entry ? asks.startIndex : index(of: entry)).flatMap { asks[$0].operation }
   }
 
@@ -144,8 +143,8 @@ extension HistoryLine {
   /// An execution or a group is admitted, or, without an operation, an undo, a redo or a move, which
   /// is bound to its target.
   mutating func admit<Step>(
-    _ id: ID, _ move: HistoryMove?, _ operation: Operation?, isUncertain: Bool = false,
-    _ asked: MergeWindow.Asked, in pool: HistoryPool<Step>
+    _ id: ID, _ move: HistoryMove?, _ operation: (any AdmittedOperation)?,
+    isUncertain: Bool = false, _ asked: MergeWindow.Asked, in pool: HistoryPool<Step>
   ) {
     let ask = Ask(
       id: id, move: move, target: target(of: move, in: pool), operation: operation, asked: asked,
@@ -184,7 +183,7 @@ extension HistoryLine {
   }
 
   /// The executions that have not been asked yet what they are going to touch.
-  var undescribed: [(id: ID, operation: Operation)] {
+  var undescribed: [(id: ID, operation: any AdmittedOperation)] {
     guard undescribedCount > 0 else { return [] }
     return asks[asks.partitioningIndex { $0.id > described }...].compactMap { ask in
       ask.operation.map { (ask.id, $0) }

@@ -1,3 +1,5 @@
+import UseCase
+
 /// Decides which executions are recorded, where the cursor is, and which entry an undo is for.
 ///
 /// The machine consists of the line of operations on the lane, the pool of entries, the groups that
@@ -58,7 +60,7 @@ extension HistoryMachine {
 extension HistoryMachine {
   /// An execution or a group is admitted.
   mutating func admit(
-    _ id: ID, _ operation: HistoryLine.Operation?, isUncertain: Bool = false
+    _ id: ID, _ operation: (any AdmittedOperation)?, isUncertain: Bool = false
   ) {
     line.admit(id, nil, operation, isUncertain: isUncertain, window.asked, in: pool)
   }
@@ -77,10 +79,10 @@ extension HistoryMachine {
   }
 
   /// The execution that begins next, if nothing runs.
-  var nextExecution: (id: ID, operation: HistoryLine.Operation)? { line.nextExecution }
+  var nextExecution: (id: ID, operation: any AdmittedOperation)? { line.nextExecution }
 
   /// The executions that have not been asked yet what they are going to touch.
-  var undescribed: [(id: ID, operation: HistoryLine.Operation)] { line.undescribed }
+  var undescribed: [(id: ID, operation: any AdmittedOperation)] { line.undescribed }
 
   /// Executions are going to touch these. Release what this returns outside of the lock.
   mutating func describe(
@@ -403,7 +405,7 @@ extension HistoryMachine {
   enum Label: Sendable {
     case record(Record)
     /// An execution that waits or runs.
-    case pending(HistoryLine.Operation)
+    case pending(any AdmittedOperation)
   }
 
   /// Grows with each change that readers see.

@@ -1,5 +1,6 @@
 import TestSupport
 import Testing
+import UseCase
 
 @testable import UseCaseHistory
 
@@ -7,7 +8,7 @@ import Testing
 struct HistoryMachineTests {
   private typealias Machine = HistoryMachine<String, Int>
 
-  private final class Operation: Sendable {}
+  private static let operation = AnyUseCase<Void, Void> { _ in }.execute()
 
   private static func id(_ number: Int) -> HistoryEntry.ID {
     HistoryEntry.ID(number: UInt64(number))
@@ -104,7 +105,7 @@ struct HistoryMachineTests {
         if let move {
           machine.admit(Self.id(last), move)
         } else {
-          machine.admit(Self.id(last), Operation())
+          machine.admit(Self.id(last), Self.operation)
           _ = machine.describe([(Self.id(last), Self.footprint(&random))])
         }
         asked[last] = move
