@@ -230,7 +230,7 @@ extension HistoryLedger {
 
   /// Asks the executions that wait what they are going to touch.
   func describeWaiting() {
-    let waiting = read { $0.undescribed }
+    let waiting = read { $0.line.undescribed }
     if waiting.isEmpty { return }
     let footprints = waiting.map { id, operation in
       (id, operation.footprint as? HistoryFootprint ?? .everything)
@@ -258,7 +258,7 @@ extension HistoryLedger {
   /// The whole history, nil while something runs or waits to be written.
   var whole: HistoryFact.Whole? {
     machine.withLock { machine in
-      guard !machine.isRunning, let last = journal?.lastIfQuiet else { return nil }
+      guard !machine.line.isRunning, let last = journal?.lastIfQuiet else { return nil }
       return HistoryFact.Whole(pool: machine.pool, inDoubt: machine.inDoubt, last: last)
     }
   }
@@ -284,7 +284,7 @@ extension HistoryLedger {
   }
 
   private func announceNext(to journal: JournalWriter) {
-    guard let (id, operation) = machine.withLock({ $0.nextExecution }),
+    guard let (id, operation) = machine.withLock({ $0.line.nextExecution }),
       let (useCase, request) = operation.asked,
       let pair = (useCase as? any RecordingUseCase)?.intent(for: request, in: journal)
     else { return }

@@ -178,7 +178,7 @@ extension HistoryLine {
   mutating func time(_ now: Duration) {
     for index in asks.indices.reversed() {
       if asks[index].asked.time != nil { return }
-      asks[index].asked.setTime(now)
+      asks[index].asked.time = now
     }
   }
 

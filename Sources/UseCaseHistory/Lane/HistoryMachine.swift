@@ -13,7 +13,7 @@ struct HistoryMachine<Step: Sendable, Waiter: Sendable>: Sendable {
   typealias Drops = [HistoryDrop<Step>]
   typealias Groups = OpenGroups<Step, Waiter>
 
-  private var line = HistoryLine()
+  private(set) var line = HistoryLine()
   private(set) var pool: HistoryPool<Step>
   var groups = Groups()
   /// The changes that the journal does not have yet. Nil without a journal.
@@ -39,9 +39,6 @@ extension HistoryMachine {
     facts = []
     changes += 1
   }
-
-  /// Whether something has the lane that may change the history.
-  var isRunning: Bool { line.isRunning }
 
   mutating func note(_ fact: @autoclosure () -> HistoryFact) {
     if facts != nil { facts?.append(fact()) }
@@ -77,12 +74,6 @@ extension HistoryMachine {
   mutating func leave(_ id: ID, hasSucceeded: Bool = true) {
     line.leave(id, hasSucceeded: hasSucceeded, in: pool)
   }
-
-  /// The execution that begins next, if nothing runs.
-  var nextExecution: (id: ID, operation: any AdmittedOperation)? { line.nextExecution }
-
-  /// The executions that have not been asked yet what they are going to touch.
-  var undescribed: [(id: ID, operation: any AdmittedOperation)] { line.undescribed }
 
   /// Executions are going to touch these. Release what this returns outside of the lock.
   mutating func describe(

@@ -3,13 +3,11 @@ struct MergeWindow: Sendable {
   /// When an execution was asked for.
   struct Asked: Sendable {
     /// Nil until the clock was read, outside of locks.
-    fileprivate(set) var time: Duration?
+    var time: Duration?
     /// How much earlier another may have been asked for to merge with this one.
     fileprivate let length: Duration
     /// How many breaks were called before.
     fileprivate let breaks: Int
-
-    mutating func setTime(_ now: Duration) { time = now }
   }
 
   /// Holds for what is asked for from now on.
