@@ -79,7 +79,7 @@ extension ReportingUseCase {
           return false
         })
     }
-    operation.submit(priority: priority, isCall: false)
+    operation.submit(urgency: priority?.rawValue ?? 0, isCall: false)
     return operation
   }
 

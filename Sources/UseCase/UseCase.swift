@@ -13,7 +13,7 @@
 /// For no input, use `Void`, as in `func main(_: Void)`, and call `execute()`.
 ///
 /// A use case creates operations, and keeps no state of its own between them. Each call of
-/// ``execute(_:priority:)`` creates a ``UseCaseOperation`` with its own handlers and outcome. The
+/// ``execute(_:)`` creates a ``UseCaseOperation`` with its own handlers and outcome. The
 /// *body* of an operation is the ``main(_:)`` that runs for it. The ``queue`` of the use case
 /// decides how many operations run at a time, and which are cancelled.
 public protocol UseCase<Request, Response>: Sendable {

@@ -167,7 +167,8 @@ struct Delivery<Callback: Sendable, Listener: Sendable>: Sendable {
 
   // MARK: - Handlers
 
-  mutating func attach(_ handler: consuming Handler<Callback>) {
+  mutating func attach(_ handler: consuming Handler<Callback>?) {
+    guard let handler = consume handler else { return }
     if case .telling = phase { phase = .delivering }
     count(handler.branch, 1)
     handlers.append(handler)
@@ -250,8 +251,8 @@ struct Delivery<Callback: Sendable, Listener: Sendable>: Sendable {
   mutating func riderHasEnded() { riders -= 1 }
 
   /// Whether the queue is to be told of a handler that is attached when the verdict is there.
-  func isToBeListed(_ branch: HandlerBranch, for kind: Verdict.Kind) -> Bool {
-    silence == nil && kind != .cancelled && kind.takes(branch)
+  func isToBeListed(_ branch: HandlerBranch?, for kind: Verdict.Kind) -> Bool {
+    silence == nil && kind != .cancelled && branch.map(kind.takes) ?? false
   }
 
   /// The queue was told that handlers are left.

@@ -54,12 +54,13 @@ struct OperationCore: ~Copyable, Sendable {
 
   // MARK: - Slot and body
 
-  /// Asks for a slot for `member`. The observer hears of the decision before this returns.
+  /// Asks for a slot for `member`, with the priority of the running task if the urgency is 0. The
+  /// observer hears of the decision before this returns.
   @usableFromInline
-  func submit(_ member: any QueueMember, priority: TaskPriority?) -> Admission {
+  func submit(_ member: any QueueMember, urgency: UInt8) -> Admission {
     // A call may be raised already.
     urgencyValue.max(
-      priority?.rawValue ?? Task.currentPriority.rawValue, ordering: .sequentiallyConsistent)
+      urgency == 0 ? Task.currentPriority.rawValue : urgency, ordering: .sequentiallyConsistent)
     let admission = source.admit(member)
     // The machine assumes a start, so an unobserved one changes nothing.
     if isObserved || admission != .start {
@@ -164,12 +165,11 @@ struct OperationCore: ~Copyable, Sendable {
   /// - Returns: Whether the caller is to deliver.
   func concludeEarly(_ verdict: Verdict, isFromQueue: Bool = false) -> Bool {
     let tellsFailure = verdict.kind == .failure && UseCaseQueue.tellsFailures
-    var event: EventLine.Event?
-    let outcome = withMachine { machine in
-      defer { event = machine.beginTelling() }
-      return machine.concludeEarly(verdict, tellsFailure: tellsFailure)
+    let (outcome, event) = withMachine { machine in
+      let outcome = machine.concludeEarly(verdict, tellsFailure: tellsFailure)
+      return (outcome, machine.beginTelling())
     }
-    guard let outcome else {
+    guard outcome.isNew else {
       unlistIfDelivered()
       return false
     }

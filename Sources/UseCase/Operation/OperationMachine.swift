@@ -14,17 +14,19 @@ struct OperationMachine<
 >: Sendable {
   /// The consequences of an early outcome.
   struct EarlyOutcome: Sendable {
+    /// Whether there was no verdict before.
+    var isNew = false
     /// Resume these, which await the value.
-    let waiters: Few<ValueWaiter>
+    var waiters = Few<ValueWaiter>.none
     /// Resume this one, which waits to start.
-    let parked: Waiter?
+    var parked: Waiter?
     /// Let this go, and cancel it first if `isJobCancelled`.
-    let job: Job?
-    let isJobCancelled: Bool
+    var job: Job?
+    var isJobCancelled = false
     /// Let these go: handlers of a start that never comes.
-    let startHandlers: [Callback]
+    var startHandlers: [Callback] = []
     /// Deliver: there are handlers for the outcome.
-    let delivers: Bool
+    var delivers = false
   }
 
   /// A task that awaits the value. The key of a later one is higher.
@@ -229,13 +231,13 @@ extension OperationMachine {
   /// - Parameters:
   ///   - verdict: Why.
   ///   - tellsFailure: Whether a failure is told if nobody handles it.
-  /// - Returns: The consequences; nil if there was a verdict already.
+  /// - Returns: The consequences.
   @inline(__always) mutating func concludeEarly(
     _ verdict: Verdict, tellsFailure: Bool = false
-  ) -> EarlyOutcome? {
+  ) -> EarlyOutcome {
     if let earlier = self.verdict {
       if case .cancelled(let reason) = verdict { delivery.silence(reason, after: earlier.kind) }
-      return nil
+      return EarlyOutcome()
     }
     // A task whose body has not begun ends by itself, and may deliver.
     let isJobCancelled = slot.isOccupied
@@ -246,7 +248,7 @@ extension OperationMachine {
     announceOutcome(tellsFailure: tellsFailure)
     let startHandlers = slot.hasBegun ? [] : delivery.takeUpdates()
     return EarlyOutcome(
-      waiters: takeWaiters(), parked: slot.takeParked(), job: job,
+      isNew: true, waiters: takeWaiters(), parked: slot.takeParked(), job: job,
       isJobCancelled: isJobCancelled, startHandlers: startHandlers,
       delivers: delivery.claim(for: verdict.kind))
   }
@@ -303,26 +305,26 @@ extension OperationMachine {
   /// A handler is attached.
   ///
   /// - Parameters:
-  ///   - handler: The handler.
+  ///   - handler: The handler. The machine takes it, unless the queue is to list the operation first.
   ///   - isListed: Whether the queue has listed the operation for it, or lists none.
   /// - Returns: The next step of the caller.
-  mutating func attach(_ handler: consuming Handler<Callback>, isListed: Bool) -> DeliveryCall {
+  mutating func attach(_ handler: inout Handler<Callback>?, isListed: Bool) -> DeliveryCall {
     guard isDeliverable, let kind = verdict?.kind else {
-      delivery.attach(handler)
+      delivery.attach(handler.take())
       return .nothing
     }
-    guard isListed || !delivery.isToBeListed(handler.branch, for: kind) else { return .list }
-    delivery.attach(handler)
+    guard isListed || !delivery.isToBeListed(handler?.branch, for: kind) else { return .list }
+    delivery.attach(handler.take())
     return (slot.isGivenBack ? delivery.claim() : delivery.claim(for: kind)) ? .deliver : .nothing
   }
 
   /// A handler of the start is attached. If the body has returned, it comes in its turn, as the one
   /// of `common` that it is given as: an operation that was cancelled before its body began runs
   /// neither.
-  mutating func attachStart(_ handler: Handler<Callback>, isListed: Bool) -> DeliveryCall {
-    if slot.isGivenBack { return attach(handler, isListed: isListed) }
-    guard isOpen || slot.hasBegun else { return .nothing }
-    delivery.add(handler.callback)
+  mutating func attachStart(_ handler: inout Handler<Callback>?, isListed: Bool) -> DeliveryCall {
+    if slot.isGivenBack { return attach(&handler, isListed: isListed) }
+    guard isOpen || slot.hasBegun, let start = handler.take() else { return .nothing }
+    delivery.add(start.callback)
     return slot.hasBegun && delivery.claim() ? .deliver : .nothing
   }
 

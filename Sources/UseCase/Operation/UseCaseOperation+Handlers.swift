@@ -148,11 +148,11 @@ extension UseCaseOperation {
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable () -> Void
   ) -> Self {
     let call = onIsolation(handler)
-    let start = Handler(.common, on: handler.isolation) { _ in
+    var start: Handler<Callback>? = Handler(.common, on: handler.isolation) { _ in
       call()
       return false
     }
-    if core.attach(to: self, { $0.attachStart(start, isListed: $1) }) { deliverInAnotherTask() }
+    if core.attach(to: self, { $0.attachStart(&start, isListed: $1) }) { deliverInAnotherTask() }
     return self
   }
 
@@ -161,8 +161,8 @@ extension UseCaseOperation {
     _ branch: HandlerBranch, on isolation: consuming (any Actor)?,
     _ call: consuming @escaping Callback.Call
   ) -> Self {
-    let handler = Handler(branch, on: isolation, call)
-    if core.attach(to: self, { $0.attach(handler, isListed: $1) }) { deliverInAnotherTask() }
+    var handler: Handler<Callback>? = Handler(branch, on: isolation, call)
+    if core.attach(to: self, { $0.attach(&handler, isListed: $1) }) { deliverInAnotherTask() }
     return self
   }
 }

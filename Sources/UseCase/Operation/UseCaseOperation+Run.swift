@@ -1,26 +1,27 @@
 import UseCaseInternals
 
 extension UseCaseOperation {
-  /// Asks the queue for a slot and makes the task of the body.
+  /// Asks the queue for a slot and makes the task of the body. The urgency is the raw value of its
+  /// priority, 0 for that of the current task.
   @inlinable
-  func submit(priority: TaskPriority? = nil, isCall: Bool) {
-    let admission = core.submit(self, priority: priority)
-    if core.queue.announces { announce(priority: priority, isCall: isCall) }
+  func submit(urgency: UInt8 = 0, isCall: Bool) {
+    let admission = core.submit(self, urgency: urgency)
+    if core.queue.announces { announce(urgency: urgency, isCall: isCall) }
     // A run outlives the call that began it, if others ride it, too.
     if isCall && !core.source.isRun || !Slot.hasHolder {
-      spawn(admission, priority: priority)
+      spawn(admission, urgency)
     } else {
-      spawnOutsideOfSlot(admission, priority: priority)
+      spawnOutsideOfSlot(admission, urgency)
     }
   }
 
   /// Announces the operation to the reactions of its queue, and to the runs that its riders share.
   @usableFromInline @inline(never)
-  func announce(priority: TaskPriority?, isCall: Bool) {
+  func announce(urgency: UInt8, isCall: Bool) {
     if let reactions = core.queue.reactions {
       reactions.react(to: self, of: baseType)
     }
-    core.queue.ridersKeeper?.submitted(self, priority: priority, isCall: isCall)
+    core.queue.ridersKeeper?.submitted(self, urgency: urgency, isCall: isCall)
   }
 
   /// Releases the use case: under the lock if a keeper may be asking it for a title.
@@ -33,8 +34,8 @@ extension UseCaseOperation {
 
   /// An operation that a body executes is independent: its task does not inherit the slot.
   @inlinable @inline(never)
-  func spawnOutsideOfSlot(_ admission: Admission, priority: TaskPriority?) {
-    Slot.local.withValue(Slot.Holder.nobody) { spawn(admission, priority: priority) }
+  func spawnOutsideOfSlot(_ admission: Admission, _ urgency: UInt8) {
+    Slot.local.withValue(Slot.Holder.nobody) { spawn(admission, urgency) }
   }
 
   /// Makes the task of the body: one that runs it at once, or waits for its slot first.
@@ -42,14 +43,22 @@ extension UseCaseOperation {
   /// The tasks may throw, though none does. Around a closure that may not throw, a task makes one
   /// that may, which costs an allocation.
   @inlinable
-  func spawn(_ admission: Admission, priority: TaskPriority?) {
+  func spawn(_ admission: Admission, _ urgency: UInt8) {
+    if urgency > 0 { return spawn(admission, TaskPriority(rawValue: urgency)) }
     switch admission {
-    case .start:
-      core.keep(Task<Void, any Error>(priority: priority) { await run(core.start()) })
-    case .wait:
-      core.keep(Task<Void, any Error>(priority: priority) { await run(core.startInTurn()) })
-    case .drop:
-      useCase = nil
+    case .start: core.keep(Task<Void, any Error> { await run(core.start()) })
+    case .wait: core.keep(Task<Void, any Error> { await run(core.startInTurn()) })
+    case .drop: useCase = nil
+    }
+  }
+
+  /// Makes a task of this priority. Not inlined: few clients need it.
+  @usableFromInline @inline(never)
+  func spawn(_ admission: Admission, _ priority: TaskPriority) {
+    switch admission {
+    case .start: core.keep(Task(priority: priority) { await run(core.start()) })
+    case .wait: core.keep(Task(priority: priority) { await run(core.startInTurn()) })
+    case .drop: useCase = nil
     }
   }
 

@@ -24,6 +24,8 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
     let admission: Admission
     /// These give way, the oldest first. Some may have an outcome already.
     let superseded: Few<Member>
+    /// This one is raised.
+    var urged: Urged?
   }
 
   /// The members and idlers that may go on after an event.
@@ -106,7 +108,9 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
       if hasPauses { pauses.noteArrival(policy) }
     case .drop: cancelled += 1
     }
-    return Arrival(admission: decision.admission, superseded: superseded)
+    return Arrival(
+      admission: decision.admission, superseded: superseded,
+      urged: decision.admission == .wait ? urged() : nil)
   }
 
   private mutating func wait(_ member: Member, _ id: UseCaseOperationID, _ priority: UInt8) {
@@ -216,7 +220,7 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
   }
 
   /// Returns the member in the only slot, if one of a higher priority waits for it.
-  mutating func urged() -> Urged? {
+  private mutating func urged() -> Urged? {
     guard waitingCount > 0, policy.isSerial, lines[0].priority > holderPriority,
       let holder = live.first ?? unwinding.first
     else { return nil }

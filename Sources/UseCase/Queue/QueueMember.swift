@@ -72,9 +72,9 @@ protocol RidersKeeper: AnyObject, Sendable {
   ///
   /// - Parameters:
   ///   - rider: An operation that was admitted.
-  ///   - priority: The priority of the body, nil for that of the running code.
+  ///   - urgency: The raw value of the priority of the body, 0 for that of the running code.
   ///   - isCall: Whether it is executed by the call form.
-  func submitted(_ rider: any QueueMember, priority: TaskPriority?, isCall: Bool)
+  func submitted(_ rider: any QueueMember, urgency: UInt8, isCall: Bool)
 
   /// A rider has an outcome before its body has returned, on the thread that gives the outcome.
   func leave(_ rider: UseCaseOperationID)

@@ -204,16 +204,12 @@ extension UseCaseQueue {
   @inline(__always)
   func admit(_ member: any QueueMember) -> Admission {
     // The pause is counted from before the operations that give way have to hear of it.
-    let now = timer?.now
-    var released: Machine.Release?
-    var urged: Machine.Urged?
+    if let timer { wake(at: timer.now) }
     let arrival = machine.withLock { machine in
-      if let now { released = machine.change(at: now) { $0.wake() } }
       let id = UseCaseOperationID.next()
       member.receive(id)
-      let priority = policy.usesPriority ? member.urgency : 0
-      let arrival = machine.admit(member, id: id, priority: priority)
-      if arrival.admission == .wait { urged = machine.urged() }
+      let arrival = machine.admit(
+        member, id: id, priority: policy.usesPriority ? member.urgency : 0)
       if let keeper {
         keeper.admitted(member)
         if arrival.admission == .start { keeper.started(id) }
@@ -222,12 +218,9 @@ extension UseCaseQueue {
     }
     keeper?.unlocked()
     changes.poke()
-    if timer != nil {
-      setTimer()
-      act(on: released)
-    }
+    setTimer()
     arrival.superseded.forEach { $0.cancelFromQueue(.superseded) }
-    if let urged { urged.member.raise(to: urged.priority) }
+    if let urged = arrival.urged { urged.member.raise(to: urged.priority) }
     return arrival.admission
   }
 

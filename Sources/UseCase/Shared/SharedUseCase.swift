@@ -187,13 +187,13 @@ private final class SharedRuns<Base: UseCase>: RidersKeeper {
   /// Returns the run that the execution rides.
   func run(of rider: UseCaseOperationID) -> SharedRun? { table.withLock { $0.rides[rider] } }
 
-  func submitted(_ rider: any QueueMember, priority: TaskPriority?, isCall: Bool) {
+  func submitted(_ rider: any QueueMember, urgency: UInt8, isCall: Bool) {
     // A client's wrapper has a body of its own, which boards when it comes to it.
     guard rider.useCaseType == useCaseType || rider.baseType == useCaseType,
       let rider = rider as? Operation
     else { return }
     let run = board(
-      rider.id, rider.request, keeping: rider, priority: priority, isCall: isCall)
+      rider.id, rider.request, keeping: rider, urgency: urgency, isCall: isCall)
     // The run delivers through its riders, so it counts in its queue until they have ended.
     rider.dependents?.ride = run.ride
     rider.core.release(from: run.ride)
@@ -210,7 +210,7 @@ private final class SharedRuns<Base: UseCase>: RidersKeeper {
   /// A member is kept from before it boards, so that the run never seems to have no rider left.
   func board(
     _ rider: UseCaseOperationID, _ request: Base.Request, keeping member: Operation? = nil,
-    priority: TaskPriority? = nil, isCall: Bool
+    urgency: UInt8 = 0, isCall: Bool
   ) -> SharedRun {
     let key = key(request)
     while true {
@@ -226,7 +226,7 @@ private final class SharedRuns<Base: UseCase>: RidersKeeper {
         let run = SharedRun(key, first: rider, isCall: isCall)
         if let member { run.ride.keep(member) }
         if table.withLock({ $0.enter(run, of: rider) }) {
-          start(run, request, priority: priority, isCall: isCall)
+          start(run, request, urgency: urgency, isCall: isCall)
           return run
         }
       }
@@ -234,12 +234,12 @@ private final class SharedRuns<Base: UseCase>: RidersKeeper {
   }
 
   private func start(
-    _ run: SharedRun, _ request: Base.Request, priority: TaskPriority?, isCall: Bool
+    _ run: SharedRun, _ request: Base.Request, urgency: UInt8, isCall: Bool
   ) {
     let operation = Operation(
       of: RunBody(of: self, reportingTo: run), request, queue: base.queue(for: request),
       useCaseType: Base.self, isCall: isCall, run: run.ride)
-    let unwanted = run.start(operation) { operation.submit(priority: priority, isCall: isCall) }
+    let unwanted = run.start(operation) { operation.submit(urgency: urgency, isCall: isCall) }
     guard let unwanted else { return }
     close(run)
     unwanted.cancel(.requested)

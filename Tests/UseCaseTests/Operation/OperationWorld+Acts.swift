@@ -147,8 +147,9 @@ extension OperationWorld {
 
   private mutating func attach(_ branch: HandlerBranch, isListed: Bool) throws -> [Act] {
     let id = attached.total
-    let next = machine.attach(
-      Handler(branch: branch, isIsolated: !isFree, callback: id), isListed: isListed)
+    var handler: Handler<Int>? = Handler(branch: branch, isIsolated: !isFree, callback: id)
+    let next = machine.attach(&handler, isListed: isListed)
+    try demand((handler == nil) == (next != .list), "the machine takes the handler, or asks first")
     guard next != .list else {
       listings += 1
       return [.attachListed(branch)]
@@ -171,8 +172,9 @@ extension OperationWorld {
   private mutating func attachStart() throws -> [Act] {
     // After the body it comes in its turn, as one of `common`.
     if hasReturned { return try attach([.common]) }
-    let handler = Handler(branch: .common, isIsolated: !isFree, callback: reported + 1)
-    let next = machine.attachStart(handler, isListed: true)
+    var handler: Handler<Int>? = Handler(
+      branch: .common, isIsolated: !isFree, callback: reported + 1)
+    let next = machine.attachStart(&handler, isListed: true)
     reported += fate == nil || hasRun ? 1 : 0
     return try deliver(next == .deliver)
   }
@@ -182,8 +184,8 @@ extension OperationWorld {
     if case .cancelled(let reason) = fate, !isFirst { silence(reason) }
     let end = machine.concludeEarly(
       fate.verdict, tellsFailure: tellsFailures && !fate.isCancelled)
-    try demand((end != nil) == isFirst, "the first end decides")
-    guard let end else {
+    try demand(end.isNew == isFirst, "the first end decides")
+    guard isFirst else {
       try unlist(machine.takeListings())
       return next
     }

@@ -337,7 +337,7 @@ struct QueuePair {
       let id = plain.lastID
       let release = now.flatMap { machine.change(at: $0) { $0.wake() } }
       let arrival = machine.admit(id, id: name(id), priority: priority)
-      let last = (arrival.admission == .wait ? machine.urged() : nil) ?? release?.urged
+      let last = arrival.urged ?? release?.urged
       return Effect(
         admission: arrival.admission, superseded: arrival.superseded.all,
         started: release?.started.all ?? [], urged: urged(last))
