@@ -114,11 +114,10 @@ extension UseCaseHistory {
   ///   the history waits.
   public func openGroup(_ title: String) -> HistoryGroup {
     let parts = HeldParts(clock: lane.clock)
-    let (operation, refusal) = execute(title) { nested, line in
-      HeldGroup(
-        group: Group(ledger: ledger, lane: lane, nested: nested, line: line) {
-          try await parts.hold()
-        })
+    let (operation, refusal) = execute(title) {
+      try await parts.hold()
+    } answer: { _, entry in
+      entry()
     }
     operation.onCancel { _ in _ = parts.cancel(isForced: true) }
     return HistoryGroup(self, parts, operation, refusal: refusal)

@@ -176,11 +176,11 @@ extension UseCaseHistory {
     }
     let closed = HistoryLedger.Machine.Groups.Opened(
       id: group.id, title: content.title, parts: content.parts)
-    let operation = Group<Void>(ledger: ledger, lane: lane, nested: nil, interrupted: closed) {
+    let rollBack = Group<Void, Void>(ledger: ledger, lane: lane, interrupted: closed) {
       throw CancellationError()
+    } answer: { _, _ in
     }
-    .execute(content.title)
     // Parts that could not be undone become an entry. A cancellation of the caller changes nothing.
-    await operation.ended()
+    await rollBack.execute(content.title).ended()
   }
 }

@@ -282,17 +282,16 @@ extension UseCaseHistory {
     _ title: String,
     @_inheritActorContext _ body: @escaping @isolated(any) @Sendable () async throws -> Value
   ) -> UseCaseOperation<String, Value> {
-    execute(title) { nested, line in
-      Group(ledger: ledger, lane: lane, nested: nested, line: line, body: body)
-    }.operation
+    execute(title, body) { value, _ in value }.operation
   }
 
   /// Executes a group: on the lane, or inside of the group in whose body the code runs.
-  func execute<Body: UseCase>(
-    _ title: String, _ make: (_ nested: HistoryEntry.ID?, _ line: UseCaseQueue?) -> Body
-  ) -> (operation: UseCaseOperation<String, Body.Response>, refusal: HistoryError?)
-  where Body.Request == String {
+  func execute<Value: Sendable, Answer: Sendable>(
+    _ title: String, _ body: @escaping @isolated(any) @Sendable () async throws -> Value,
+    answer: @escaping @Sendable (Value, _ entry: () -> HistoryEntry?) -> Answer
+  ) -> (operation: UseCaseOperation<String, Answer>, refusal: HistoryError?) {
     let here = HistoryFrame.innermost
+    var group = Group(ledger: ledger, lane: lane, body: body, answer: answer)
     switch role(in: here) {
     case .body, .part, .answered: return (Self.refuse(title), .reentrant)
     case .group(let line):
@@ -303,12 +302,13 @@ extension UseCaseHistory {
       }
       let id = ledger.nextID()
       guard ledger.change({ $0.groups.open(id, title, in: parent) }) else { break }
-      let operation = make(id, line.queueBefore).executeInside(title)
+      (group.nested, group.line) = (id, line.queueBefore)
+      let operation = group.executeInside(title)
         .onCancel { [ledger] _ in ledger.change { $0.groups.abandon(id) }?.resume() }
       return (operation, nil)
     case nil: break
     }
-    return (HistoryFrame.leave(here) { make(nil, nil).execute(title) }, nil)
+    return (HistoryFrame.leave(here) { group.execute(title) }, nil)
   }
 
   /// Waits until nothing runs or waits on the lane, and the journal, if there is one, is up to

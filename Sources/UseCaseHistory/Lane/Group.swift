@@ -2,25 +2,24 @@ import UseCase
 import UseCaseInternals
 
 /// The body of a group, which runs on the lane, or in the body of another group.
-struct Group<Value: Sendable>: UseCase, DescribedUseCase, RecordingUseCase {
+struct Group<Value: Sendable, Answer: Sendable>: UseCase, DescribedUseCase, RecordingUseCase {
   let ledger: HistoryLedger
   let lane: UseCaseQueue
   /// The number of a group in another. One on the lane is named by its operation.
-  let nested: HistoryEntry.ID?
+  var nested: HistoryEntry.ID?
   /// The parts of the other group that are executed before this one.
   var line: UseCaseQueue?
   /// The parts that are there already, of a group that the end of a process has interrupted.
   var interrupted: HistoryLedger.Machine.Groups.Opened?
   let body: @isolated(any) @Sendable () async throws -> Value
+  /// Returns the response. `entry` makes the entry, nil if the group has left none.
+  let answer: @Sendable (Value, _ entry: () -> HistoryEntry?) -> Answer
 
   var queue: UseCaseQueue { lane }
 
   func title(for request: Any) -> String? { request as? String }
 
-  func main(_ title: String) async throws -> Value { try await run(title).value }
-
-  /// Returns what the body returns, and the group as a record, nil if it is empty.
-  func run(_ title: String) async throws -> (value: Value, record: HistoryLedger.Machine.Record?) {
+  func main(_ title: String) async throws -> Answer {
     await self.line?.idle()
     let frame = ledger.frame { .group(GroupLine(of: nested ?? $0, in: ledger)) }
     guard case .group(let line) = frame.role else { preconditionFailure("A group has a line.") }
@@ -43,7 +42,7 @@ struct Group<Value: Sendable>: UseCase, DescribedUseCase, RecordingUseCase {
     case .success(let value):
       end(parts, in: frame)
       await ledger.finish()
-      return (value, parts.record)
+      return answer(value) { entry(of: parts) }
     case .failure(let error):
       let (residue, failure) = await rollBack(parts, in: frame)
       end(parts, in: frame, rolledBack: residue)
@@ -52,6 +51,12 @@ struct Group<Value: Sendable>: UseCase, DescribedUseCase, RecordingUseCase {
       guard let failure else { throw cause }
       throw HistoryGroupError(cause: cause, undoFailure: failure, residue: parts.id)
     }
+  }
+
+  private func entry(of parts: HistoryLedger.Machine.Groups.Opened) -> HistoryEntry? {
+    // The group around a nested one may have ended, too.
+    if nested != nil { return parts.record.map { $0.entry(applied: $0.size) } }
+    return QueuePlace.operation.flatMap { ledger.entry(of: ledger.id(of: $0)) }
   }
 
   /// Returns false if the group was cancelled before its body, and never begins.

@@ -175,19 +175,3 @@ struct HeldPartsMachine<Waiter: Sendable, Job: Sendable>: Sendable {
     return .wait
   }
 }
-
-/// A group that is held open.
-struct HeldGroup: UseCase, DescribedUseCase, RecordingUseCase {
-  let group: Group<Void>
-
-  var queue: UseCaseQueue { group.queue }
-
-  func title(for request: Any) -> String? { group.title(for: request) }
-
-  func main(_ title: String) async throws -> HistoryEntry? {
-    let record = try await group.run(title).record
-    // The group around a nested one may have ended, too.
-    if group.nested != nil { return record.map { $0.entry(applied: $0.size) } }
-    return QueuePlace.operation.flatMap { group.ledger.entry(of: group.ledger.id(of: $0)) }
-  }
-}
