@@ -449,16 +449,3 @@ extension HistoryLine {
     return forecast
   }
 }
-
-extension HistoryForecast {
-  /// The entry that a move is for, if it is bound to one.
-  fileprivate func target<Step>(of move: HistoryMove, in pool: HistoryPool<Step>) -> ID? {
-    switch move {
-    case .undo: undoTarget(in: .everything, of: pool)
-    case .redo: redoTarget(in: .everything, of: pool)?.id
-    case .undoIn(let document): undoTarget(in: document, of: pool)
-    case .redoIn(let document): redoTarget(in: document, of: pool)?.id
-    case .move, .undoEntry, .redoEntry: nil
-    }
-  }
-}

@@ -51,6 +51,17 @@ struct HistoryForecast: Sendable {
     return index.map { (entry(at: $0, in: pool), $0 < count - survivors) }
   }
 
+  /// Returns the entry that a move is for, if it is bound to one.
+  func target<Step>(of move: HistoryMove, in pool: HistoryPool<Step>) -> ID? {
+    switch move {
+    case .undo: undoTarget(of: pool)
+    case .redo: redoTarget(of: pool)?.id
+    case .undoIn(let document): undoTarget(in: document, of: pool)
+    case .redoIn(let document): redoTarget(in: document, of: pool)?.id
+    case .move, .undoEntry, .redoEntry: nil
+    }
+  }
+
   /// An execution will become this entry, which drops what it contradicts.
   mutating func record<Step>(
     _ entry: ID, touching footprint: HistoryFootprint, in pool: HistoryPool<Step>
