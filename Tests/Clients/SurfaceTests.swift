@@ -3,7 +3,7 @@ import Testing
 import UseCase
 import UseCaseHistory
 
-// What a client writes with documents, gestures and policies made of parts, compiled in each mode
+// The code of a client with documents, gestures and policies made of parts, compiled in each mode
 // that a client may have.
 
 struct Write: UndoableUseCase, ReportingUseCase {

@@ -448,10 +448,12 @@ extension SymbolCodeTests {
     @State private var text = ""
 
     var body: some View {
-      List(search.value ?? [], id: \.self) { Text($0) }
-        .searchable(text: $text)
-        .onChange(of: text) { search.execute(text) }
-        .overlay { if search.isRunning { ProgressView() } }
+      NavigationStack {
+        List(search.value ?? [], id: \.self) { Text($0) }
+          .searchable(text: $text)
+          .onChange(of: text) { search.execute(text) }
+          .overlay { if search.isRunning { ProgressView() } }
+      }
     }
   }
 

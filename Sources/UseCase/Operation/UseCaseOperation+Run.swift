@@ -216,7 +216,7 @@ extension OperationCore {
   /// Delivers from this step on, until nothing is left. Returns whether a failure is left that
   /// nobody has handled yet.
   ///
-  /// What a step calls is released with it, before the end can be seen.
+  /// A step releases the code that it calls, before the end can be seen.
   @usableFromInline
   nonisolated(nonsending) func deliver(
     from step: consuming DeliveryStep<Callback, @Sendable () -> Void>

@@ -234,7 +234,7 @@ extension Paper {
     let answers: [HistoryEntry.ID: StoredAnswer]
   }
 
-  /// What a transaction that fails has to restore.
+  /// The contents that a failed transaction has to restore.
   var contents: Contents {
     Contents(lines: lines.value, texts: texts.value, answers: answers.value)
   }

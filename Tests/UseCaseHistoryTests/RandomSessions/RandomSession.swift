@@ -364,7 +364,7 @@ final class RandomSession {
     }
   }
 
-  /// What is there of each key is what the applied entries leave, one after the other.
+  /// The document has of each key what the applied entries leave, one after the other.
   private func compareDocument() throws {
     document.take(stage.succeeded.elements.dropFirst(process.taken))
     process.taken = stage.succeeded.count

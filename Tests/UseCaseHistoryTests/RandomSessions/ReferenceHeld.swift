@@ -65,7 +65,7 @@ extension ReferenceHistory {
 
   /// Cancels the operation of the group, or the group.
   func cancel(_ held: Held, at index: Int, isOperation: Bool = true) {
-    // What is undone already goes on.
+    // A part that is undone already goes on.
     if isOperation { queue[index].verdicts.append(.cancel) }
     if held.phase == .cancelled { return }
     held.phase = .cancelled

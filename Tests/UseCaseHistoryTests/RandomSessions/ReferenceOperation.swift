@@ -403,7 +403,7 @@ extension ReferenceHistory {
         if plan.isRedo { effects += leaf.effects } else { takeBack(leaf) }
       } else if run.isObsolete, !run.isWaiting {
         leaf.isLost = true
-        // What can't be redone has no effect; what can't be undone keeps it, without its entry.
+        // A part that can't be redone has no effect; one that can't be undone keeps it, without its entry.
         if !plan.isRedo { (isLoose, operation.hasChanged) = (true, true) }
         if obsolete == nil { obsolete = run.log.last }
         guard isPart(leaf, in: plan) else { break }

@@ -30,7 +30,7 @@ struct HandlerListTests {
         list.append(Handler(branch: branch, isIsolated: true, callback: lastID))
       case .next:
         let index = entries.firstIndex { !$0.isPassed && kind.takes($0.branch) }
-        // Those before it are for another verdict, and are passed over.
+        // The handlers before it are for another verdict, and are passed over.
         for other in entries.indices.prefix(index ?? entries.count) {
           entries[other].isPassed = true
         }

@@ -22,7 +22,7 @@ struct RunMachineTests {
     private var waiting: Set<UInt64> = []
     private var newest: Int?
     private var listening: Set<UInt64> = []
-    /// What each rider has heard, and what it was to hear.
+    /// The updates that each rider has heard, and those that it was to hear.
     private var heard: [UInt64: [Int]] = [:]
     private var due: [UInt64: [Int]] = [:]
 

@@ -335,7 +335,7 @@ struct OperationMachineTests {
       in: World(isObserved: true))
   }
 
-  /// Those who wait for the end hear of it while the delivery is not over.
+  /// Listeners for the end hear of it while the delivery is not over.
   @Test(arguments: admissions)
   func `a cancel after the end keeps no later handler back`(admission: Admission) throws {
     try explore(

@@ -201,7 +201,7 @@ struct PlainQueue {
     }
     if let index = holding.firstIndex(where: { $0.id == id && $0.isLive }) {
       let priority = holding.remove(at: index).priority
-      // Those that unwind come first, each in the order of the calls.
+      // Unwinding members come first, each in the order of the calls.
       holding.insert(
         Place(id: id, priority: priority, isLive: false),
         at: holding.count { !$0.isLive && $0.id < id })
