@@ -31,7 +31,7 @@ struct OperationCore: ~Copyable, Sendable {
 
   /// Creates the core of an operation, which may be a shared `run`.
   @usableFromInline
-  init(queue: UseCaseQueue, useCaseType: any Any.Type, isCall: Bool, run: Ride?) {
+  init(queue: UseCaseQueue, useCaseType: any Any.Type, isCall: Bool, run: (any SharedRunning)?) {
     self.useCaseType = useCaseType
     isObserved = queue.observer != nil
     // On the lane of a history, it may be asked for by interceptors of other queues.
@@ -250,7 +250,7 @@ struct OperationCore: ~Copyable, Sendable {
   }
 
   /// Lets the ride keep the operation no longer when it has ended.
-  func release(from ride: Ride) {
+  func release(from ride: any SharedRunning) {
     listen(handles: false) { [id = source.id] in ride.release(id) }
   }
 

@@ -11,14 +11,14 @@ struct SlotSource: ~Copyable, Sendable {
   private let number = Atomic<UInt64>(0)
 
   @inline(__always)
-  init(queue: UseCaseQueue, isCall: Bool, run: Ride?) {
+  init(queue: UseCaseQueue, isCall: Bool, run: (any SharedRunning)?) {
     let isInside = isCall && Slot.hasHolder
     let line = isCall ? nil : Slot.line(in: queue)
     let caller = isInside ? Slot.holder() : nil
     // A rider is nobody's guest, so that it can leave a run that goes on.
-    let isGuest = (isInside && !queue.hasRiders) || line != nil
+    let isGuest = (isInside && queue.boards == nil) || line != nil
     let host = isGuest ? Slot.enter(ObjectIdentifier(queue)) : nil
-    let isAlone = caller == nil && host == nil && run == nil && !queue.hasRiders
+    let isAlone = caller == nil && host == nil && run == nil && queue.boards == nil
     dependents =
       isAlone ? nil : Dependents(caller, host: host, line: host == nil ? nil : line, run: run)
     self.queue = queue
@@ -51,20 +51,22 @@ struct SlotSource: ~Copyable, Sendable {
   /// The operation moves forward, if its queue has a line by priority. A guest waits in none.
   func raise(to urgency: UInt8) {
     counting?.raise(id, to: urgency)
-    queue.ridersKeeper?.raise(id, to: urgency)
+    dependents?.ride?.raise(id, to: urgency)
   }
 
   /// Whether the running code would wait for ever if it awaited the operation here.
   func isDeadlock(isWaiting: @autoclosure () -> Bool) -> Bool {
     if let line = dependents?.line { return isWaiting() && Slot.isHeld(inLine: line) }
     return queue.policy.isSerial
-      ? isWaiting() && queue.isHeldHere : queue.ridersKeeper?.isDeadlock(id) ?? false
+      ? isWaiting() && queue.isHeldHere : dependents?.ride?.isDeadlock(id) ?? false
   }
 
   /// The operation has an early outcome. The queue counts no guests. Returns whether the queue lists
   /// the operation until its handlers have begun.
   func concludedEarly(as kind: Verdict.Kind) -> Bool {
-    counting?.concludedEarly(id, as: kind) ?? false
+    let isListed = counting?.concludedEarly(id, as: kind) ?? false
+    dependents?.ride?.leave(id)
+    return isListed
   }
 
   /// Gives the slot back. Returns whether the queue lists the operation until its handlers have

@@ -47,7 +47,7 @@ extension UseCaseOperation: QueueMember {
   @usableFromInline
   func callIsOver() {
     core.source.dependents?.forgetCaller()
-    core.queue.ridersKeeper?.callIsOver(id)
+    core.source.dependents?.ride?.callIsOver(id)
   }
 
   @usableFromInline

@@ -21,7 +21,7 @@ extension UseCaseOperation {
     if let reactions = core.queue.reactions {
       reactions.react(to: self, of: baseType)
     }
-    core.queue.ridersKeeper?.submitted(self, urgency: urgency, isCall: isCall)
+    core.queue.boards?(self, urgency, isCall)
   }
 
   /// Releases the use case: under the lock if a keeper may be asking it for a title.

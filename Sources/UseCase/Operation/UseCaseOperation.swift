@@ -42,7 +42,7 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   @inlinable
   init(
     of useCase: (any UseCase<Request, Response>)?, _ request: Request, queue: UseCaseQueue,
-    useCaseType: any Any.Type, isCall: Bool, run: Ride? = nil
+    useCaseType: any Any.Type, isCall: Bool, run: (any SharedRunning)? = nil
   ) {
     core = OperationCore(queue: queue, useCaseType: useCaseType, isCall: isCall, run: run)
     self.request = request

@@ -66,15 +66,16 @@ protocol QueueMember: AdmittedOperation {
   func noteCancellation(ofCall reason: UseCaseCancellation)
 }
 
-/// Follows the riders of shared runs, which have a queue of their own, outside of any lock.
-protocol RidersKeeper: AnyObject, Sendable {
-  /// The task of a rider is about to be made, on the thread that executes.
-  ///
-  /// - Parameters:
-  ///   - rider: An operation that was admitted.
-  ///   - urgency: The raw value of the priority of the body, 0 for that of the running code.
-  ///   - isCall: Whether it is executed by the call form.
-  func submitted(_ rider: any QueueMember, urgency: UInt8, isCall: Bool)
+/// A shared run, as its operation, its riders and their queues see it. They call it outside of any
+/// lock.
+@usableFromInline
+protocol SharedRunning: AnyObject, Sendable {
+  /// A rider boards, or has handlers again. It is kept until it has ended, as often as it came: its
+  /// handlers deliver the outcome of the run.
+  func keep(_ rider: any QueueMember)
+
+  /// A rider that was kept has ended, or has not boarded.
+  func release(_ rider: UseCaseOperationID)
 
   /// A rider has an outcome before its body has returned, on the thread that gives the outcome.
   func leave(_ rider: UseCaseOperationID)
@@ -87,10 +88,14 @@ protocol RidersKeeper: AnyObject, Sendable {
 
   /// Whether a rider awaits the running code, and so must not be awaited by it.
   func isDeadlock(_ rider: UseCaseOperationID) -> Bool
+
+  /// A newer operation has superseded the run. The handlers of its riders that have not begun never
+  /// do, even if the run has its outcome.
+  func supersedeRiders()
 }
 
-/// The members that wait for another one: its caller, in the call form, and its host; and the ride
-/// of a rider.
+/// The members that wait for another one: its caller, in the call form, and its host; and the run of
+/// a rider.
 ///
 /// A box, because few members have any: the others keep only a word for it.
 @usableFromInline
@@ -105,18 +110,20 @@ final class Dependents: Sendable {
 
   /// The run that this member is, if executions share it. Weak: the riders keep it, and it keeps this
   /// member.
-  weak let run: Ride?
+  weak let run: (any SharedRunning)?
 
-  private let boarded = Lock<Ride?>(nil)
+  private let boarded = Lock<(any SharedRunning)?>(nil)
 
-  /// The ride of the member, once it has boarded.
-  var ride: Ride? {
+  /// The run that the member rides, once it has boarded. A rider keeps it, since a handler may be
+  /// attached late.
+  var ride: (any SharedRunning)? {
     get { boarded.withLock { $0 } }
     set { boarded.withLock { $0 = newValue } }
   }
 
   init(
-    _ caller: (any QueueMember)?, host: (any QueueMember)?, line: UseCaseQueue?, run: Ride?
+    _ caller: (any QueueMember)?, host: (any QueueMember)?, line: UseCaseQueue?,
+    run: (any SharedRunning)?
   ) {
     directCaller = Lock(caller)
     self.host = host
@@ -147,87 +154,5 @@ final class Dependents: Sendable {
       defer { caller = next }
       return caller
     }
-  }
-}
-
-/// A shared run, as its riders and the runs that await it see it.
-///
-/// A rider keeps its ride, since a handler may be attached late. The ride keeps nothing of the run but
-/// its outcome.
-@usableFromInline
-final class Ride: Sendable {
-  private struct Riders: Sendable {
-    /// The run, once it is made.
-    var run: (any QueueMember)?
-    /// The riders that have not ended, in no order, each with how often it came.
-    var kept: [UseCaseOperationID: (rider: any QueueMember, count: Int)] = [:]
-  }
-
-  private let riders = Lock(Riders())
-  /// The runs that the body of this one awaits, each with how often.
-  private let awaited = Lock<[ObjectIdentifier: (ride: Ride, count: Int)]>([:])
-
-  /// The run is made, and about to be executed.
-  func made(_ run: any QueueMember) {
-    let early = riders.withLock { riders in
-      riders.run = run
-      return riders.kept.values.reduce(0) { $0 + $1.count }
-    }
-    for _ in 0..<early { run.riderComes() }
-  }
-
-  /// A rider boards, or has handlers again. It is kept until it has ended, as often as it came: its
-  /// handlers deliver the outcome of the run.
-  func keep(_ rider: any QueueMember) {
-    let id = rider.id
-    let run = riders.withLock { riders in
-      riders.kept[id, default: (rider, 0)].count += 1
-      return riders.run
-    }
-    run?.riderComes()
-  }
-
-  /// A rider that was kept has ended, or has not boarded.
-  func release(_ rider: UseCaseOperationID) {
-    // The rider is returned, so that it is released outside of the lock.
-    let (run, _) = riders.withLock { riders -> ((any QueueMember)?, (any QueueMember)?) in
-      guard let (member, count) = riders.kept[rider] else { return (nil, nil) }
-      riders.kept[rider] = count > 1 ? (member, count - 1) : nil
-      return (riders.run, member)
-    }
-    run?.riderHasEnded()
-  }
-
-  /// A newer operation has superseded the run. The handlers of its riders that have not begun never
-  /// do, even if the run has its outcome.
-  func supersedeRiders() {
-    for rider in riders.withLock({ $0.kept }).sorted(by: { $0.key < $1.key }) {
-      rider.value.rider.cancel(.superseded)
-    }
-  }
-
-  func awaits(_ other: Ride) {
-    awaited.withLock { $0[ObjectIdentifier(other), default: (other, 0)].count += 1 }
-  }
-
-  func awaitsNoLonger(_ other: Ride) {
-    awaited.withLock { awaited in
-      let count = awaited[ObjectIdentifier(other)]?.count ?? 0
-      awaited[ObjectIdentifier(other)] = count > 1 ? (other, count - 1) : nil
-    }
-  }
-
-  /// Whether this run is one of the others, or awaits one by way of any number of runs.
-  ///
-  /// - Complexity: O(*n*) in the number of runs that this one awaits.
-  func isOrAwaits(oneOf others: [Ride]) -> Bool {
-    var (next, seen) = ([self], Set([ObjectIdentifier(self)]))
-    while let ride = next.popLast() {
-      if others.contains(where: { $0 === ride }) { return true }
-      for (id, other) in ride.awaited.withLock({ $0 }) where seen.insert(id).inserted {
-        next.append(other.ride)
-      }
-    }
-    return false
   }
 }

@@ -37,8 +37,8 @@ enum Slot {
   }
 
   /// The runs that the running code is a part of: those that are nearest on each way.
-  static var runs: [Ride] {
-    var runs: [Ride] = []
+  static var runs: [any SharedRunning] {
+    var runs: [any SharedRunning] = []
     visit { member in
       guard let run = member.dependents?.run else { return .goOn }
       runs.append(run)

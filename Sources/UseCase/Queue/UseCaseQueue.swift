@@ -21,6 +21,14 @@ public final class UseCaseQueue: Sendable {
   /// An unlimited queue for the whole process. Use cases without a queue of their own run on it.
   public static let `default` = UseCaseQueue()
 
+  /// Lets a rider board a shared run when its task is about to be made, on the thread that executes:
+  /// an operation that was admitted, the raw value of the priority of its body, 0 for that of the
+  /// running code, and whether it is executed by the call form.
+  typealias Boarding =
+    @Sendable (
+      _ rider: any QueueMember, _ urgency: UInt8, _ isCall: Bool
+    ) -> Void
+
   /// The policy of the queue.
   public let policy: Policy
 
@@ -32,8 +40,7 @@ public final class UseCaseQueue: Sendable {
   /// Whether bodies run as they are, with nothing around them.
   @usableFromInline package let isPlain: Bool
   let keeper: (any QueueKeeper)?
-  weak let ridersKeeper: (any RidersKeeper)?
-  let hasRiders: Bool
+  let boards: Boarding?
   let reactions: UseCaseReactions?
   /// Ends with the queue, if that is a lane.
   private let lane: (any AnyObject & Sendable)?
@@ -76,7 +83,7 @@ public final class UseCaseQueue: Sendable {
   init(
     _ policy: Policy, lane: (any AnyObject & Sendable)? = nil, timer: PauseTimer? = nil,
     keeper: (any QueueKeeper)? = nil,
-    ridersKeeper: (any RidersKeeper)? = nil, clock: any Clock<Duration> = ContinuousClock(),
+    boards: Boarding? = nil, clock: any Clock<Duration> = ContinuousClock(),
     interceptors: [any UseCaseInterceptor] = [], reactions: UseCaseReactions? = nil,
     observer: (@Sendable (UseCaseEvent) -> Void)? = nil
   ) {
@@ -86,11 +93,10 @@ public final class UseCaseQueue: Sendable {
     self.interceptors = interceptors
     self.observer = observer
     self.keeper = keeper
-    self.ridersKeeper = ridersKeeper
-    hasRiders = ridersKeeper != nil
+    self.boards = boards
     self.lane = lane
     self.reactions = reactions
-    announces = reactions != nil || hasRiders
+    announces = reactions != nil || boards != nil
     hasKeeper = keeper != nil
     isPlain = interceptors.isEmpty
     machine = Lock(Machine(policy: policy))
@@ -170,7 +176,7 @@ public final class UseCaseQueue: Sendable {
     setTimer()
     for member in members {
       member.cancelFromQueue(.requested)
-      ridersKeeper?.leave(member.id)
+      member.dependents?.ride?.leave(member.id)
     }
     act(on: release)
   }
@@ -243,7 +249,6 @@ extension UseCaseQueue {
   /// The member has an early outcome. Returns whether it is listed until its handlers have begun.
   func concludedEarly(_ id: UseCaseOperationID, as kind: Verdict.Kind) -> Bool {
     act(on: decide(about: id, as: kind) { $0.concludedEarly(id, as: kind) })
-    ridersKeeper?.leave(id)
     return policy.deliversOnlyNewest && kind != .cancelled
   }
 

@@ -4,29 +4,54 @@
 ///
 /// A rider is an execution that shares the run. It boards when it is executed, and leaves once,
 /// when it is cancelled or its body has returned. The first rider makes the run. When the last one
-/// has left, the run is cancelled if it has no outcome.
+/// has left, the run is cancelled if it has no outcome. A rider with handlers is *kept* until these
+/// have run, because they deliver the outcome of the run.
 ///
-/// The machine decides, and its owner acts once the lock is released. `Run` is the operation that
-/// the riders share, `Waiter` the body of a rider that waits for its execution, and `Listener` the
-/// receiver of the updates in a rider.
+/// The machine decides, and its owner acts once the lock is released. `Member` is the operation that
+/// the riders share, or that of a rider; `Waiter` the body of a rider that waits for the execution of
+/// the run; and `Listener` the receiver of the updates in a rider.
 struct RunMachine<
-  Run: Sendable, Waiter: Sendable, Update: Sendable, Listener: Sendable
+  Member: Sendable, Waiter: Sendable, Update: Sendable, Listener: Sendable
 >: Sendable {
   private enum State {
-    /// The first rider makes the run, if there is none yet, and executes it. All riders may leave
-    /// meanwhile. Next is `riding`, or `left`.
-    case making(Run?, waiters: [Waiter])
-    /// There is a run, and there are riders. Next is `left`.
-    case riding(Run)
+    /// The first rider makes the run, and executes it. All riders may leave meanwhile. Next is
+    /// `riding`, or `left`.
+    case making(waiters: [Waiter])
+    /// The run is executed, and there are riders. Next is `left`.
+    case riding
     /// All riders have left. Final.
     case left
   }
 
-  fileprivate enum Rider {
-    /// The body has not begun. These updates are kept for it.
-    case coming([Update])
-    /// The body receives the updates as they come.
-    case listening(Listener)
+  fileprivate struct Rider: Sendable {
+    enum Place: Sendable {
+      /// The body has not begun. These updates are kept for it.
+      case coming([Update])
+      /// The body receives the updates as they come.
+      case listening(Listener)
+      /// The rider has not boarded, or has left.
+      case ashore
+    }
+
+    var place = Place.ashore
+    /// The operation of the rider, as long as it is kept.
+    private(set) var member: Member?
+    /// How often it is kept.
+    private(set) var count = 0
+
+    var isAboard: Bool {
+      if case .ashore = place { false } else { true }
+    }
+
+    mutating func keep(_ member: Member) {
+      self.member = member
+      count += 1
+    }
+
+    mutating func release() {
+      count -= 1
+      if count == 0 { member = nil }
+    }
   }
 
   /// The consequences of the execution.
@@ -34,7 +59,7 @@ struct RunMachine<
     /// Resume these.
     let waiters: [Waiter]
     /// Cancel this: all riders have left.
-    let unwanted: Run?
+    let unwanted: Member?
   }
 
   /// The consequences of an update. Let `old` go.
@@ -46,46 +71,61 @@ struct RunMachine<
   /// The remains of a rider that leaves. Let all of them go.
   struct Departure: Sendable {
     /// The run, if this was its last rider. Cancel it unless it has an outcome.
-    var run: Run?
-    fileprivate var rider: Rider?
+    var run: Member?
+    fileprivate let rider: Rider?
+    fileprivate var newest: Update?
   }
 
-  private var state = State.making(nil, waiters: [])
-  private var riders: [UseCaseOperationID: Rider]
+  private var state = State.making(waiters: [])
+  /// The run, once it is made.
+  private(set) var run: Member?
+  private var riders: [UseCaseOperationID: Rider] = [:]
+  private var aboard = 0
   private var newest: Update?
 
-  /// Creates the machine of a run that `first` is about to make.
-  init(first: UseCaseOperationID) {
-    riders = [first: .coming([])]
-  }
-
-  /// The run, from when it is made until the last rider has left.
-  var run: Run? {
-    switch state {
-    case .making(let run, _): run
-    case .riding(let run): run
-    case .left: nil
-    }
-  }
-
   /// The run, from when it has been executed until the last rider has left.
-  var executed: Run? {
-    if case .riding(let run) = state { run } else { nil }
+  var executed: Member? {
+    if case .riding = state { run } else { nil }
+  }
+
+  /// The riders that are kept, the oldest first.
+  var kept: [Member] {
+    riders.sorted { $0.key < $1.key }.compactMap(\.value.member)
+  }
+
+  func isAboard(_ id: UseCaseOperationID) -> Bool { riders[id]?.isAboard ?? false }
+
+  /// A rider has handlers. Returns the run, once it is made: it has one more of them.
+  mutating func keep(_ id: UseCaseOperationID, _ member: Member) -> Member? {
+    riders[id, default: Rider()].keep(member)
+    return run
+  }
+
+  /// The handlers of one `keep` have run. Returns the rider, to be let go, and the run, once it is
+  /// made: it has one less of them. Nil if the rider was not kept.
+  mutating func release(_ id: UseCaseOperationID) -> (rider: Member, run: Member?)? {
+    guard let index = riders.index(forKey: id), let member = riders.values[index].member
+    else { return nil }
+    riders.values[index].release()
+    forget(at: index)
+    return (member, run)
   }
 
   /// A rider boards. Returns false if it is too late: the rider looks for another run.
   mutating func board(_ id: UseCaseOperationID) -> Bool {
     if case .left = state { return false }
-    riders[id] = .coming(newest.map { [$0] } ?? [])
+    riders[id, default: Rider()].place = .coming(newest.map { [$0] } ?? [])
+    aboard += 1
     return true
   }
 
-  /// The run is made, and is about to be executed.
-  mutating func made(_ run: Run) {
-    guard case .making(nil, let waiters) = state else {
+  /// The run is made, and is about to be executed. Returns how often riders are kept.
+  mutating func made(_ run: Member) -> Int {
+    guard self.run == nil else {
       preconditionFailure("A run is made once, and not when it is \(state).")
     }
-    state = .making(run, waiters: waiters)
+    self.run = run
+    return riders.values.reduce(0) { $0 + $1.count }
   }
 
   /// Returns the waiter if there is nothing to wait for.
@@ -93,40 +133,50 @@ struct RunMachine<
   /// It waits until the queue of the run has decided: only then it shows whether the run waits for
   /// a slot that the waiter holds.
   mutating func awaitExecution(_ waiter: Waiter) -> Waiter? {
-    guard case .making(let run, var waiters) = state else { return waiter }
-    waiters.append(waiter)
-    state = .making(run, waiters: waiters)
+    guard case .making(let waiters) = state else { return waiter }
+    state = .making(waiters: waiters + [waiter])
     return nil
   }
 
   /// The run is executed.
   mutating func started() -> Start {
-    guard case .making(let run?, let waiters) = state else {
+    guard case .making(let waiters) = state, let run else {
       preconditionFailure("A run is executed once, after it is made, and not when it is \(state).")
     }
-    state = riders.isEmpty ? .left : .riding(run)
-    return Start(waiters: waiters, unwanted: riders.isEmpty ? run : nil)
+    state = aboard == 0 ? .left : .riding
+    return Start(waiters: waiters, unwanted: aboard == 0 ? run : nil)
   }
 
   /// A rider leaves, if it is aboard.
   mutating func leave(_ id: UseCaseOperationID) -> Departure {
-    var departure = Departure(rider: riders.removeValue(forKey: id))
-    if departure.rider != nil, riders.isEmpty, case .riding(let run) = state {
+    guard let index = riders.index(forKey: id), riders.values[index].isAboard
+    else { return Departure(rider: nil) }
+    var departure = Departure(rider: riders.values[index])
+    riders.values[index].place = .ashore
+    forget(at: index)
+    aboard -= 1
+    if aboard == 0, case .riding = state {
       state = .left
       departure.run = run
+      swap(&departure.newest, &newest)
     }
     return departure
+  }
+
+  /// Forgets a rider that is neither aboard nor kept.
+  private mutating func forget(at index: Dictionary<UseCaseOperationID, Rider>.Index) {
+    if !riders.values[index].isAboard, riders.values[index].count == 0 { riders.remove(at: index) }
   }
 
   /// The run reports.
   mutating func report(_ update: Update) -> Report {
     let report = Report(
       listeners: riders.values.compactMap {
-        if case .listening(let listener) = $0 { listener } else { nil }
+        if case .listening(let listener) = $0.place { listener } else { nil }
       }, old: newest)
     newest = update
     for (id, rider) in riders {
-      if case .coming(let updates) = rider { riders[id] = .coming(updates + [update]) }
+      if case .coming(let updates) = rider.place { riders[id]?.place = .coming(updates + [update]) }
     }
     return report
   }
@@ -134,8 +184,8 @@ struct RunMachine<
   /// The body of a rider has begun. Returns the updates that were kept for it. As long as there are
   /// any, a listener is to ask again when it has received them.
   mutating func listen(_ id: UseCaseOperationID, _ listener: Listener) -> [Update] {
-    guard case .coming(let updates)? = riders[id] else { return [] }
-    riders[id] = updates.isEmpty ? .listening(listener) : .coming([])
+    guard case .coming(let updates)? = riders[id]?.place else { return [] }
+    riders[id]?.place = updates.isEmpty ? .listening(listener) : .coming([])
     return updates
   }
 }

@@ -17,7 +17,9 @@ public struct SharedUseCase<Base: UseCase>: UseCase {
 
   fileprivate init(_ base: Base, key: @escaping @Sendable (Base.Request) -> RequestKey) {
     runs = SharedRuns(of: base, useCaseType: Self.self, key)
-    riders = UseCaseQueue(.unlimited, ridersKeeper: runs)
+    riders = UseCaseQueue(.unlimited) { [weak runs] rider, urgency, isCall in
+      runs?.submitted(rider, urgency: urgency, isCall: isCall)
+    }
   }
 
   /// The queue of the base.
@@ -46,12 +48,12 @@ public struct SharedUseCase<Base: UseCase>: UseCase {
     _ request: Base.Request, _ listener: @escaping SharedRun.Listener
   ) async throws -> Base.Response {
     let (rider, run) = try board(request)
-    defer { runs.leave(rider) }
+    defer { run.leave(rider) }
     if runs.isReporting { run.listen(rider, listener) }
-    let bodies = Slot.runs
-    for body in bodies { body.awaits(run.ride) }
-    defer { for body in bodies { body.awaitsNoLonger(run.ride) } }
-    if !bodies.isEmpty, run.ride.isOrAwaits(oneOf: bodies) { throw UseCaseDeadlock() }
+    let bodies = Slot.runs.compactMap { $0 as? SharedRun }
+    for body in bodies { body.awaits(run) }
+    defer { for body in bodies { body.awaitsNoLonger(run) } }
+    if !bodies.isEmpty, run.isOrAwaits(oneOf: bodies) { throw UseCaseDeadlock() }
     // There is none if the rider was cancelled just now.
     guard let operation = await run.executedOperation() as? SharedRuns<Base>.Operation else {
       throw CancellationError()
@@ -72,9 +74,11 @@ public struct SharedUseCase<Base: UseCase>: UseCase {
     _ request: Base.Request
   ) throws -> (rider: UseCaseOperationID, run: SharedRun) {
     if let rider = Slot.innermost {
-      if let run = runs.run(of: rider.id) { return (rider.id, run) }
       // An operation that was cancelled just now has left, and starts no other run.
       if rider.verdict != nil { throw CancellationError() }
+      if let run = rider.dependents?.ride as? SharedRun, run.table === runs.table {
+        return (rider.id, run)
+      }
     }
     let rider = UseCaseOperationID.next()
     return (rider, runs.board(rider, request, isCall: true))
@@ -160,19 +164,19 @@ extension UseCase where Request == Void {
   public func shared() -> SharedUseCase<Self> { SharedUseCase(self) { RequestKey(true) } }
 }
 
-/// The runs of one shared use case, and their riders.
+/// Makes the runs of one shared use case.
 ///
 /// The use cases of the riders keep this object, and their queue does not: an operation that has
 /// ended keeps its queue, and nothing of the base.
-private final class SharedRuns<Base: UseCase>: RidersKeeper {
+private final class SharedRuns<Base: UseCase>: Sendable {
   typealias Operation = UseCaseOperation<Base.Request, Base.Response>
 
   let base: Base
   let isReporting: Bool
+  let table = RunTable()
 
   private let useCaseType: any Any.Type
   private let key: @Sendable (Base.Request) -> RequestKey
-  private let table = Lock(RunTable())
 
   init(
     of base: Base, useCaseType: any Any.Type,
@@ -184,9 +188,7 @@ private final class SharedRuns<Base: UseCase>: RidersKeeper {
     self.key = key
   }
 
-  /// Returns the run that the execution rides.
-  func run(of rider: UseCaseOperationID) -> SharedRun? { table.withLock { $0.rides[rider] } }
-
+  /// The task of a rider is about to be made.
   func submitted(_ rider: any QueueMember, urgency: UInt8, isCall: Bool) {
     // A client's wrapper has a body of its own, which boards when it comes to it.
     guard rider.useCaseType == useCaseType || rider.baseType == useCaseType,
@@ -195,14 +197,14 @@ private final class SharedRuns<Base: UseCase>: RidersKeeper {
     let run = board(
       rider.id, rider.request, keeping: rider, urgency: urgency, isCall: isCall)
     // The run delivers through its riders, so it counts in its queue until they have ended.
-    rider.dependents?.ride = run.ride
-    rider.core.release(from: run.ride)
+    rider.dependents?.ride = run
+    rider.core.release(from: run)
     // A run that is about to be made is raised when the body of the rider awaits it.
     run.operation?.raise(to: rider.urgency)
     // The queue of the base has dropped the run.
     if case .cancelled(let reason)? = run.operation?.verdict { rider.cancel(reason) }
     // Another thread may have found the queue, and cancelled the operations in it.
-    if rider.verdict != nil { leave(rider.id) }
+    if rider.verdict != nil { run.leave(rider.id) }
   }
 
   /// Lets the execution ride the run of the request. If there is none, it executes one.
@@ -214,22 +216,18 @@ private final class SharedRuns<Base: UseCase>: RidersKeeper {
   ) -> SharedRun {
     let key = key(request)
     while true {
-      if let run = table.withLock({ $0.runs[key] }) {
-        if let member { run.ride.keep(member) }
-        if run.board(rider) {
-          table.withLock { $0.rides[rider] = run }
-          return run
-        }
-        if member != nil { run.ride.release(rider) }
-        close(run)
-      } else {
-        let run = SharedRun(key, first: rider, isCall: isCall)
-        if let member { run.ride.keep(member) }
-        if table.withLock({ $0.enter(run, of: rider) }) {
+      let known = table.run(of: key)
+      let run = known ?? SharedRun(key, in: table, first: rider, isCall: isCall)
+      if let member { run.keep(member) }
+      if run.board(rider) {
+        if known != nil { return run }
+        if table.enter(run) {
           start(run, request, urgency: urgency, isCall: isCall)
           return run
         }
       }
+      if member != nil { run.release(rider) }
+      table.close(run)
     }
   }
 
@@ -238,56 +236,8 @@ private final class SharedRuns<Base: UseCase>: RidersKeeper {
   ) {
     let operation = Operation(
       of: RunBody(of: self, reportingTo: run), request, queue: base.queue(for: request),
-      useCaseType: Base.self, isCall: isCall, run: run.ride)
-    let unwanted = run.start(operation) { operation.submit(urgency: urgency, isCall: isCall) }
-    guard let unwanted else { return }
-    close(run)
-    unwanted.cancel(.requested)
-  }
-
-  /// Later executions of the request start another run.
-  private func close(_ run: SharedRun) { _ = table.withLock { $0.close(run) } }
-
-  func leave(_ rider: UseCaseOperationID) {
-    guard let run = table.withLock({ $0.rides.removeValue(forKey: rider) }),
-      let operation = run.leave(rider)
-    else { return }
-    close(run)
-    if operation.verdict == nil { operation.cancel(.requested) }
-  }
-
-  func callIsOver(_ rider: UseCaseOperationID) { run(of: rider)?.callIsOver(rider) }
-
-  func raise(_ rider: UseCaseOperationID, to urgency: UInt8) {
-    run(of: rider)?.operation?.raise(to: urgency)
-  }
-
-  func isDeadlock(_ rider: UseCaseOperationID) -> Bool {
-    guard let run = run(of: rider) else { return false }
-    return run.ride.isOrAwaits(oneOf: Slot.runs) || run.operation?.isDeadlock ?? false
-  }
-}
-
-/// The runs of a shared use case.
-private struct RunTable {
-  /// The runs that may be boarded.
-  var runs: [RequestKey: SharedRun] = [:]
-  /// The run of each execution that has not left.
-  var rides: [UseCaseOperationID: SharedRun] = [:]
-
-  /// Enters a run with its first rider, unless there is a run of the request.
-  mutating func enter(_ run: SharedRun, of rider: UseCaseOperationID) -> Bool {
-    guard runs[run.key] == nil else { return false }
-    runs[run.key] = run
-    rides[rider] = run
-    return true
-  }
-
-  /// Takes a run out, unless another one has taken its place. Returns the key, which is to be
-  /// released outside of the lock.
-  mutating func close(_ run: SharedRun) -> RequestKey? {
-    guard let index = runs.index(forKey: run.key), runs[index].value === run else { return nil }
-    return runs.remove(at: index).key
+      useCaseType: Base.self, isCall: isCall, run: run)
+    run.start(operation) { operation.submit(urgency: urgency, isCall: isCall) }
   }
 }
 

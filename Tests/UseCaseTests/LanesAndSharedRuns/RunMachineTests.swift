@@ -5,15 +5,18 @@ import Testing
 
 /// One shared run and its riders, in every order of events.
 struct RunMachineTests {
-  private typealias Machine = RunMachine<Character, UInt64, Int, UInt64>
+  private typealias Machine = RunMachine<UInt64, UInt64, Int, UInt64>
 
   private struct World: ActedWorld {
     enum Act: Hashable {
       case make, start, report(Int)
       case board(UInt64), await(UInt64), listen(UInt64), leave(UInt64, again: Bool)
+      case keep(UInt64), release(UInt64)
     }
 
-    private var machine = Machine(first: UseCaseOperationID(number: 1))
+    private static let run: UInt64 = 100
+
+    private var machine = Machine()
     private var aboard: Set<UInt64> = [1]
     private var isMade = false
     private var isRunning = false
@@ -25,6 +28,11 @@ struct RunMachineTests {
     /// The updates that each rider has heard, and those that it was to hear.
     private var heard: [UInt64: [Int]] = [:]
     private var due: [UInt64: [Int]] = [:]
+    /// How often each rider is kept.
+    private var kept: [UInt64: Int] = [:]
+
+    /// The first rider boards the run that it makes.
+    init() { _ = machine.board(id(1)) }
 
     func isReady(_ act: Act) -> Bool { true }
 
@@ -41,7 +49,8 @@ struct RunMachineTests {
         let isPlain = rider > 9
         return (isPlain ? [] : [.await(rider), .listen(rider)]) + [.leave(rider, again: isPlain)]
       case .make:
-        machine.made("r")
+        let count = machine.made(Self.run)
+        try demand(count == kept.values.reduce(0, +), "the run hears of all that are kept already")
         isMade = true
         try check()
         return [.start]
@@ -54,6 +63,19 @@ struct RunMachineTests {
         let isCancelled = start.unwanted != nil
         try demand(isCancelled == isOver, "a run that nobody rides is cancelled")
         if isCancelled { cancellations += 1 }
+        try check()
+        return []
+      case .keep(let rider):
+        let run = machine.keep(id(rider), rider)
+        try demand(run == (isMade ? Self.run : nil), "a run hears of a rider that is kept")
+        kept[rider, default: 0] += 1
+        try check()
+        return [.release(rider)]
+      case .release(let rider):
+        let released = machine.release(id(rider))
+        try demand(released?.rider == rider, "the rider that was kept is let go")
+        try demand(released?.run == (isMade ? Self.run : nil), "a run hears of its release")
+        kept[rider] = kept[rider] == 1 ? nil : (kept[rider] ?? 0) - 1
         try check()
         return []
       case .await(let rider):
@@ -96,12 +118,14 @@ struct RunMachineTests {
     private func id(_ rider: UInt64) -> UseCaseOperationID { UseCaseOperationID(number: rider) }
 
     private func check() throws {
-      try demand((machine.run != nil) == (isMade && !isOver), "there is a run from when it is made")
+      try demand((machine.run != nil) == isMade, "there is a run from when it is made")
+      try demand(machine.kept == kept.keys.sorted(), "the riders that are kept are known")
+      try demand(!machine.isAboard(id(1)) || aboard.contains(1), "one that has left is not aboard")
       try demand((machine.executed != nil) == isRunning, "it is executed after that")
     }
 
     func checkEnd() throws {
-      try demand(isOver && machine.run == nil && aboard.isEmpty, "nothing is left")
+      try demand(isOver && aboard.isEmpty && kept.isEmpty, "nothing is left")
       try demand(cancellations == 1, "the run was given up once")
       try demand(waiting.isEmpty, "nobody waits any more")
     }
@@ -114,6 +138,7 @@ struct RunMachineTests {
       let sets: [Set<UInt64>]
       let flags: [Bool]
       let newest: Int?
+      let kept: [UInt64: Int]
       let heard: [UInt64: [Int]]
       let due: [UInt64: [Int]]
     }
@@ -121,7 +146,7 @@ struct RunMachineTests {
     private var facts: Facts {
       Facts(
         sets: [aboard, waiting, listening], flags: [isMade, isRunning, isOver], newest: newest,
-        heard: heard, due: due)
+        kept: kept, heard: heard, due: due)
     }
 
     static func == (lhs: Self, rhs: Self) -> Bool { lhs.facts == rhs.facts }
@@ -137,18 +162,32 @@ struct RunMachineTests {
   func `in every order a run is made once, heard by all, and given up when the last has left`(
     others: [UInt64]
   ) throws {
-    var acts: [World.Act] = [.make, .leave(1, again: true)]
+    var acts: [World.Act] = [.make, .leave(1, again: true), .keep(1)]
     if others.count < 2 { acts += [.report(1), .listen(1), .await(1)] }
     let (worlds, orders) = try World().takeInEveryOrder(acts + others.map { .board($0) })
     #expect(worlds >= 20 && orders >= 20)
   }
 
   @Test func `a rider that listens keeps no updates`() {
-    var machine = Machine(first: UseCaseOperationID(number: 1))
-    func listen() -> [Int] { machine.listen(UseCaseOperationID(number: 1), 1) }
+    var machine = Machine()
+    let rider = UseCaseOperationID(number: 1)
+    _ = machine.board(rider)
+    func listen() -> [Int] { machine.listen(rider, 1) }
     _ = machine.report(1)
     let (first, second) = (listen(), listen())
     _ = machine.report(2)
     #expect(first == [1] && second.isEmpty && listen().isEmpty)
+  }
+
+  @Test func `a rider is kept as often as it came, and nobody is released twice`() {
+    var machine = Machine()
+    let rider = UseCaseOperationID(number: 1)
+    #expect(machine.release(rider)?.rider == nil)
+    _ = (machine.keep(rider, 1), machine.keep(rider, 1))
+    let first = machine.release(rider)
+    #expect(first?.rider == 1 && machine.kept == [1])
+    let second = machine.release(rider)
+    #expect(second?.rider == 1 && machine.kept.isEmpty)
+    #expect(machine.release(rider)?.rider == nil)
   }
 }
