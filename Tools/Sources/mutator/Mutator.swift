@@ -69,7 +69,7 @@ final class MutantVisitor: SyntaxVisitor {
     let fields: [Any] = [
       number, file, lines.location(for: start).line,
       lines.location(for: scope.positionAfterSkippingLeadingTrivia).line,
-      lines.location(for: scope.endPositionBeforeTrailingTrivia).line, kind, text,
+      lines.location(for: scope.endPositionBeforeTrailingTrivia).line, name(of: scope), kind, text,
     ]
     print(fields.map { "\($0)" }.joined(separator: "\t"))
   }
@@ -86,6 +86,14 @@ final class MutantVisitor: SyntaxVisitor {
       }
     }
     return scope
+  }
+
+  private func name(of scope: Syntax) -> String {
+    if let function = scope.as(FunctionDeclSyntax.self) { return function.name.text }
+    if let variable = scope.as(VariableDeclSyntax.self) {
+      return variable.bindings.map(\.pattern.trimmedDescription).joined(separator: ", ")
+    }
+    return scope.is(InitializerDeclSyntax.self) ? "init" : "subscript"
   }
 
   private func flip(_ node: some SyntaxProtocol) {
