@@ -235,13 +235,17 @@ extension RecordedUseCase: DescribedUseCase {
   package func footprint(of request: Any) -> (any Sendable)? {
     (request as? Base.Request).flatMap { base.footprint(of: $0) }
   }
-}
 
-extension RecordedUseCase: RecordingUseCase {
-  func intent(for request: any Sendable, in journal: JournalWriter) -> HistoryPair? {
-    (request as? Base.Request).flatMap { try? pair($0, in: journal) }
+  @usableFromInline
+  package func intent(for request: Any) -> (any Sendable)? {
+    guard let journal = history.ledger.journal, let request = request as? Base.Request else {
+      return nil
+    }
+    return try? pair(request, in: journal)
   }
 }
+
+extension RecordedUseCase: RecordingUseCase {}
 
 // MARK: - How a body begins
 

@@ -81,9 +81,7 @@ extension UseCaseOperation: AdmittedOperation {
 
   @usableFromInline package var title: String? { described?.title(for: request) }
 
-  @usableFromInline package var asked: (useCase: any DescribedUseCase, request: any Sendable)? {
-    described.map { ($0, request) }
-  }
-
   @usableFromInline package var footprint: (any Sendable)? { described?.footprint(of: request) }
+
+  @usableFromInline package var intent: (any Sendable)? { described?.intent(for: request) }
 }

@@ -43,12 +43,13 @@ package protocol AdmittedOperation: AnyObject, Sendable {
   /// wrapper of a client's. It runs code of a client, so ask for it outside of locks.
   var title: String? { get }
 
-  /// The use case, if it describes itself, and the request. Known as long as the title is.
-  var asked: (useCase: any DescribedUseCase, request: any Sendable)? { get }
-
   /// The things that an execution of its request is going to touch, in the words of its keeper.
   /// Known as long as the title is. It runs code of a client, too.
   var footprint: (any Sendable)? { get }
+
+  /// The note that the keeper makes before the body begins, nil if it makes none. Known as long as
+  /// the title is. It runs code of a client, too.
+  var intent: (any Sendable)? { get }
 }
 
 /// A use case that describes itself to its queue and to the keeper.
@@ -66,6 +67,10 @@ package protocol DescribedUseCase: Sendable {
   /// Returns what an execution of the request is going to touch, in the words of the keeper, nil if
   /// nobody knows that.
   func footprint(of request: Any) -> (any Sendable)?
+
+  /// Returns the note that the keeper makes before an execution of the request begins, nil if it
+  /// makes none.
+  func intent(for request: Any) -> (any Sendable)?
 }
 
 extension DescribedUseCase {
@@ -82,4 +87,7 @@ extension DescribedUseCase {
   package func footprint(of request: Any) -> (any Sendable)? {
     described?.footprint(of: request)
   }
+
+  @usableFromInline
+  package func intent(for request: Any) -> (any Sendable)? { described?.intent(for: request) }
 }

@@ -285,22 +285,14 @@ extension HistoryLedger {
 
   private func announceNext(to journal: JournalWriter) {
     guard let (id, operation) = machine.withLock({ $0.line.nextExecution }),
-      let (useCase, request) = operation.asked,
-      let pair = (useCase as? any RecordingUseCase)?.intent(for: request, in: journal)
+      let pair = operation.intent as? HistoryPair
     else { return }
     journal.announce(id, pair)
   }
 }
 
 /// A use case whose operations become entries.
-protocol RecordingUseCase {
-  /// Returns what the journal has to know before the body begins, nil if that is nothing.
-  func intent(for request: any Sendable, in journal: JournalWriter) -> HistoryPair?
-}
-
-extension RecordingUseCase {
-  func intent(for request: any Sendable, in journal: JournalWriter) -> HistoryPair? { nil }
-}
+protocol RecordingUseCase {}
 
 // MARK: - Recording
 

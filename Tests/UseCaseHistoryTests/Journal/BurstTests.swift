@@ -17,13 +17,16 @@ struct BurstTests {
     for operation in texts.map({ history.execute(write, $0) }) { await operation.ended() }
   }
 
-  @Test(.holds("A burst"), arguments: [false, true])
-  func `each execution is one write`(isPrompt: Bool) async throws {
+  @Test(.holds("A burst"), arguments: [false, true], [false, true])
+  func `each execution is one write, also of an erased use case`(
+    isPrompt: Bool, isErased: Bool
+  ) async throws {
     let disk = Disk(isPrompt: isPrompt)
     let history = try await UseCaseHistory.open(disk, paper)
     let gate = paper.hold("do A")
     let write = Write(paper: paper)
-    let operations = Self.texts.map { history.execute(write, $0) }
+    let erased = AnyUseCase(write.recorded(in: history))
+    let operations = Self.texts.map { isErased ? erased.execute($0) : history.execute(write, $0) }
     await paper.began("do A")
     let writes = disk.writes
     gate.open()
