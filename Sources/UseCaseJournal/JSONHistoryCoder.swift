@@ -34,8 +34,28 @@ public struct JSONHistoryCoder: HistoryCoder {
   /// - Throws: An `EncodingError`.
   /// - Complexity: O(*n*) in the size of the value.
   public func encode<Value: Encodable>(_ value: Value) throws -> [UInt8] {
-    try encoder.encode(value).withUnsafeBytes { Array($0) }
+    try Self.plain(value) ?? encoder.encode(value).withUnsafeBytes { Array($0) }
   }
+
+  /// Returns the bytes that the encoder would make of a number, or of a text in which nothing is
+  /// escaped. The encoder takes about six times as long.
+  private static func plain<Value: Encodable>(_ value: Value) -> [UInt8]? {
+    // To compare types costs less than to cast.
+    if Value.self == Int.self, let number = value as? Int {
+      var text = String(number)
+      return text.withUTF8 { Array($0) }
+    }
+    guard Value.self == String.self, var text = value as? String else { return nil }
+    return text.withUTF8 { text in
+      guard text.allSatisfy({ $0 >= 0x20 && $0 != quote && $0 != backslash && $0 != slash })
+      else { return nil }
+      return [quote] + text + [quote]
+    }
+  }
+
+  private static var quote: UInt8 { UInt8(ascii: "\"") }
+  private static var backslash: UInt8 { UInt8(ascii: "\\") }
+  private static var slash: UInt8 { UInt8(ascii: "/") }
 
   /// Decodes a value from JSON.
   ///
