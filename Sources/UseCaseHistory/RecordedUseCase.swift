@@ -50,11 +50,7 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
     guard let frame = history.enter(Self.self) else { return try await executed(request) }
     guard frame.isRecorded, frame.line == nil, history.ledger.journal == nil,
       base.queue(for: request).isPlain
-    else {
-      return try await answer(request, in: frame) { [base, identity] in
-        RecordedStep(base, identity, request, try await base.main($0))
-      }
-    }
+    else { return try await answer(request, in: frame) }
     var step: RecordedStep<Base>?
     do {
       // A closure that returned the response would be called by way of its type.
@@ -128,6 +124,50 @@ extension RecordedUseCase {
     try await self(request)
   }
 
+  /// Runs the body, and writes ahead to the journal, if there is one: the intent before the body,
+  /// and the end before any handler.
+  @inline(never)
+  private func answer(
+    _ request: Base.Request, in frame: HistoryFrame
+  ) async throws -> Base.Response {
+    guard frame.isRecorded, let journal = history.ledger.journal, journal.database == nil,
+      base.queue(for: request).isPlain
+    else {
+      return try await answer(request, in: frame) { [base, identity] in
+        RecordedStep(base, identity, request, try await base.main($0))
+      }
+    }
+    await frame.line?.idle()
+    let pair: HistoryPair
+    var step: RecordedStep<Base>?
+    do {
+      pair = try await begin(request, in: frame, writingTo: journal)
+      try await HistoryFrame.local.withValue(frame) {
+        step = RecordedStep(base, identity, request, try await base.main(request))
+      }
+    } catch {
+      history.ledger.leave(frame, with: nil)
+      await history.ledger.finish()
+      throw error
+    }
+    guard let step else { preconditionFailure("A recorded body that returns has a response.") }
+    history.ledger.leave(frame, with: journal.answered(step, pair, by: frame.entry))
+    await history.ledger.finish()
+    return step.response
+  }
+
+  /// Returns when the intent of the execution is written.
+  private nonisolated(nonsending) func begin(
+    _ request: Base.Request, in frame: HistoryFrame, writingTo journal: JournalWriter
+  ) async throws -> HistoryPair {
+    if let pair = journal.takeAnnounced(frame.entry) { return pair }
+    let pair = try pair(request, in: journal)
+    if journal.database == nil {
+      try await journal.begin(.began(frame.entry, in: frame.group, pair))
+    }
+    return pair
+  }
+
   /// Runs the body with all that may be around it, and records the step that it makes.
   @inline(never)
   private func answer(
@@ -168,17 +208,12 @@ extension RecordedUseCase {
     var stored: (any HistoryStep)?
     let fate = Lock<HistoryLedger.Fate?>(nil)
     do {
-      let pair = try journal.announcedPair(of: id) ?? pair(request, in: journal)
-      let answer: @Sendable (any HistoryStep) -> (HistoryFact, any HistoryStep) = { step in
-        let response = journal.response(of: step, named: pair.name)
-        let answered = pair.answered(response, touching: step.footprint)
-        let fact = HistoryFact.answered(id, response, isMarked: answered.isMarked)
-        return (fact, StoredStep(id, answered, journal, made: step))
-      }
+      let pair = try await begin(request, in: frame, writingTo: journal)
       if let database = journal.database {
         let transaction = JournalTransaction(id, journal, in: database) { step in
-          step.map(answer).map { fact, stored in
-            journal.put([.began(id, in: group, pair), fact])
+          step.map { step in
+            journal.put(.began(id, in: group, pair))
+            let stored = journal.answered(step, pair, by: id)
             let own = ledger.fate(of: stored, in: frame)
             fate.withLock { $0 = own }
             return stored
@@ -194,14 +229,7 @@ extension RecordedUseCase {
         }
         result = .success(response)
       } else {
-        try await journal.begin(.began(id, in: group, pair))
-        defer {
-          stored = attempts.step.map { step in
-            let (fact, stored) = answer(step)
-            journal.put(fact)
-            return stored
-          }
-        }
+        defer { stored = attempts.step.map { journal.answered($0, pair, by: id) } }
         result = .success(try await run(request, in: frame, attempts, step))
       }
     } catch {

@@ -35,7 +35,8 @@ struct FactWriter {
   }
 
   mutating func pair(_ pair: HistoryPair) {
-    blob(Array(pair.name.utf8))
+    number(pair.name.utf8.count)
+    bytes += pair.name.utf8
     blob(pair.request)
     optional(pair.response) { $0.blob($1) }
     typealias Flag = HistoryFactNumbers.PairFlag

@@ -24,9 +24,7 @@ enum FactRecord {
     return writer.bytes
   }
 
-  static func bytes(
-    ofNumbered facts: some Collection<(number: UInt64, fact: HistoryFact)>
-  ) -> [UInt8] {
+  static func bytes(ofNumbered facts: [(number: UInt64, fact: HistoryFact)]) -> [UInt8] {
     var (writer, last) = (FactWriter(), UInt64(0))
     writer.byte(version)
     writer.flag(true)

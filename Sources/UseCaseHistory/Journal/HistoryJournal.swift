@@ -44,7 +44,7 @@ public protocol HistoryJournal: Sendable {
 
 /// A journal whose appends take no longer than a copy of their bytes, at times. The history makes
 /// no task for those.
-package protocol PromptJournal: HistoryJournal {
+package protocol PromptJournal: AnyObject, HistoryJournal {
   /// Whether `appendAtOnce` is worth the call.
   var isPrompt: Bool { get }
 

@@ -46,6 +46,8 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   /// they are in one batch: if it fails, the waiter hears of it.
   mutating func put(_ new: some Sequence<HistoryFact>, _ waiter: Waiter? = nil) {
     for fact in new {
+      // As a rule, they are the end of one operation and the intent of the next.
+      if facts.isEmpty { facts.reserveCapacity(4) }
       last += 1
       facts.append((last, fact))
       if let id = fact.intent { intents.insert(id) }
@@ -135,16 +137,9 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
     announced = (id, pair)
   }
 
-  /// Returns the pair of the execution, if it has been announced.
-  func announcedPair(of id: HistoryEntry.ID) -> HistoryPair? {
-    announced?.id == id ? announced?.pair : nil
-  }
-
-  /// The execution begins, or never will. Returns whether its intent is written.
-  mutating func takeAnnounced(_ id: HistoryEntry.ID) -> Bool {
-    guard announced?.id == id else { return false }
-    announced = nil
-    return true
+  /// The execution begins, or never will. Returns its pair if its intent is written.
+  mutating func takeAnnounced(_ id: HistoryEntry.ID) -> HistoryPair? {
+    announced?.id == id ? announced.take()?.pair : nil
   }
 
   // MARK: Turns

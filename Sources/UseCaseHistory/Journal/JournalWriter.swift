@@ -21,15 +21,11 @@ final class JournalWriter: Sendable {
   /// The approximate size, in a journal, of the executions that are alive.
   let live = Atomic(0)
 
-  private struct Sizes {
-    /// The bytes of the journal.
-    var all = 0
-    /// The bytes of a journal just written anew, without its executions.
-    var rest = 0
-  }
-
   private let queue: Lock<JournalQueue<Waiter, Chore>>
-  private let sizes = Lock(Sizes())
+  /// The bytes of the journal.
+  private let size = Atomic(0)
+  /// The bytes of a journal just written anew, without its executions.
+  private let rest = Atomic(0)
   /// Pairs that have left unread, because no use case can read them. They are still to be
   /// discarded.
   private let owed = Lock<[HistoryFact]>([])
@@ -98,10 +94,7 @@ extension JournalWriter {
   ///
   /// - Throws: A ``HistoryJournalError`` if it is not.
   nonisolated(nonsending) func begin(_ intent: HistoryFact) async throws {
-    if let id = intent.execution {
-      if queue.withLock({ $0.takeAnnounced(id) }) { return }
-      try check(id)
-    }
+    if let id = intent.execution { try check(id) }
     if let error = await written(CollectionOfOne(intent)) { throw error }
   }
 
@@ -113,13 +106,13 @@ extension JournalWriter {
     queue.withLock { $0.announce(id, pair) }
   }
 
-  /// Returns what was announced of the execution, so that its request is encoded once.
-  func announcedPair(of id: ID) -> HistoryPair? { queue.withLock { $0.announcedPair(of: id) } }
+  /// The execution begins. Returns its intent if that is written already.
+  func takeAnnounced(_ id: ID) -> HistoryPair? { queue.withLock { $0.takeAnnounced(id) } }
 
   /// The execution has left the lane.
   func left(_ id: ID) {
     queue.withLock { queue in
-      if queue.takeAnnounced(id) { queue.put(CollectionOfOne(.failed(id))) }
+      if queue.takeAnnounced(id) != nil { queue.put(CollectionOfOne(.failed(id))) }
     }
   }
 
@@ -212,6 +205,14 @@ extension JournalWriter {
     attempt { try kinds[name]?.pair(of: step, named: name, journal.coder) }
   }
 
+  /// The execution has an effect. Returns the step as the journal keeps it.
+  func answered(_ step: any HistoryStep, _ pair: HistoryPair, by id: ID) -> StoredStep {
+    let response = response(of: step, named: pair.name)
+    let answered = pair.answered(response, touching: step.footprint)
+    put(.answered(id, response, isMarked: answered.isMarked))
+    return StoredStep(id, answered, self, made: step)
+  }
+
   private func attempt<Value>(_ body: () throws -> Value?) -> Value? {
     do {
       return try body()
@@ -263,7 +264,7 @@ extension JournalWriter {
       if !batch.facts.isEmpty {
         let bytes = FactRecord.bytes(ofNumbered: batch.facts)
         try await journal.append(bytes)
-        sizes.withLock { $0.all += bytes.count }
+        size.add(bytes.count, ordering: .relaxed)
       }
       _ = queue.withLock { $0.wrote(batch) }
       let discarded = batch.chores.flatMap { $0() }
@@ -293,8 +294,8 @@ extension JournalWriter {
   /// Whether the journal has more bytes than `factor` times those that a new one would have. A few
   /// do not matter.
   private func isTooLong(by factor: Int) -> Bool {
-    let sizes = sizes.withLock { $0 }
-    return sizes.all > factor * (live.load(ordering: .relaxed) + sizes.rest) + 4_096
+    let whole = live.load(ordering: .relaxed) + rest.load(ordering: .relaxed)
+    return size.load(ordering: .relaxed) > factor * whole + 4_096
   }
 
   /// Returns the facts and all that wait to be written, if that needs no task.
@@ -310,7 +311,7 @@ extension JournalWriter {
       if !batch.facts.isEmpty {
         let bytes = FactRecord.bytes(ofNumbered: batch.facts)
         guard try prompt?.appendAtOnce(bytes) == true else { return nil }
-        sizes.withLock { $0.all += bytes.count }
+        size.add(bytes.count, ordering: .relaxed)
       }
       _ = queue.withLock { $0.wrote(batch) }
     } catch {
@@ -347,7 +348,7 @@ extension JournalWriter {
   func commit(_ record: NumberedFacts) {
     // The error before must not be released under the lock.
     _ = queue.withLock { $0.setFailure(nil) }
-    sizes.withLock { $0.all += record.bytes.count }
+    size.add(record.bytes.count, ordering: .relaxed)
   }
 
   /// The transaction has failed, and its step has no effect. The other facts of its record are
@@ -378,7 +379,7 @@ extension JournalWriter {
       // The next launch will not find the records that are appended from now on.
       _ = queue.withLock { error.reason == .moved ? $0.setOmission(error) : $0.setFailure(error) }
       // The old one is still there. Try again when it is twice as long.
-      sizes.withLock { $0.rest += $0.all }
+      rest.add(size.load(ordering: .relaxed), ordering: .relaxed)
     }
   }
 
@@ -390,9 +391,7 @@ extension JournalWriter {
     }
     try await journal.replace(with: records)
     let count = records.reduce(0) { $0 + $1.count }
-    sizes.withLock { sizes in
-      sizes.all = count
-      sizes.rest = max(0, count - live.load(ordering: .relaxed))
-    }
+    rest.store(max(0, count - live.load(ordering: .relaxed)), ordering: .relaxed)
+    size.store(count, ordering: .relaxed)
   }
 }
