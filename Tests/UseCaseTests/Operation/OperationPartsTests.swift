@@ -120,9 +120,26 @@ struct OperationPartsTests {
 
   @Test func `a job that comes after an early outcome is not cancelled before its body begins`() {
     var machine = OperationMachine<Int, Int, Int, Int>(isObserved: false)
-    let outcome = machine.concludeEarly(.cancelled(.requested))
-    #expect(outcome.job == nil && outcome.isJobCancelled == false)
+    let outcome = machine.concludeEarly(.cancelled(.requested), tellsFailure: false)
+    #expect(outcome?.job == nil && outcome?.isJobCancelled == false)
     var job = Optional(7)
     #expect(machine.keep(&job) == .nothing && job == 7)
+  }
+
+  @Test func `a priority that grows before the task exists raises the task once it does`() {
+    var machine = OperationMachine<Int, Int, Int, Int>(isObserved: false)
+    let early = machine.jobToEscalate()
+    var job = Optional(7)
+    let keeping = machine.keep(&job)
+    #expect(early == nil && keeping == .escalate && job == nil)
+    let late = machine.jobToEscalate()
+    #expect(late == 7)
+  }
+
+  @Test func `a task is not raised if its priority has not grown before it exists`() {
+    var machine = OperationMachine<Int, Int, Int, Int>(isObserved: false)
+    var job = Optional(7)
+    let keeping = machine.keep(&job)
+    #expect(keeping == .nothing)
   }
 }
