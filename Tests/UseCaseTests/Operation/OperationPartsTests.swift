@@ -142,4 +142,33 @@ struct OperationPartsTests {
     let keeping = machine.keep(&job)
     #expect(keeping == .nothing)
   }
+
+  @Test func `an operation is listed for its first rider, and until its last has ended`() {
+    var machine = OperationMachine<Int, Int, Int, Int>(isObserved: false)
+    let isListedBefore = machine.riderComes()
+    machine.riderHasEnded()
+    _ = (machine.start(), machine.conclude(.success), machine.wasGivenBack(isListed: false))
+    let isListed = [machine.riderComes(), machine.riderComes()]
+    machine.noteListing()
+    var taken = [machine.takeListings()]
+    for _ in 1...2 {
+      machine.riderHasEnded()
+      taken.append(machine.takeListings())
+    }
+    #expect(!isListedBefore && isListed == [true, false] && taken == [0, 0, 1])
+  }
+
+  @Test func `a task that awaits the end while the observer is told of it waits for that`() {
+    var delivery = Delivery<Int, Int>()
+    var events = EventLine(isObserved: true)
+    _ = delivery.claim()
+    var told: [[Int]] = []
+    while case .listeners(let listeners) = delivery.next(
+      for: .success, isOver: true, events: &events)
+    {
+      told.append(listeners)
+      if told.count == 1 { #expect(delivery.listen(1) == nil) }
+    }
+    #expect(told == [[], [1]])
+  }
 }

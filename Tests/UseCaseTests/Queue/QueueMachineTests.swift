@@ -402,6 +402,19 @@ struct QueueMachineTests {
     #expect(machine.activity == UseCaseActivity(succeeded: 1))
   }
 
+  @Test func `a member is held while it waits, runs and unwinds, and no longer`() {
+    var machine = QueueMachine<Int, Int>(policy: .serial)
+    let ids = (1...2).map { UseCaseOperationID(number: $0) }
+    for id in ids { _ = machine.admit(1, id: id) }
+    #expect(ids.map { machine.holds($0) } == [true, true])
+    _ = machine.concludedEarly(ids[0], as: .cancelled)
+    #expect(ids.map { machine.holds($0) } == [true, true])
+    _ = machine.giveBack(ids[0], as: .cancelled)
+    #expect(ids.map { machine.holds($0) } == [false, true])
+    _ = machine.giveBack(ids[1], as: .success)
+    #expect(ids.map { machine.holds($0) } == [false, false])
+  }
+
   @Test func `the end of a pause is noticed by whatever comes before its alarm`() {
     let debounce = Policy.cancelPrevious(debounce: .seconds(1))
     for policy in [debounce, .keepLatest.debounced(by: .seconds(1))] {
