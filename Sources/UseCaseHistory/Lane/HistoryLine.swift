@@ -60,8 +60,9 @@ struct HistoryLine: Sendable {
     case done(Run)
   }
 
-  /// Their ids grow.
-  private var asks: ArraySlice<Ask> = []
+  /// Their ids grow from `head` on. Those before have left.
+  private var asks: [Ask] = []
+  private var head = 0
   /// The executions up to this one have been asked what they are going to touch, and so many in the
   /// line have not.
   private var (described, undescribedCount) = (ID(number: 0), 0)
@@ -79,10 +80,14 @@ struct HistoryLine: Sendable {
 extension HistoryLine {
   /// The execution that begins next, if the operation that has the lane has done its work.
   var nextExecution: (id: ID, operation: any AdmittedOperation)? {
-    guard case .done = turn, let ask = asks.first, ask.move == nil, let operation = ask.operation
+    guard case .done = turn, let ask = line.first, ask.move == nil, let operation = ask.operation
     else { return nil }
     return (ask.id, operation)
   }
+
+  private var line: ArraySlice<Ask> { asks[head...] }
+
+  private var isEmpty: Bool { head == asks.count }
 
   private var run: Run? {
     if case .running(let run) = turn { run } else { nil }
@@ -95,26 +100,26 @@ extension HistoryLine {
 
   /// The ask of the operation that has the lane, if it may change the history.
   private var running: Ask? {
-    run == nil ? nil : asks.first.flatMap { $0.hasEffect && !$0.isUncertain ? $0 : nil }
+    run == nil ? nil : line.first.flatMap { $0.hasEffect && !$0.isUncertain ? $0 : nil }
   }
 
   /// The operation that has the lane.
   var ask: Ask {
-    guard run != nil, let ask = asks.first else {
+    guard run != nil, let ask = line.first else {
       preconditionFailure("A body or a move begins without the lane: \(turn).")
     }
     return ask
   }
 
-  var isBusy: Bool { asks.contains { $0.hasEffect && !$0.isGone } }
+  var isBusy: Bool { line.contains { $0.hasEffect && !$0.isGone } }
 
   /// Whether something waits or runs that becomes an entry unless it fails.
   var isRecording: Bool {
-    asks.contains { $0.move == nil && !$0.isUncertain && !$0.isGone }
+    line.contains { $0.move == nil && !$0.isUncertain && !$0.isGone }
   }
 
   /// Whether something waits or runs that may become an entry.
-  private var mayRecord: Bool { asks.contains { $0.move == nil && !$0.isGone } }
+  private var mayRecord: Bool { line.contains { $0.move == nil && !$0.isGone } }
 
   /// Whether something has the lane that may change the history.
   var isRunning: Bool { running != nil }
@@ -127,11 +132,11 @@ extension HistoryLine {
 
   /// The execution that waits or runs and will be this entry.
   func operation(of entry: ID) -> (any AdmittedOperation)? {
-    (run?.promised == entry ? asks.startIndex : index(of: entry)).flatMap { asks[$0].operation }
+    (run?.promised == entry ? head : index(of: entry)).flatMap { asks[$0].operation }
   }
 
   private func index(of id: ID) -> Int? {
-    let index = asks.partitioningIndex { $0.id >= id }
+    let index = line.partitioningIndex { $0.id >= id }
     guard index < asks.endIndex, asks[index].id == id, !asks[index].isGone else { return nil }
     return index
   }
@@ -149,9 +154,9 @@ extension HistoryLine {
     let ask = Ask(
       id: id, move: move, target: target(of: move, in: pool), operation: operation, asked: asked,
       isUncertain: isUncertain)
-    append(ask, in: pool)
     if operation != nil { undescribedCount += 1 }
     if ask.hasEffect { version += 1 }
+    append(ask, in: pool)
   }
 
   private mutating func target<Step>(of move: HistoryMove?, in pool: HistoryPool<Step>) -> ID? {
@@ -164,19 +169,20 @@ extension HistoryLine {
     }
   }
 
-  private mutating func append<Step>(_ ask: Ask, in pool: HistoryPool<Step>) {
-    asks.append(ask)
-    guard forecast != nil, !ask.isGone else { return }
-    if let move = ask.move {
-      forecast?.run(move, for: ask.target, isRunning: false, in: pool)
-    } else {
-      forecast?.record(ask.id, touching: ask.footprint, in: pool)
+  private mutating func append<Step>(_ ask: consuming Ask, in pool: HistoryPool<Step>) {
+    if forecast != nil, !ask.isGone {
+      if let move = ask.move {
+        forecast?.run(move, for: ask.target, isRunning: false, in: pool)
+      } else {
+        forecast?.record(ask.id, touching: ask.footprint, in: pool)
+      }
     }
+    asks.append(ask)
   }
 
   /// The newest executions were asked for at this time.
   mutating func time(_ now: Duration) {
-    for index in asks.indices.reversed() {
+    for index in line.indices.reversed() {
       if asks[index].asked.time != nil { return }
       asks[index].asked.time = now
     }
@@ -185,7 +191,7 @@ extension HistoryLine {
   /// The executions that have not been asked yet what they are going to touch.
   var undescribed: [(id: ID, operation: any AdmittedOperation)] {
     guard undescribedCount > 0 else { return [] }
-    return asks[asks.partitioningIndex { $0.id > described }...].compactMap { ask in
+    return line[line.partitioningIndex { $0.id > described }...].compactMap { ask in
       ask.operation.map { (ask.id, $0) }
     }
   }
@@ -208,7 +214,7 @@ extension HistoryLine {
 
   /// The first of the line has the lane, in a history that is saved or not.
   mutating func start(_ id: ID, isSaved: Bool) {
-    guard case .free = turn, asks.first?.id == id else {
+    guard case .free = turn, line.first?.id == id else {
       preconditionFailure("\(id) starts out of turn: \(turn).")
     }
     turn = .running(Run(holder: id, promised: id))
@@ -240,8 +246,8 @@ extension HistoryLine {
 
   /// Binds the undos and redos that have a target, as if they were called now.
   private mutating func bindAgain<Step>(in pool: HistoryPool<Step>) {
-    let all = asks
-    asks = []
+    let all = line
+    (asks, head) = ([], 0)
     for var ask in all {
       if ask.target != nil { ask.target = target(of: ask.move, in: pool) }
       append(ask, in: pool)
@@ -256,10 +262,15 @@ extension HistoryLine {
       leftFootprints.append(asks[index].footprint)
       asks[index].footprint = .everything
     }
-    while asks.first?.isGone == true { asks.removeFirst() }
-    while asks.last?.isGone == true { asks.removeLast() }
-    // A slice that grows at its end carries along what it has lost at its beginning.
-    if asks.isEmpty { asks = [] }
+    while !isEmpty, asks[head].isGone { head += 1 }
+    while !isEmpty, asks[asks.count - 1].isGone { asks.removeLast() }
+    if isEmpty {
+      asks.removeAll(keepingCapacity: head <= 64)
+      head = 0
+    } else if head > 64, head > asks.count / 2 {
+      asks.removeSubrange(..<head)
+      head = 0
+    }
   }
 }
 
@@ -276,8 +287,8 @@ extension HistoryLine {
     switch turn {
     case .running(var run) where run.holder <= operation:
       let entry = run.isClaimed ? spare : run.holder
-      if asks.first?.isUncertain == true {
-        asks[asks.startIndex].isUncertain = false
+      if !isEmpty, asks[head].isUncertain {
+        asks[head].isUncertain = false
         version += 1
       }
       run.isClaimed = true
@@ -288,7 +299,7 @@ extension HistoryLine {
       guard let asked = done.asked else { preconditionFailure("\(done) has left the line.") }
       let promised = left == done.holder ? spare : done.promised
       turn = .running(Run(holder: done.holder, promised: promised, isClaimed: true, bodies: 1))
-      asks.insert(Ask(id: done.holder, move: nil, asked: asked), at: asks.startIndex)
+      asks.insert(Ask(id: done.holder, move: nil, asked: asked), at: head)
       version += 1
       forgetForecast()
       return spare
@@ -322,7 +333,7 @@ extension HistoryLine {
     forgetForecast()
     var run = running("The end of a body or a move")
     if let entry, entry != run.promised {
-      for index in asks.indices where asks[index].target == run.promised {
+      for index in line.indices where asks[index].target == run.promised {
         asks[index].target = entry
       }
       run.promised = entry
@@ -330,9 +341,9 @@ extension HistoryLine {
     if run.bodies > 0 {
       turn = .running(run)
     } else {
-      run.asked = asks[asks.startIndex].asked
+      run.asked = asks[head].asked
       turn = .done(run)
-      remove(at: asks.startIndex)
+      remove(at: head)
     }
   }
 
@@ -357,7 +368,7 @@ extension HistoryLine {
 
   /// Waiting undos and redos find nothing.
   private mutating func unbind(fromFirst: Bool) {
-    for index in asks.indices where fromFirst || index > asks.startIndex {
+    for index in line.indices where fromFirst || index > head {
       asks[index].target = nil
     }
     forgetForecast()
@@ -377,7 +388,7 @@ extension HistoryLine {
   mutating func undoTarget<Step>(
     in document: HistoryFootprint = .everything, of pool: HistoryPool<Step>
   ) -> ID? {
-    if asks.isEmpty, document == .everything { return pool.undoID }
+    if isEmpty, document == .everything { return pool.undoID }
     lookAhead(in: pool)
     return forecast?.undoTarget(in: document, of: pool)
   }
@@ -389,7 +400,7 @@ extension HistoryLine {
   mutating func redoTarget<Step>(
     in document: HistoryFootprint = .everything, of pool: HistoryPool<Step>
   ) -> ID? {
-    if asks.isEmpty, document == .everything { return pool.redoID }
+    if isEmpty, document == .everything { return pool.redoID }
     lookAhead(in: pool)
     let target = forecast?.redoTarget(in: document, of: pool)
     if let target, target.isFresh { return target.id }
@@ -402,7 +413,7 @@ extension HistoryLine {
   mutating func shownUndoTarget<Step>(
     in document: HistoryFootprint, of pool: HistoryPool<Step>
   ) -> ID? {
-    guard asks.contains(where: \.isUncertain) else { return undoTarget(in: document, of: pool) }
+    guard line.contains(where: \.isUncertain) else { return undoTarget(in: document, of: pool) }
     return shown(in: pool).undoTarget(in: document, of: pool)
   }
 
@@ -410,8 +421,8 @@ extension HistoryLine {
   mutating func shownRedoTarget<Step>(
     in document: HistoryFootprint, of pool: HistoryPool<Step>
   ) -> ID? {
-    if asks.isEmpty, document == .everything { return pool.redoID }
-    if asks.contains(where: \.isUncertain) {
+    if isEmpty, document == .everything { return pool.redoID }
+    if line.contains(where: \.isUncertain) {
       return shown(in: pool).redoTarget(in: document, of: pool)?.id
     }
     lookAhead(in: pool)
@@ -431,7 +442,7 @@ extension HistoryLine {
   ) -> HistoryForecast {
     var forecast = HistoryForecast(of: pool)
     var isBoundAnew = false
-    for ask in asks where !ask.isGone {
+    for ask in line where !ask.isGone {
       if ask.isUncertain, !uncertainOnesRecord {
         isBoundAnew = true
         continue

@@ -7,8 +7,9 @@ struct HistoryStack<Step: Sendable>: Sendable {
   typealias ID = HistoryEntry.ID
   typealias Record = HistoryRecord<Step>
 
-  /// A slot is empty only while its record leaves.
-  private var slots: ArraySlice<Record?> = []
+  /// From `head` on, a slot is empty only while its record leaves. Those before are free.
+  private var slots: [Record?] = []
+  private var head = 0
   /// The orders of the records that touch everything, without those below all that touch keys.
   private var everything: ArraySlice<Int> = []
   /// The orders of the records that touch a key, for each.
@@ -25,13 +26,13 @@ struct HistoryStack<Step: Sendable>: Sendable {
 // MARK: - Reading
 
 extension HistoryStack {
-  var count: Int { slots.count }
-  var isEmpty: Bool { slots.isEmpty }
+  var count: Int { slots.count - head }
+  var isEmpty: Bool { count == 0 }
   var last: Record? { slots.last ?? nil }
-  var records: [Record] { slots.compactMap(\.self) }
+  var records: [Record] { slots[head...].compactMap(\.self) }
 
   subscript(position: Int) -> Record {
-    guard let record = slots[slots.startIndex + position] else {
+    guard let record = slots[head + position] else {
       preconditionFailure("The slot at position \(position) of \(count) is empty.")
     }
     return record
@@ -48,7 +49,7 @@ extension HistoryStack {
   /// Returns how many records have a lower order.
   func count(below order: Int) -> Int {
     if order == .max { return count }
-    return slots.partitioningIndex { ($0?.order ?? order) >= order } - slots.startIndex
+    return slots[head...].partitioningIndex { ($0?.order ?? order) >= order } - head
   }
 
   /// Returns the position of the record, nil if it is not here.
@@ -57,10 +58,10 @@ extension HistoryStack {
   func position(of id: ID) -> Int? {
     if let order = orders[id] ?? index?[id] { return count(below: order) }
     guard grows || falls else { return nil }
-    let index = slots.partitioningIndex { slot in
+    let index = slots[head...].partitioningIndex { slot in
       slot.map { grows ? $0.id >= id : $0.id <= id } ?? true
     }
-    return index < slots.endIndex && slots[index]?.id == id ? index - slots.startIndex : nil
+    return index < slots.endIndex && slots[index]?.id == id ? index - head : nil
   }
 
   /// How many of the oldest records touch everything, and are listed nowhere.
@@ -143,7 +144,7 @@ extension HistoryStack {
   }
 
   mutating func popLast() -> Record? {
-    guard let record = slots.popLast() ?? nil else { return nil }
+    guard !isEmpty, let record = slots.popLast() ?? nil else { return nil }
     forget(record)
     return record
   }
@@ -151,7 +152,7 @@ extension HistoryStack {
   /// Takes a record out, wherever it is. Below the last one, the records above move by one slot.
   mutating func remove(at position: Int) -> Record {
     if position == count - 1, let last = popLast() { return last }
-    guard let record = slots.remove(at: slots.startIndex + position) else {
+    guard let record = slots.remove(at: head + position) else {
       preconditionFailure("The slot at position \(position) of \(count) is empty.")
     }
     forget(record)
@@ -162,14 +163,14 @@ extension HistoryStack {
   mutating func remove(at positions: [Int]) -> [Record] {
     if positions.count == 1 { return [remove(at: positions[0])] }
     let removed = positions.map { position in
-      guard let record = slots[slots.startIndex + position].take() else {
+      guard let record = slots[head + position].take() else {
         preconditionFailure("The slot at position \(position) of \(count) is empty.")
       }
       return record
     }
     if let lowest = positions.last {
-      let rest = slots[(slots.startIndex + lowest)...].filter { $0 != nil }
-      slots.replaceSubrange((slots.startIndex + lowest)..., with: rest)
+      let rest = slots[(head + lowest)...].filter { $0 != nil }
+      slots.replaceSubrange((head + lowest)..., with: rest)
     }
     removed.forEach { forget($0) }
     return removed
@@ -177,13 +178,18 @@ extension HistoryStack {
 
   /// Removes and returns the `count` oldest records.
   mutating func removeFirst(_ count: Int) -> [Record] {
-    (0..<count).map { _ in
+    let removed = (0..<count).map { _ in
       let record = self[0]
-      slots[slots.startIndex] = nil
-      slots.removeFirst()
+      slots[head] = nil
+      head += 1
       forget(record)
       return record
     }
+    if head > 64, head > slots.count / 2 {
+      slots.removeSubrange(..<head)
+      head = 0
+    }
+    return removed
   }
 
   private mutating func forget(_ record: Record) {
@@ -202,19 +208,18 @@ extension HistoryStack {
 
 extension HistoryStack {
   /// Creates a stack of records that leave. They are looked up no more.
-  init(leaving records: [Record]) { slots = ArraySlice(records.map(Optional.some)) }
+  init(leaving records: [Record]) { slots = records.map(Optional.some) }
 
   /// Takes the records with these orders out of a stack that leaves.
   mutating func spare(_ orders: Range<Int>) {
     let positions = count(below: orders.lowerBound)..<count(below: orders.upperBound)
-    let start = slots.startIndex
-    slots.removeSubrange(start + positions.lowerBound..<start + positions.upperBound)
+    slots.removeSubrange(head + positions.lowerBound..<head + positions.upperBound)
   }
 
   /// Calls `body` with each record, and lets go of it before the next one.
   mutating func removeAll(isReversed: Bool, _ body: (Record) -> Void) {
     for offset in 0..<count {
-      let index = isReversed ? slots.endIndex - 1 - offset : slots.startIndex + offset
+      let index = isReversed ? slots.endIndex - 1 - offset : head + offset
       if let record = slots[index].take() { body(record) }
     }
     self = Self()
