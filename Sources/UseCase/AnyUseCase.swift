@@ -6,8 +6,8 @@
 /// ```
 public struct AnyUseCase<Request: Sendable, Response: Sendable>: UseCase {
   private let base: any UseCase<Request, Response>
-  @usableFromInline package let described: (any DescribedUseCase)?
-  @usableFromInline package let baseType: any Any.Type
+  package let described: (any DescribedUseCase)?
+  package let baseType: any Any.Type
 
   /// The queue of the operations.
   public var queue: UseCaseQueue { base.queue }
@@ -78,8 +78,8 @@ public struct AnyReportingUseCase<
   Request: Sendable, Response: Sendable, Update: Sendable
 >: ReportingUseCase {
   private let base: any ReportingUseCase<Request, Response, Update>
-  @usableFromInline package let described: (any DescribedUseCase)?
-  @usableFromInline package let baseType: any Any.Type
+  package let described: (any DescribedUseCase)?
+  package let baseType: any Any.Type
 
   /// The queue of the operations.
   public var queue: UseCaseQueue { base.queue }

@@ -18,7 +18,7 @@ struct OperationCore: ~Copyable, Sendable {
   }
 
   @usableFromInline let useCaseType: any Any.Type
-  @usableFromInline let source: SlotSource
+  let source: SlotSource
   private let lastWait = Atomic<Int32>(0)
   private let urgencyValue = Atomic<UInt8>(0)
   private let guarded: Lock<Guarded>
@@ -29,8 +29,12 @@ struct OperationCore: ~Copyable, Sendable {
   let parent: UseCaseOperationID?
   @usableFromInline let isObserved: Bool
 
-  /// Creates the core of an operation, which may be a shared `run`.
   @usableFromInline
+  init(queue: UseCaseQueue, useCaseType: any Any.Type, isCall: Bool) {
+    self.init(queue: queue, useCaseType: useCaseType, isCall: isCall, run: nil)
+  }
+
+  /// Creates the core of an operation, which may be a shared `run`.
   init(queue: UseCaseQueue, useCaseType: any Any.Type, isCall: Bool, run: (any SharedRunning)?) {
     self.useCaseType = useCaseType
     isObserved = queue.observer != nil
@@ -41,7 +45,21 @@ struct OperationCore: ~Copyable, Sendable {
     source = SlotSource(queue: queue, isCall: isCall, run: run)
   }
 
-  @inlinable var queue: UseCaseQueue { source.queue }
+  var queue: UseCaseQueue { source.queue }
+
+  // The queue is retained for each answer that inlined code asks itself.
+
+  /// Whether the body runs as it is, with nothing around it.
+  @usableFromInline var isPlain: Bool { queue.isPlain }
+
+  /// Whether a keeper may ask the operation for its title until the body has returned.
+  @usableFromInline var hasKeeper: Bool { queue.hasKeeper }
+
+  /// Whether the operation is a run, which its riders share.
+  @usableFromInline var isRun: Bool { source.isRun }
+
+  /// Whether nothing waits for the operation but its clients.
+  @usableFromInline var isAlone: Bool { source.dependents == nil }
 
   @inline(__always)
   private func withMachine<Result: Sendable>(_ body: (inout Machine) -> Result) -> Result {
@@ -56,7 +74,6 @@ struct OperationCore: ~Copyable, Sendable {
 
   /// Asks for a slot for `member`, with the priority of the running task if the urgency is 0. The
   /// observer hears of the decision before this returns.
-  @usableFromInline
   func submit(_ member: any QueueMember, urgency: UInt8) -> Admission {
     // A call may be raised already.
     urgencyValue.max(

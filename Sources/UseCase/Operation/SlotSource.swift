@@ -1,11 +1,10 @@
 import Synchronization
 
 /// The source of the slot of one operation: its queue, or the caller in whose slot it is a guest.
-@usableFromInline
 struct SlotSource: ~Copyable, Sendable {
-  @usableFromInline let queue: UseCaseQueue
+  let queue: UseCaseQueue
 
-  @usableFromInline let dependents: Dependents?
+  let dependents: Dependents?
 
   /// Written once, before any other thread sees the operation.
   private let number = Atomic<UInt64>(0)
@@ -33,7 +32,7 @@ struct SlotSource: ~Copyable, Sendable {
   }
 
   /// Whether the operation is a run, which its riders share.
-  @usableFromInline var isRun: Bool { dependents?.run != nil }
+  var isRun: Bool { dependents?.run != nil }
 
   var id: UseCaseOperationID {
     get { UseCaseOperationID(number: number.load(ordering: .relaxed)) }

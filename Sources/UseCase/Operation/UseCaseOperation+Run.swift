@@ -5,29 +5,29 @@ extension UseCaseOperation {
   /// priority, 0 for that of the current task.
   @inlinable
   func submit(urgency: UInt8 = 0, isCall: Bool) {
-    let admission = core.submit(self, urgency: urgency)
-    if core.queue.announces { announce(urgency: urgency, isCall: isCall) }
+    let admission = admit(urgency: urgency, isCall: isCall)
     // A run outlives the call that began it, if others ride it, too.
-    if isCall && !core.source.isRun || !Slot.hasHolder {
+    if isCall && !core.isRun || !Slot.hasHolder {
       spawn(admission, urgency)
     } else {
       spawnOutsideOfSlot(admission, urgency)
     }
   }
 
-  /// Announces the operation to the reactions of its queue, and to the runs that its riders share.
-  @usableFromInline @inline(never)
-  func announce(urgency: UInt8, isCall: Bool) {
-    if let reactions = core.queue.reactions {
-      reactions.react(to: self, of: baseType)
-    }
+  /// Asks for a slot, and announces the operation to the reactions of its queue, and to the run that it
+  /// is going to ride.
+  @usableFromInline
+  func admit(urgency: UInt8, isCall: Bool) -> Admission {
+    let admission = core.submit(self, urgency: urgency)
+    core.queue.reactions?.react(to: self, of: baseType)
     core.queue.boards?(self, urgency, isCall)
+    return admission
   }
 
   /// Releases the use case: under the lock if a keeper may be asking it for a title.
-  @inlinable @inline(never)
+  @usableFromInline
   func forgetUseCase() {
-    guard core.queue.hasKeeper else { return useCase = nil }
+    guard core.hasKeeper else { return useCase = nil }
     var old: (any UseCase<Request, Response>)?
     core.underLock { swap(&old, &useCase) }
   }
@@ -79,7 +79,7 @@ extension UseCaseOperation {
       next = skipBody()
     }
     switch next {
-    case .deliver where core.source.dependents == nil:
+    case .deliver where core.isAlone:
       await deliverHere()
     // The task of a call has inherited the slot of its caller.
     case .deliver: await deliver()
@@ -92,13 +92,13 @@ extension UseCaseOperation {
   @concurrent @inlinable @inline(__always)
   func body() async throws -> Response {
     // A keeper may ask for its title until the body has returned.
-    let hasKeeper = core.queue.hasKeeper
+    let hasKeeper = core.hasKeeper
     guard let useCase = hasKeeper ? useCase : useCase.take() else {
       preconditionFailure("The body of an operation runs once.")
     }
     defer { if hasKeeper { forgetUseCase() } }
-    return try await Slot.local.withValue(Slot.Holder.member(self)) {
-      core.queue.isPlain && !UseCaseTimeout.limits(useCase.timeout)
+    return try await Slot.local.withValue(Slot.Holder(self)) {
+      core.isPlain && !UseCaseTimeout.limits(useCase.timeout)
         ? try await useCase.main(request) : try await runIntercepted(useCase)
     }
   }
@@ -108,7 +108,7 @@ extension UseCaseOperation {
   @usableFromInline @inline(never)
   func skipBody() -> DeliveryCall {
     // A guest is not in the queue, so nobody asks for its title.
-    let hasTitle = core.queue.hasKeeper && core.source.dependents?.host == nil
+    let hasTitle = core.hasKeeper && core.source.dependents?.host == nil
     if !hasTitle { forgetUseCase() }
     return core.giveBack(core.exit()) { if hasTitle { forgetUseCase() } }
   }

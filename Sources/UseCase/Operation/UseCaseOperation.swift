@@ -38,11 +38,20 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   @exclusivity(unchecked) @usableFromInline
   nonisolated(unsafe) var response: (any AnyResponse<Response>)?
 
-  /// Creates an operation, which may be a shared `run`.
   @inlinable
   init(
     of useCase: (any UseCase<Request, Response>)?, _ request: Request, queue: UseCaseQueue,
-    useCaseType: any Any.Type, isCall: Bool, run: (any SharedRunning)? = nil
+    useCaseType: any Any.Type, isCall: Bool
+  ) {
+    core = OperationCore(queue: queue, useCaseType: useCaseType, isCall: isCall)
+    self.request = request
+    self.useCase = useCase
+  }
+
+  /// Creates an operation that is a shared run.
+  init(
+    of useCase: any UseCase<Request, Response>, _ request: Request, queue: UseCaseQueue,
+    useCaseType: any Any.Type, isCall: Bool, run: any SharedRunning
   ) {
     core = OperationCore(queue: queue, useCaseType: useCaseType, isCall: isCall, run: run)
     self.request = request

@@ -2,7 +2,6 @@
 ///
 /// So it hears of everything in the one order in which the queue decides. Its methods may take a
 /// lock of their own, and must not call the queue, or anything of a client's, while they hold it.
-@usableFromInline
 package protocol QueueKeeper: AnyObject, Sendable {
   /// An operation was admitted. The queue keeps it until it has left.
   func admitted(_ operation: any AdmittedOperation)
@@ -31,7 +30,6 @@ extension QueueKeeper {
 }
 
 /// An operation as the keeper of its queue sees it.
-@usableFromInline
 package protocol AdmittedOperation: AnyObject, Sendable {
   var id: UseCaseOperationID { get }
   var useCaseType: any Any.Type { get }
@@ -53,7 +51,6 @@ package protocol AdmittedOperation: AnyObject, Sendable {
 }
 
 /// A use case that describes itself to its queue and to the keeper.
-@usableFromInline
 package protocol DescribedUseCase: Sendable {
   /// The base, if that knows the title and the footprint.
   var described: (any DescribedUseCase)? { get }
@@ -74,16 +71,12 @@ package protocol DescribedUseCase: Sendable {
 }
 
 extension DescribedUseCase {
-  @usableFromInline
   package var described: (any DescribedUseCase)? { nil }
 
-  @usableFromInline
   package var baseType: any Any.Type { Self.self }
 
-  @usableFromInline
   package func title(for request: Any) -> String? { described?.title(for: request) }
 
-  @usableFromInline
   package func footprint(of request: Any) -> (any Sendable)? {
     described?.footprint(of: request)
   }

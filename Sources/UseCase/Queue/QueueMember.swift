@@ -1,7 +1,6 @@
 import UseCaseInternals
 
 /// An operation as its queue sees it.
-@usableFromInline
 protocol QueueMember: AdmittedOperation {
   /// The identity of the member, which it receives once, at admission, under the lock of its queue.
   func receive(_ id: UseCaseOperationID)
@@ -68,7 +67,6 @@ protocol QueueMember: AdmittedOperation {
 
 /// A shared run, as its operation, its riders and their queues see it. They call it outside of any
 /// lock.
-@usableFromInline
 protocol SharedRunning: AnyObject, Sendable {
   /// A rider boards, or has handlers again. It is kept until it has ended, as often as it came: its
   /// handlers deliver the outcome of the run.
@@ -98,7 +96,6 @@ protocol SharedRunning: AnyObject, Sendable {
 /// a rider.
 ///
 /// A box, because few members have any: the others keep only a word for it.
-@usableFromInline
 final class Dependents: Sendable {
   private let directCaller: Lock<(any QueueMember)?>
 

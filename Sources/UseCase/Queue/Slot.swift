@@ -1,29 +1,24 @@
 /// The slots that the running code holds.
 @usableFromInline
 enum Slot {
-  /// An enum of its own, because an `Optional` is copied by way of its metadata.
+  /// A type of its own, because an `Optional` is copied by way of its metadata.
   @usableFromInline
-  enum Holder: Sendable {
-    case nobody
-    case member(any QueueMember)
+  struct Holder: Sendable {
+    let member: (any QueueMember)?
+
+    init(member: (any QueueMember)?) {
+      self.member = member
+    }
+
+    @usableFromInline static var nobody: Holder { Holder(member: nil) }
   }
 
   /// The operation whose body runs here. Its callers are a chain behind it.
   @usableFromInline static let local = TaskLocal(wrappedValue: Holder.nobody)
 
-  @inlinable static var hasHolder: Bool {
-    switch local.get() {
-    case .nobody: false
-    case .member: true
-    }
-  }
+  static var innermost: (any QueueMember)? { local.get().member }
 
-  static var innermost: (any QueueMember)? {
-    switch local.get() {
-    case .nobody: nil
-    case .member(let member): member
-    }
-  }
+  @usableFromInline static var hasHolder: Bool { innermost != nil }
 
   /// Returns the nearest member whose slot is occupied: one of this queue if a queue is given.
   static func holder(in queue: ObjectIdentifier? = nil) -> (any QueueMember)? {

@@ -38,16 +38,14 @@ public final class UseCaseQueue: Sendable {
   let interceptors: [any UseCaseInterceptor]
   let observer: (@Sendable (UseCaseEvent) -> Void)?
   /// Whether bodies run as they are, with nothing around them.
-  @usableFromInline package let isPlain: Bool
+  package let isPlain: Bool
   let keeper: (any QueueKeeper)?
   let boards: Boarding?
   let reactions: UseCaseReactions?
   /// Ends with the queue, if that is a lane.
   private let lane: (any AnyObject & Sendable)?
-  /// Whether operations are announced to reactions or to runs before their bodies begin.
-  @usableFromInline let announces: Bool
   /// Whether a keeper may ask an operation for its title until the body has returned.
-  @usableFromInline let hasKeeper: Bool
+  let hasKeeper: Bool
   private let changes = ChangeSignal()
   private let machine: Lock<Machine>
 
@@ -96,7 +94,6 @@ public final class UseCaseQueue: Sendable {
     self.boards = boards
     self.lane = lane
     self.reactions = reactions
-    announces = reactions != nil || boards != nil
     hasKeeper = keeper != nil
     isPlain = interceptors.isEmpty
     machine = Lock(Machine(policy: policy))
