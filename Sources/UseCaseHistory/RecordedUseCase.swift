@@ -254,17 +254,14 @@ extension RecordedUseCase {
 }
 
 extension RecordedUseCase: DescribedUseCase {
-  @usableFromInline
   package func title(for request: Any) -> String? {
     (request as? Base.Request).map { base.title(for: $0) }
   }
 
-  @usableFromInline
   package func footprint(of request: Any) -> (any Sendable)? {
     (request as? Base.Request).flatMap { base.footprint(of: $0) }
   }
 
-  @usableFromInline
   package func intent(for request: Any) -> (any Sendable)? {
     guard let journal = history.ledger.journal, let request = request as? Base.Request else {
       return nil

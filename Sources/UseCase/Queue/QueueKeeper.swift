@@ -81,6 +81,5 @@ extension DescribedUseCase {
     described?.footprint(of: request)
   }
 
-  @usableFromInline
   package func intent(for request: Any) -> (any Sendable)? { described?.intent(for: request) }
 }
