@@ -2,8 +2,8 @@ extension UseCaseHistory {
   /// The present state of the history.
   public var state: HistoryState { ledger.state }
 
-  /// Returns the state of a document: what ``undo(in:)`` and ``redo(in:)`` would be for now,
-  /// with their titles, and how many entries of the document there are.
+  /// Returns the state of a document: what ``undo(in:)`` and ``redo(in:)`` would undo and redo now,
+  /// their titles, and how many entries of the document there are.
   ///
   /// `canUndo` and `canRedo` are true even if another entry blocks the undo or the redo. `isBusy`,
   /// `isClean` and `version` are those of the history.
