@@ -48,15 +48,19 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
   @inline(__always)
   public func main(_ request: Base.Request) async throws -> Base.Response {
     guard let frame = history.enter(Self.self) else { return try await executed(request) }
-    guard frame.isRecorded, frame.line == nil, history.ledger.journal == nil,
-      base.queue(for: request).isPlain
-    else { return try await answer(request, in: frame) }
+    await frame.line?.idle()
+    if history.ledger.journal != nil { return try await answer(request, in: frame) }
+    guard base.queue(for: request).isPlain else {
+      let attempts = Attempts()
+      let body = base.attempt(attempts, identity, request)
+      return try await answer(request, in: frame, attempts, body)
+    }
     var step: RecordedStep<Base>?
     do {
       // A closure that returned the response would be called by way of its type.
       try await HistoryFrame.local.withValue(frame) {
         let response = try await base.main(request)
-        step = RecordedStep(base, identity, request, response)
+        step = base.step(identity, request, response)
       }
     } catch {
       history.ledger.leave(frame, with: nil)
@@ -84,8 +88,12 @@ extension RecordedUseCase: ReportingUseCase where Base: ReportingUseCase {
     guard let frame = history.enter(Self.self) else {
       return try await self(request, report: report)
     }
-    return try await answer(request, in: frame) { [base, identity] in
-      RecordedStep(base, identity, request, try await base.main($0, report: report))
+    await frame.line?.idle()
+    let attempts = Attempts()
+    return try await answer(request, in: frame, attempts) { [base, identity] changed in
+      try await attempts.run {
+        RecordedStep(base, identity, request, try await base.main(changed, report: report))
+      }.response
     }
   }
 }
@@ -118,6 +126,26 @@ extension UndoableUseCase {
   }
 }
 
+extension UndoableUseCase {
+  // Not inlined: their variables would take room in the frame of each body.
+
+  @inline(never)
+  fileprivate func step(
+    _ identity: RecordedIdentity?, _ request: Request, _ response: Response
+  ) -> RecordedStep<Self> {
+    RecordedStep(self, identity, request, response)
+  }
+
+  @inline(never)
+  fileprivate func attempt(
+    _ attempts: Attempts, _ identity: RecordedIdentity?, _ request: Request
+  ) -> @Sendable (Request) async throws -> Response {
+    { changed in
+      try await attempts.run { step(identity, request, try await main(changed)) }.response
+    }
+  }
+}
+
 extension RecordedUseCase {
   @inline(never)
   private func executed(_ request: Base.Request) async throws -> Base.Response {
@@ -133,11 +161,10 @@ extension RecordedUseCase {
     guard frame.isRecorded, let journal = history.ledger.journal, journal.database == nil,
       base.queue(for: request).isPlain
     else {
-      return try await answer(request, in: frame) { [base, identity] in
-        RecordedStep(base, identity, request, try await base.main($0))
-      }
+      let attempts = Attempts()
+      let body = base.attempt(attempts, identity, request)
+      return try await answer(request, in: frame, attempts, body)
     }
-    await frame.line?.idle()
     let pair: HistoryPair
     var step: RecordedStep<Base>?
     do {
@@ -168,76 +195,61 @@ extension RecordedUseCase {
     return pair
   }
 
-  /// Runs the body with all that may be around it, and records the step that it makes.
+  /// Runs the body with all that may be around it, and records the step that its attempts make.
   @inline(never)
   private func answer(
-    _ request: Base.Request, in frame: HistoryFrame,
-    step: @escaping @Sendable (Base.Request) async throws -> RecordedStep<Base>
-  ) async throws -> Base.Response {
-    let attempts = Attempts()
-    guard frame.isRecorded else {
-      defer { frame.end() }
-      return try await run(request, in: frame, attempts, step)
-    }
-    await frame.line?.idle()
-    if let journal = history.ledger.journal {
-      return try await answer(request, in: frame, attempts, writingTo: journal, step)
-    }
-    defer { history.ledger.leave(frame, with: attempts.step) }
-    return try await run(request, in: frame, attempts, step)
-  }
-
-  private func run(
     _ request: Base.Request, in frame: HistoryFrame, _ attempts: Attempts,
-    _ step: @escaping @Sendable (Base.Request) async throws -> RecordedStep<Base>
+    _ body: @escaping @Sendable (Base.Request) async throws -> Base.Response
   ) async throws -> Base.Response {
-    try await HistoryFrame.local.withValue(frame) {
-      try await base.run(request, attempts, answering: { $0.response }, body: step)
-    }
-  }
-
-  /// Runs the body in a transaction of the journal. If it has none, writes ahead: the intent before the
-  /// body, and the end before any handler.
-  private func answer(
-    _ request: Base.Request, in frame: HistoryFrame, _ attempts: Attempts,
-    writingTo journal: JournalWriter,
-    _ step: @escaping @Sendable (Base.Request) async throws -> RecordedStep<Base>
-  ) async throws -> Base.Response {
-    let (id, group, ledger) = (frame.entry, frame.group, history.ledger)
-    let result: Result<Base.Response, any Error>
-    var stored: (any HistoryStep)?
-    let fate = Lock<HistoryLedger.Fate?>(nil)
+    let ledger = history.ledger
+    var (response, failure): (Base.Response?, (any Error)?) = (nil, nil)
+    var written: WrittenStep?
     do {
-      let pair = try await begin(request, in: frame, writingTo: journal)
-      if let database = journal.database {
-        let transaction = JournalTransaction(id, journal, in: database) { step in
-          step.map { step in
-            journal.put(.began(id, in: group, pair))
-            let stored = journal.answered(step, pair, by: id)
-            let own = ledger.fate(of: stored, in: frame)
-            fate.withLock { $0 = own }
-            return stored
-          }
-        }
-        defer { stored = transaction.stored }
-        let response = try await run(request, in: frame, attempts) { changed in
-          let made = try await transaction.run { try await step(changed) }
-          guard let made = made as? RecordedStep<Base> else {
-            preconditionFailure("A recorded body that returns has a response.")
-          }
-          return made
-        }
-        result = .success(response)
-      } else {
-        defer { stored = attempts.step.map { journal.answered($0, pair, by: id) } }
-        result = .success(try await run(request, in: frame, attempts, step))
+      if let journal = ledger.journal, frame.isRecorded {
+        written = try await begin(request, in: frame, attempts, writingTo: journal)
+      }
+      let queue = base.queue(for: request)
+      // A closure that returned the response would be called by way of its type.
+      try await HistoryFrame.local.withValue(frame) {
+        response = try await queue.run(request, of: Base.self, body: body)
       }
     } catch {
-      result = .failure(error)
+      failure = error
     }
-    ledger.leave(frame, with: stored, as: fate.withLock { $0 })
-    await ledger.finish()
-    return try result.get()
+    let step = await attempts.end()
+    let (stored, fate) = written.map { $0(step) } ?? (step, nil)
+    ledger.leave(frame, with: stored, as: fate)
+    if frame.isRecorded, ledger.journal != nil { await ledger.finish() }
+    if let failure { throw failure }
+    guard let response else { preconditionFailure("A body that returns has a response.") }
+    return response
+  }
+
+  /// Returns a step as the journal keeps it, and its fate if that is known.
+  private typealias WrittenStep =
+    @Sendable ((any HistoryStep)?) -> ((any HistoryStep)?, fate: HistoryLedger.Fate?)
+
+  /// Lets the attempts run in a transaction of the journal. If it has none, writes ahead: the intent
+  /// before the body, and the end before any handler.
+  private func begin(
+    _ request: Base.Request, in frame: HistoryFrame, _ attempts: Attempts,
+    writingTo journal: JournalWriter
+  ) async throws -> WrittenStep {
+    let (id, group, ledger) = (frame.entry, frame.group, history.ledger)
+    let pair = try await begin(request, in: frame, writingTo: journal)
+    guard let database = journal.database else {
+      return { step in (step.map { journal.answered($0, pair, by: id) }, nil) }
+    }
+    let fate = Lock<HistoryLedger.Fate?>(nil)
+    let transaction = JournalTransaction(id, journal, in: database) { step in
+      journal.put(.began(id, in: group, pair))
+      let stored = journal.answered(step, pair, by: id)
+      let own = ledger.fate(of: stored, in: frame)
+      fate.withLock { $0 = own }
+      return stored
+    }
+    attempts.enter { try await transaction.run($0) }
+    return { _ in (transaction.stored, fate.withLock { $0 }) }
   }
 
   /// Returns the part of the pair that is written before the execution begins.

@@ -67,14 +67,12 @@ public struct UseCaseExecution: Sendable {
   /// The clock of the queue.
   let clock: any Clock<Duration>
 
-  func run<Request: Sendable, Response: Sendable>(
-    _ request: Request, through interceptors: ArraySlice<any UseCaseInterceptor>,
-    body: UseCaseNext<Request, Response>
-  ) async throws -> Response {
-    guard let first = interceptors.first else { return try await body(request) }
-    let next = UseCaseNext<Request, Response> { request in
-      try await run(request, through: interceptors.dropFirst(), body: body)
-    }
-    return try await first.intercept(request, of: self, next: next)
+  /// Returns the body with these interceptors around it, the first one outermost.
+  func next<Request: Sendable, Response: Sendable>(
+    _ interceptors: ArraySlice<any UseCaseInterceptor>, _ body: UseCaseNext<Request, Response>
+  ) -> UseCaseNext<Request, Response> {
+    guard let first = interceptors.first else { return body }
+    let rest = next(interceptors.dropFirst(), body)
+    return UseCaseNext { try await first.intercept($0, of: self, next: rest) }
   }
 }

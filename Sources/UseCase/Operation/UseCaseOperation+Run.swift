@@ -136,12 +136,9 @@ extension UseCaseOperation {
   /// Runs the body with the interceptors of the queue around it, all of it under the timeout.
   @usableFromInline
   func runIntercepted(_ useCase: any UseCase<Request, Response>) async throws -> Response {
-    let timer = timer(useCase.timeout)
-    defer { timer?.cancel() }
-    let execution = UseCaseExecution(
-      id: id, parent: core.parent, type: core.useCaseType, clock: core.queue.clock)
-    let body = UseCaseNext<Request, Response> { try await useCase.main($0) }
-    return try await execution.run(request, through: core.queue.interceptors[...], body: body)
+    try await core.queue.run(request, of: core.useCaseType, timeout: useCase.timeout) {
+      try await useCase.main($0)
+    }
   }
 }
 

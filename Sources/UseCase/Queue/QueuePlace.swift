@@ -23,28 +23,26 @@ package struct QueuePlace: Sendable {
 
   /// Whether that operation has failed already, by a timeout, although its body runs.
   package static var hasFailed: Bool { Slot.innermost?.verdict?.kind == .failure }
-
-  /// Returns a task that lets that operation fail when the time has passed, counted on the clock of
-  /// its queue. Nil if there is no limit.
-  package static func timer(_ duration: Duration) -> Task<Void, Never>? {
-    UseCaseTimeout.limits(duration) ? Slot.innermost?.timer(duration) : nil
-  }
 }
 
 extension UseCaseQueue {
-  /// Runs a step of the innermost operation, which is on another queue, with the interceptors of this
-  /// one around it. They are told that it is a use case of this type.
-  package func intercept<Request: Sendable, Response: Sendable>(
-    _ request: Request, of useCaseType: any Any.Type,
-    step: @escaping @Sendable (Request) async throws -> Response
+  /// Runs the body of the innermost operation, or a step of it, with the interceptors of this queue
+  /// around it, all of it under the timeout. The operation may be on another queue. The interceptors
+  /// are told that it executes a use case of this type.
+  package func run<Request: Sendable, Response: Sendable>(
+    _ request: Request, of useCaseType: any Any.Type, timeout: Duration = UseCaseTimeout.never,
+    body: @escaping @Sendable (Request) async throws -> Response
   ) async throws -> Response {
     guard let operation = Slot.innermost else {
-      preconditionFailure("A step of an operation runs in one.")
+      preconditionFailure("A body runs in an operation.")
     }
+    let timer = operation.timer(timeout)
+    defer { timer?.cancel() }
+    guard let first = interceptors.first else { return try await body(request) }
     let execution = UseCaseExecution(
       id: operation.id, parent: operation.parent, type: useCaseType, clock: clock)
-    return try await execution.run(
-      request, through: interceptors[...], body: UseCaseNext(step))
+    let next = execution.next(interceptors.dropFirst(), UseCaseNext(body))
+    return try await first.intercept(request, of: execution, next: next)
   }
 
   /// The place of the running code.

@@ -5,10 +5,10 @@ import UseCaseInternals
 /// It takes effect once, however often an interceptor runs its body. An attempt after the one that
 /// was committed returns what that has returned.
 final class JournalTransaction: Sendable {
-  /// The step that the body has made, nil if it is an undo.
-  typealias Effect = (any HistoryStep)?
-  /// The step that the body has made, and the same step as the journal keeps it.
-  fileprivate typealias Effects = (made: Effect, stored: Effect)
+  typealias Step = any HistoryStep
+  /// The step that the body has made or undone, and, if it has made it, the same step as the journal
+  /// keeps it.
+  fileprivate typealias Effects = (step: Step, stored: Step?)
 
   fileprivate enum State {
     /// No attempt runs, and none was committed. Next is `running`.
@@ -26,19 +26,19 @@ final class JournalTransaction: Sendable {
   let id: HistoryEntry.ID
   private let writer: JournalWriter
   private let database: any TransactionalJournal
-  /// Tells the journal what the body has made, and returns it as the journal keeps it.
-  private let note: @Sendable (Effect) -> Effect
+  /// Tells the journal of the step, and returns one that was made as the journal keeps it.
+  private let note: @Sendable (Step) -> Step?
   private let state = Lock(State.open)
 
   init(
     _ id: HistoryEntry.ID, _ writer: JournalWriter, in database: any TransactionalJournal,
-    _ note: @escaping @Sendable (Effect) -> Effect
+    _ note: @escaping @Sendable (Step) -> Step?
   ) {
     (self.id, self.writer, self.database, self.note) = (id, writer, database, note)
   }
 
   /// The step that the body has made, as the journal keeps it. Nil before it is committed.
-  var stored: Effect { effects?.stored }
+  var stored: Step? { effects?.stored }
 
   private var effects: Effects? {
     if case .committed(let effects) = state.withLock({ $0 }) { effects } else { nil }
@@ -47,18 +47,18 @@ final class JournalTransaction: Sendable {
   /// Runs the body in a transaction. If another one has the journal, this waits for it.
   ///
   /// - Throws: The error of the body, or of the transaction. The facts of the step are withdrawn.
-  func run(_ body: @Sendable () async throws -> Effect) async throws -> Effect {
+  func run(_ body: @Sendable () async throws -> Step) async throws -> Step {
     try writer.check(id)
     await writer.takeTurn()
     defer { writer.endTurn() }
-    if let effects { return effects.made }
+    if let effects { return effects.step }
     do {
       try await database.transaction { try await self.attempt(body) }
-      guard let (effect, record) = state.withLock({ $0.commit() }) else {
+      guard let (step, record) = state.withLock({ $0.commit() }) else {
         throw misuse("A transaction returns, and its body has not.")
       }
       writer.commit(record)
-      return effect
+      return step
     } catch {
       switch state.withLock({ $0.fail() }) {
       case .failed(let failure):
@@ -72,15 +72,15 @@ final class JournalTransaction: Sendable {
   }
 
   /// Returns the record of the attempt.
-  private func attempt(_ body: @Sendable () async throws -> Effect) async throws -> [UInt8] {
+  private func attempt(_ body: @Sendable () async throws -> Step) async throws -> [UInt8] {
     guard state.withLock({ $0.begin() }) else {
       throw misuse("A transaction runs its body twice.")
     }
     do {
-      let effect = try await body()
-      let stored = note(effect)
+      let step = try await body()
+      let stored = note(step)
       let record = writer.takeRecord()
-      state.withLock { $0.end((effect, stored), record) }
+      state.withLock { $0.end((step, stored), record) }
       return record.bytes
     } catch {
       state.withLock { $0.end(error) }
@@ -112,10 +112,10 @@ extension JournalTransaction.State {
   fileprivate mutating func end(_ error: any Error) { self = .failed(error) }
 
   /// The transaction has returned. Returns nil if the body has not.
-  fileprivate mutating func commit() -> (made: JournalTransaction.Effect, record: NumberedFacts)? {
+  fileprivate mutating func commit() -> (step: JournalTransaction.Step, record: NumberedFacts)? {
     guard case .returned(let effects, let record) = self else { return nil }
     self = .committed(effects)
-    return (effects.made, record)
+    return (effects.step, record)
   }
 
   /// The transaction has failed. Returns how far it had come, to be released outside of the lock.

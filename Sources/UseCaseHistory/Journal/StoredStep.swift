@@ -106,7 +106,7 @@ final class StoredStep: HistoryStep {
     }
     let transaction = JournalTransaction(id, writer, in: database) { redone in
       self.writer.put(.moving(self.id))
-      return redone.map { self.redone($0) }
+      return self.redone(redone)
     }
     let (_, failure) = try await step.redo(in: { try await transaction.run($0) })
     guard let redone = transaction.stored else { preconditionFailure("A redo makes a step.") }

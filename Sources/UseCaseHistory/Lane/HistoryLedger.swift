@@ -316,6 +316,7 @@ extension HistoryLedger {
   /// The body of a recorded use case has ended, with a response if there is a step.
   func leave(_ frame: HistoryFrame, with step: (any HistoryStep)?, as fate: Fate? = nil) {
     frame.end()
+    guard frame.isRecorded else { return }
     let (entry, holder) = (frame.entry, frame.holder)
     let record = step.map { Machine.Record(id: entry, content: .init($0)) }
     switch frame.role {
@@ -328,7 +329,7 @@ extension HistoryLedger {
       // lock.
       discard(change { $0.record(record, by: holder, fate.merging, fate.ticket) }, in: frame)
     case .part(let group, _): change { $0.endPart(entry, record, in: group) }?.resume()
-    case .answered, .group: preconditionFailure("\(entry) ends as a body, and is \(frame.role).")
+    case .answered, .group: break
     }
   }
 }

@@ -23,11 +23,11 @@ protocol HistoryStep: AnyObject, Sendable {
   func wasObsolete() -> HistoryEntry.ID
 }
 
-/// Runs a body, and what it has made: a step, or nil if it is an undo. The scope is a transaction.
-/// It runs inside of all interceptors, each of their attempts anew.
+/// Runs a body in a transaction, inside of all interceptors, and returns the step that the body has
+/// made or undone.
 typealias StepScope =
-  @Sendable (_ body: @Sendable () async throws -> (any HistoryStep)?) async throws
-  -> (any HistoryStep)?
+  @Sendable (_ body: @Sendable () async throws -> any HistoryStep) async throws
+  -> any HistoryStep
 
 extension HistoryRecord<any HistoryStep> {
   var title: String {
@@ -125,45 +125,37 @@ final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
   }
 
   private func undoAround(_ scope: StepScope?) async throws -> (any Error)? {
-    try await runAround(answering: { _ in }) { [self] request in
-      if let scope {
-        _ = try await scope {
-          try await useCase.undo(request, response)
-          return nil
-        }
-      } else {
+    let attempts = Attempts(in: scope)
+    return try await run(attempts) { [self] request in
+      _ = try await attempts.run {
         try await useCase.undo(request, response)
+        return self
       }
-      return self
     }.failure
   }
 
   private func redoAround(
     _ scope: StepScope?
   ) async throws -> (any HistoryStep, failure: (any Error)?) {
-    try await runAround(answering: { $0.response }) { [self] request in
-      guard let scope else { return redone(try await useCase.redo(request, response)) }
-      let made = try await scope { redone(try await useCase.redo(request, response)) }
-      guard let made = made as? RecordedStep else { preconditionFailure("A redo makes a step.") }
-      return made
+    let attempts = Attempts(in: scope)
+    return try await run(attempts) { [self] request in
+      try await attempts.run { redone(try await useCase.redo(request, response)) }.response
     }
   }
 
   /// Runs an undo or a redo with all that may be around it. Returns its step, and the error that came
   /// after it. Throws if there is no effect, also if an interceptor has answered in its place.
-  private func runAround<Answer: Sendable>(
-    answering answer: @escaping @Sendable (RecordedStep) -> Answer,
-    body: @escaping @Sendable (Base.Request) async throws -> RecordedStep
+  private func run<Answer: Sendable>(
+    _ attempts: Attempts, body: @escaping @Sendable (Base.Request) async throws -> Answer
   ) async throws -> (any HistoryStep, failure: (any Error)?) {
-    let attempts = Attempts()
     var failure: (any Error)?
     do {
-      _ = try await useCase.run(
-        request, timeout: useCase.timeout, attempts, answering: answer, body: body)
+      _ = try await useCase.queue(for: request).run(
+        request, of: Base.self, timeout: useCase.timeout, body: body)
     } catch {
       failure = error
     }
-    guard let step = attempts.step else { throw failure ?? CancellationError() }
+    guard let step = await attempts.end() else { throw failure ?? CancellationError() }
     return (step, failure)
   }
 
