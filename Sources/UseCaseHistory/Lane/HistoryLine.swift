@@ -128,7 +128,10 @@ extension HistoryLine {
   var runningMove: ID? { running.flatMap { $0.move == nil ? nil : $0.id } }
 
   /// Whether a result of the running operation is not recorded.
-  var losesResults: Bool { run.map { $0.isCleared || $0.clearsWhenOver } ?? false }
+  var losesResults: Bool {
+    let run = running("A result")
+    return run.isCleared || run.clearsWhenOver
+  }
 
   /// The execution that waits or runs and will be this entry.
   func operation(of entry: ID) -> (any AdmittedOperation)? {
@@ -320,7 +323,6 @@ extension HistoryLine {
     }
     run.bodies -= 1
     let clears = run.bodies == 0 && run.clearsWhenOver
-    if clears { (run.isCleared, run.clearsWhenOver) = (true, false) }
     turn = .running(run)
     if clears { unbind(fromFirst: false) }
     return clears

@@ -127,7 +127,6 @@ extension HistoryMachine {
     exit(holder, into: &drops)
     let id = record.id
     if line.losesResults {
-      window.close()
       note(.ended(id, .lost))
       pool.lose(record, into: &drops)
       line.settle()
