@@ -238,86 +238,88 @@ extension HistoryMachine {
 // MARK: - Undo and redo
 
 extension HistoryMachine {
-  enum MoveAction: ~Copyable, Sendable {
-    case nothing
-    case refuse(HistoryError)
-    /// This move begins.
-    case go(ID, Plan)
-  }
+  /// The operation of a move that begins, nil if there is nothing to do; or why it does not begin.
+  typealias Beginning = Result<ID?, HistoryError>
 
-  /// The turn of the undo, redo or move has come.
-  mutating func begin() -> MoveAction {
+  /// The turn of the undo, redo or move has come. If it begins, this is its plan.
+  ///
+  /// The plan is no part of the result: with optimization, unspecialized code copies an enum that has a
+  /// plan, which traps.
+  mutating func begin(_ plan: inout Plan) -> Beginning {
     let ask = line.ask
     switch ask.move {
     case nil: preconditionFailure("\(ask.id) moves, and was admitted as an execution.")
     case .undo:
       guard let target = ask.target else { return nothing() }
-      return target == pool.undoID ? go(by: -1) : refuse(.outOfTurn)
+      return target == pool.undoID ? go(by: -1, &plan) : refuse(.outOfTurn)
     case .redo:
       guard let target = ask.target else { return nothing() }
-      return target == pool.redoID ? go(by: 1) : refuse(.outOfTurn)
-    case .move(nil): return go(by: -pool.applied.count)
+      return target == pool.redoID ? go(by: 1, &plan) : refuse(.outOfTurn)
+    case .move(nil): return go(by: -pool.applied.count, &plan)
     case .move(let id?):
       guard let distance = pool.distance(to: id) else { return refuse(.unknownEntry(id)) }
-      return go(by: distance)
+      return go(by: distance, &plan)
     case .undoEntry(let id):
       switch pool.spot(of: id) {
-      case .applied: return undo(id)
+      case .applied: return undo(id, &plan)
       case .undone: return nothing()
       case nil: return refuse(.unknownEntry(id))
       }
     case .redoEntry(let id):
       switch pool.spot(of: id) {
       case .applied where id != pool.redoID: return nothing()
-      case .applied, .undone: return redo(id)
+      case .applied, .undone: return redo(id, &plan)
       case nil: return refuse(.unknownEntry(id))
       }
     case .undoIn(let document):
       guard let target = ask.target else { return nothing() }
-      return pool.isApplied(target, in: document) ? undo(target) : refuse(.outOfTurn)
+      return pool.isApplied(target, in: document) ? undo(target, &plan) : refuse(.outOfTurn)
     case .redoIn(let document):
       guard let target = ask.target else { return nothing() }
-      return pool.isUndone(target, in: document) ? redo(target) : refuse(.outOfTurn)
+      return pool.isUndone(target, in: document) ? redo(target, &plan) : refuse(.outOfTurn)
     }
   }
 
   /// Undoes or redoes so many entries. They are to be undone if `distance` is below 0.
-  private mutating func go(by distance: Int) -> MoveAction {
+  private mutating func go(by distance: Int, _ plan: inout Plan) -> Beginning {
     if distance == 0 { return nothing() }
     window.close()
     note(.moves(isRedo: distance > 0, count: abs(distance)))
-    return .go(line.ask.id, pool.take(abs(distance), isRedo: distance > 0))
+    plan = pool.take(abs(distance), isRedo: distance > 0)
+    return .success(line.ask.id)
   }
 
   /// Undoes this entry, unless others have to be undone before.
-  private mutating func undo(_ id: ID) -> MoveAction {
+  private mutating func undo(_ id: ID, _ plan: inout Plan) -> Beginning {
     let blockers = pool.blockers(ofUndoing: id)
     if !blockers.isEmpty { return refuse(.blocked(by: blockers)) }
     window.close()
     note(.undoes(id))
-    return .go(line.ask.id, pool.take(id, isRedo: false))
+    plan = pool.take(id, isRedo: false)
+    return .success(line.ask.id)
   }
 
   /// Redoes this entry, unless others have to be redone before.
-  private mutating func redo(_ id: ID) -> MoveAction {
-    if id == pool.redoID { return go(by: 1) }
+  private mutating func redo(_ id: ID, _ plan: inout Plan) -> Beginning {
+    if id == pool.redoID { return go(by: 1, &plan) }
     let blockers = pool.blockers(ofRedoing: id)
     if !blockers.isEmpty { return refuse(.blocked(by: blockers)) }
     window.close()
     note(.redoes(id))
-    return .go(line.ask.id, pool.take(id, isRedo: true))
+    plan = pool.take(id, isRedo: true)
+    return .success(line.ask.id)
   }
 
-  private mutating func nothing() -> MoveAction {
+  private mutating func nothing() -> Beginning {
     line.settle()
-    return .nothing
+    return .success(nil)
   }
 
   /// The undo, redo or move does not begin.
-  private mutating func refuse(_ error: HistoryError) -> MoveAction {
+  private mutating func refuse(_ error: HistoryError) -> Beginning {
     window.close()
     line.settle()
-    return .refuse(error)
+    return .failure(error)
   }
 
   /// The undo, redo or move has come as far as it could, and the plan is closed.

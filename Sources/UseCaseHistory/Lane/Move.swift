@@ -44,15 +44,9 @@ extension HistoryLedger {
   func begin(
     _ plan: inout Machine.Plan
   ) throws(HistoryError) -> (first: Machine.Plan.Leaf, frame: HistoryFrame)? {
-    let action = change { $0.begin() }
-    switch consume action {
-    case .nothing: return nil
-    case .refuse(let error): throw error
-    case .go(let move, let next):
-      plan = next
-      guard let first = plan.nextStep() else { preconditionFailure("\(move) moves nothing.") }
-      return (first, frame(of: first.id, in: move))
-    }
+    guard let move = try change({ $0.begin(&plan) }).get() else { return nil }
+    guard let first = plan.nextStep() else { preconditionFailure("\(move) moves nothing.") }
+    return (first, frame(of: first.id, in: move))
   }
 
   /// A move is executed outside of all frames.

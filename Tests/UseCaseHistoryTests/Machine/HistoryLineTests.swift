@@ -49,7 +49,8 @@ struct HistoryLineTests {
   private static func move(_ number: Int, _ move: HistoryMove, in machine: inout Machine) {
     machine.admit(id(number), move)
     machine.start(id(number))
-    if case .go(_, var plan) = machine.begin() {
+    var plan = Machine.Plan(isRedo: false, [])
+    if case .success(_?) = machine.begin(&plan) {
       while let leaf = plan.next() { plan.isRedo ? plan.redid(leaf.content) : plan.undid() }
       plan.close()
       _ = machine.finish(&plan)
@@ -78,7 +79,8 @@ struct HistoryLineTests {
     for entry in [3, 1] { Self.record(entry, by: 1, in: &machine) }
     machine.leave(Self.id(1))
     machine.start(Self.id(4))
-    guard case .go(_, let plan) = machine.begin() else {
+    var plan = Machine.Plan(isRedo: false, [])
+    guard case .success(_?) = machine.begin(&plan) else {
       Issue.record("The undo begins.")
       return
     }
@@ -95,7 +97,8 @@ struct HistoryLineTests {
     Self.record(1, by: 1, in: &machine)
     machine.leave(Self.id(1))
     machine.start(Self.id(3))
-    guard case .nothing = machine.begin() else {
+    var plan = Machine.Plan(isRedo: false, [])
+    guard case .success(nil) = machine.begin(&plan) else {
       Issue.record("The undo finds nothing.")
       return
     }
@@ -107,7 +110,8 @@ struct HistoryLineTests {
     machine.admit(Self.id(2), .undo)
     _ = machine.clear(isInside: false)
     machine.start(Self.id(2))
-    guard case .nothing = machine.begin() else {
+    var plan = Machine.Plan(isRedo: false, [])
+    guard case .success(nil) = machine.begin(&plan) else {
       Issue.record("The undo finds nothing.")
       return
     }
@@ -119,7 +123,8 @@ struct HistoryLineTests {
     for number in 1...2 { Self.execute(number, in: &machine) }
     for number in 3...4 { machine.admit(Self.id(number), .undo) }
     machine.start(Self.id(3))
-    guard case .go(_, var plan) = machine.begin() else {
+    var plan = Machine.Plan(isRedo: false, [])
+    guard case .success(_?) = machine.begin(&plan) else {
       Issue.record("The undo begins.")
       return
     }
@@ -130,7 +135,7 @@ struct HistoryLineTests {
     _ = machine.finish(&plan)
     machine.leave(Self.id(3))
     machine.start(Self.id(4))
-    guard case .nothing = machine.begin() else {
+    guard case .success(nil) = machine.begin(&plan) else {
       Issue.record("The undo finds nothing.")
       return
     }
@@ -210,7 +215,8 @@ struct HistoryLineTests {
       var machine = Self.machine()
       machine.admit(Self.id(1), move)
       machine.start(Self.id(1))
-      _ = machine.begin()
+      var plan = Machine.Plan(isRedo: false, [])
+      _ = machine.begin(&plan)
       #expect(Self.enter(1, spare: 2, in: &machine) == Self.id(2))
     }
   }

@@ -159,7 +159,8 @@ struct HistoryMachineTests {
       }
       return
     }
-    guard case .go(_, var plan) = machine.begin() else { return }
+    var plan = Machine.Plan(isRedo: false, [])
+    guard case .success(_?) = machine.begin(&plan) else { return }
     _ = machine.snapshot()
     if Int.random(in: 0..<5, using: &random) == 0, let id = plan.next()?.id {
       _ = machine.forget(id)
