@@ -60,7 +60,7 @@ struct HistoryLine: Sendable {
     case done(Run)
   }
 
-  /// Their ids grow from `head` on. Those before have left.
+  /// Their ids grow from `head` on. The asks before it have left.
   private var asks: [Ask] = []
   private var head = 0
   /// The executions up to this one have been asked what they are going to touch, and so many in the

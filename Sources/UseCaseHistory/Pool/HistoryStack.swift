@@ -7,7 +7,7 @@ struct HistoryStack<Step: Sendable>: Sendable {
   typealias ID = HistoryEntry.ID
   typealias Record = HistoryRecord<Step>
 
-  /// From `head` on, a slot is empty only while its record leaves. Those before are free.
+  /// From `head` on, a slot is empty only while its record leaves. The slots before it are free.
   private var slots: [Record?] = []
   private var head = 0
   /// The orders of the records that touch everything, without those below all that touch keys.
