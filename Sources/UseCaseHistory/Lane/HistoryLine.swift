@@ -315,7 +315,7 @@ extension HistoryLine {
   /// effect now.
   mutating func exit(_ holder: ID) -> Bool {
     guard case .running(var run) = turn, run.holder == holder, run.bodies > 0 else {
-      preconditionFailure(
+      fatalError(
         """
         A task called `main` of a recorded use case, and outlived the operation in whose slot it \
         ran. Execute the use case instead. (\(holder) ends: \(turn).)
