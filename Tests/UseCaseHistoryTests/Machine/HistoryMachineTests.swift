@@ -6,27 +6,20 @@ import UseCase
 
 @Suite(.mustEnd)
 struct HistoryMachineTests {
-  private typealias Machine = HistoryMachine<String, Int>
-
-  private static let operation = AnyUseCase<Void, Void> { _ in }.execute()
-
-  private static func id(_ number: Int) -> HistoryEntry.ID {
-    HistoryEntry.ID(number: UInt64(number))
-  }
-
-  private static func machine() -> Machine { Machine(limit: nil, mergeWindow: .zero) }
+  private typealias Machine = TextMachine
+  private typealias ID = HistoryEntry.ID
 
   #if os(Linux) || os(macOS)
     @Test(.holds("Tasks that outlive a body"))
     func `a body cannot begin in a slot that has gone on to another`() async {
       await #expect(processExitsWith: .failure) {
-        var machine = HistoryMachineTests.machine()
-        for number in 1...2 { machine.admit(HistoryMachineTests.id(number), nil) }
-        machine.start(HistoryMachineTests.id(1))
-        machine.leave(HistoryMachineTests.id(1))
-        machine.start(HistoryMachineTests.id(2))
-        let id = HistoryMachineTests.id(1)
-        _ = machine.enter(in: id, leftIn: nil, spare: HistoryMachineTests.id(9))
+        var machine = Machine()
+        for number in 1...2 { machine.admit(ID(number), nil) }
+        machine.start(ID(1))
+        machine.leave(ID(1))
+        machine.start(ID(2))
+        let id = ID(1)
+        _ = machine.enter(in: id, leftIn: nil, spare: ID(9))
       }
     }
 
@@ -34,11 +27,11 @@ struct HistoryMachineTests {
       let message = await #expect(
         processExitsWith: .failure, observing: [\.standardErrorContent]
       ) {
-        var machine = HistoryMachineTests.machine()
-        let id = HistoryMachineTests.id(1)
+        var machine = Machine()
+        let id = ID(1)
         machine.admit(id, nil)
         machine.start(id)
-        let entry = machine.enter(in: id, leftIn: nil, spare: HistoryMachineTests.id(9))
+        let entry = machine.enter(in: id, leftIn: nil, spare: ID(9))
         machine.leave(id)
         if case .recording(let entry, let holder) = entry { _ = machine.fail(entry, by: holder) }
       }
@@ -53,7 +46,7 @@ struct HistoryMachineTests {
     for number in 1...1_000_000 {
       var drops: [HistoryDrop<String>] = []
       pool.record(
-        HistoryRecord(id: Self.id(number), content: .single("")), dropping: nil, into: &drops)
+        HistoryRecord(id: ID(number), content: .single("")), dropping: nil, into: &drops)
     }
     let times = (1...5).map { _ in
       var cleared = pool
@@ -70,14 +63,14 @@ struct HistoryMachineTests {
 
   @Test(arguments: [true, false])
   func `a hundred thousand that wait can leave from either end`(fromFront: Bool) {
-    var machine = Self.machine()
+    var machine = Machine()
     let numbers = 1...100_000
-    for number in numbers { machine.admit(Self.id(number), nil) }
-    machine.start(Self.id(1))
+    for number in numbers { machine.admit(ID(number), nil) }
+    machine.start(ID(1))
     let rest = Array(numbers.dropFirst())
-    for number in fromFront ? rest : rest.reversed() { machine.leave(Self.id(number)) }
+    for number in fromFront ? rest : rest.reversed() { machine.leave(ID(number)) }
     #expect(machine.snapshot().state.isBusy)
-    machine.leave(Self.id(1))
+    machine.leave(ID(1))
     #expect(!machine.snapshot().state.isBusy)
   }
 
@@ -86,7 +79,7 @@ struct HistoryMachineTests {
   @Test(arguments: 1...12)
   func `a forecast that was kept up is the one computed anew`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
-    var machine = Self.machine()
+    var machine = Machine()
     var (last, waiting, running) = (0, [Int](), Int?.none)
     var asked: [Int: HistoryMove] = [:]
     for _ in 1...2_000 {
@@ -95,7 +88,7 @@ struct HistoryMachineTests {
         last += 1
         waiting.append(last)
         // Mostly one of the last.
-        let entry = Self.id(.random(in: max(1, last - 12)...last, using: &random))
+        let entry = ID(.random(in: max(1, last - 12)...last, using: &random))
         let moves: [HistoryMove?] = [
           nil, nil, nil, nil, .undo, .undo, .undo, .redo, .redo, .move(entry), .undoEntry(entry),
           .redoEntry(entry), .undoIn(.keys(1)), .redoIn(.keys(1)), .undoIn(.keys(2, 3)),
@@ -103,22 +96,22 @@ struct HistoryMachineTests {
         ]
         let move = moves.randomElement(using: &random) ?? nil
         if let move {
-          machine.admit(Self.id(last), move)
+          machine.admit(ID(last), move)
         } else {
-          machine.admit(Self.id(last), Self.operation)
-          _ = machine.describe([(Self.id(last), Self.footprint(&random))])
+          machine.admit(ID(last), handedOn)
+          _ = machine.describe([(ID(last), Self.footprint(&random))])
         }
         asked[last] = move
       case 4:
         guard let index = waiting.indices.randomElement(using: &random) else { continue }
-        machine.leave(Self.id(waiting.remove(at: index)))
+        machine.leave(ID(waiting.remove(at: index)))
       case 5: _ = machine.setLimit([nil, nil, 1, 3].randomElement(using: &random) ?? nil)
       case 6 where Int.random(in: 0..<3, using: &random) > 0:
-        _ = machine.forget(Self.id(.random(in: max(1, last - 12)...last + 1, using: &random)))
+        _ = machine.forget(ID(.random(in: max(1, last - 12)...last + 1, using: &random)))
       case 6: _ = machine.clear(isInside: false)
       default:
         if let present = running.take() {
-          machine.leave(Self.id(present))
+          machine.leave(ID(present))
         } else if !waiting.isEmpty {
           let next = waiting.removeFirst()
           running = next
@@ -149,7 +142,7 @@ struct HistoryMachineTests {
     _ number: Int, _ move: HistoryMove?, in machine: inout Machine,
     _ random: inout SeededGenerator
   ) {
-    machine.start(id(number))
+    machine.start(ID(number))
     _ = machine.snapshot()
     if move == nil {
       let bodies = [1, 1, 1, 2, 3].randomElement(using: &random) ?? 1
@@ -169,7 +162,7 @@ struct HistoryMachineTests {
     if Int.random(in: 0..<5, using: &random) > 0 {
       while let leaf = plan.next() {
         switch Int.random(in: 0..<20, using: &random) {
-        case 0 where plan.lose(HistoryObsolete(), as: id(number + 900_000)): continue
+        case 0 where plan.lose(HistoryObsolete(), as: ID(number + 900_000)): continue
         case 0...1: break
         default:
           plan.isRedo ? plan.redid(content(leaf.content.step ?? "", &random)) : plan.undid()
@@ -198,7 +191,7 @@ struct HistoryMachineTests {
   }
 
   private static func record(
-    _ step: String, _ entry: HistoryEntry.ID, _ random: inout SeededGenerator
+    _ step: String, _ entry: ID, _ random: inout SeededGenerator
   ) -> HistoryRecord<String> {
     HistoryRecord(id: entry, content: content(step, &random))
   }
@@ -210,7 +203,7 @@ struct HistoryMachineTests {
     let spare = number + body * 1_000_000
     guard
       case .recording(let entry, let holder) = machine.enter(
-        in: id(number), leftIn: nil, spare: id(spare))
+        in: ID(number), leftIn: nil, spare: ID(spare))
     else { return }
     _ = machine.snapshot()
     switch Int.random(in: 0..<10, using: &random) {
@@ -219,7 +212,7 @@ struct HistoryMachineTests {
       machine.groups.open(entry, "G")
       for part in 0..<Int.random(in: 0...3, using: &random) {
         let record = HistoryRecord(
-          id: id(spare + 10_000 * (part + 1)), content: content("P", &random))
+          id: ID(spare + 10_000 * (part + 1)), content: content("P", &random))
         guard machine.groups.openPart(in: entry) else { continue }
         _ = machine.groups.closePart(record, in: entry)
       }
@@ -232,11 +225,11 @@ struct HistoryMachineTests {
       _ = machine.end(
         group, as: isRolledBack ? kept : group.record,
         rolledBack: isRolledBack ? .init(kept: kept) : nil, in: holder,
-        nobody: id(number + 500_000))
+        nobody: ID(number + 500_000))
     case 3:
       guard
         case .recording(let second, _) = machine.enter(
-          in: id(number), leftIn: nil, spare: id(spare + 500_000))
+          in: ID(number), leftIn: nil, spare: ID(spare + 500_000))
       else { return }
       _ = machine.record(record("second", second, &random), by: holder)
       #expect(isAsComputedAnew(machine))
@@ -259,7 +252,7 @@ struct HistoryMachineTests {
   /// the group waiting from each moment on.
   @Test func `a group ends when all that has begun in it has, in every order`() {
     typealias Groups = Machine.Groups
-    let (group, nested) = (Self.id(1), Self.id(2))
+    let (group, nested) = (ID(1), ID(2))
     for order in permutations([3, 4, 5, 2]) {
       for waitsBefore in 0...order.count {
         var groups = Groups()
@@ -275,7 +268,7 @@ struct HistoryMachineTests {
             part == 2
             ? groups.abandon(nested)
             : groups.closePart(
-              HistoryRecord(id: Self.id(part), content: .single("")), in: group)
+              HistoryRecord(id: ID(part), content: .single("")), in: group)
           if let waiter { resumed.append(waiter) }
           #expect(waiter == nil || index == order.count - 1)
         }
@@ -287,7 +280,7 @@ struct HistoryMachineTests {
         guard case .group(let closed)? = parts else {
           preconditionFailure("The group has ended with parts.")
         }
-        #expect(closed.parts.map(\.id) == order.filter { $0 != 2 }.map { Self.id($0) })
+        #expect(closed.parts.map(\.id) == order.filter { $0 != 2 }.map { ID($0) })
         let isOpen = (groups.openPart(in: group), groups.open(nested, "N", in: group))
         #expect(isOpen == (false, false))
       }
