@@ -68,7 +68,12 @@ extension UseCaseOperation: AdmittedOperation {
   var described: (any DescribedUseCase)? {
     var useCase: (any UseCase<Request, Response>)?
     core.underLock { useCase = self.useCase }
-    return useCase as? any DescribedUseCase
+    // Opened first: a cast of the existential would ask for the metadata of its type, too.
+    func described(_ useCase: some UseCase) -> (any DescribedUseCase)? {
+      useCase as? any DescribedUseCase
+    }
+    if let useCase { return described(useCase) }
+    return nil
   }
 
   package var baseType: any Any.Type {

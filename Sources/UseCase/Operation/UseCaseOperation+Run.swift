@@ -24,8 +24,10 @@ extension UseCaseOperation {
     return admission
   }
 
-  /// Releases the use case: under the lock if a keeper may be asking it for a title.
-  @usableFromInline
+  /// Releases the use case: taken under the lock, if a keeper may be asking it for a title.
+  ///
+  /// Specialized for a client, because to swap takes the metadata of the types.
+  @inlinable @inline(never)
   func forgetUseCase() {
     guard core.hasKeeper else { return useCase = nil }
     var old: (any UseCase<Request, Response>)?

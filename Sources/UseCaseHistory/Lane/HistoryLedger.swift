@@ -285,7 +285,7 @@ extension HistoryLedger {
 
   private func announceNext(to journal: JournalWriter) {
     guard let (id, operation) = machine.withLock({ $0.line.nextExecution }),
-      let pair = operation.intent as? HistoryPair
+      let intent = operation.intent, let pair = intent as? HistoryPair
     else { return }
     journal.announce(id, pair)
   }

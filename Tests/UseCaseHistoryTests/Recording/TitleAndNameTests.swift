@@ -167,6 +167,36 @@ struct TitleAndNameTests {
     }
   }
 
+  @Test func `no lock is held when the use case of what has failed is released`() async {
+    struct Failure: Error {}
+    final class Keeper: UndoableUseCase {
+      let page: Page
+      let operations = Log<UseCaseOperation<Void, Void>>()
+      init(_ page: Page) { self.page = page }
+      deinit {
+        for operation in operations.elements { _ = (operation.state, operation.outcome) }
+        page.log.append("released")
+      }
+      func main(_: Void) async throws {
+        page.log.append("failed")
+        throw Failure()
+      }
+      func undo(_: Void, _: Void) async throws {}
+    }
+    func execute() -> UseCaseOperation<Void, Void> {
+      let keeper = Keeper(page)
+      let operation = history.execute(keeper, ())
+      keeper.operations.append(operation)
+      return operation
+    }
+    let gate = page.hold("do A")
+    history.execute(Edit(page: page), "A")
+    let operation = execute()
+    gate.open()
+    await operation.ended()
+    #expect(page.log.elements.suffix(2) == ["failed", "released"])
+  }
+
   @Test func `a history is idle when nothing runs and nothing waits`() async {
     await history.idle()
     history.execute(Edit(page: page), "A")
