@@ -103,12 +103,11 @@ struct Group<Value: Sendable, Answer: Sendable>: UseCase, DescribedUseCase, Reco
   ) {
     let (holder, nobody) = (frame.holder, ledger.nextID())
     let kept = residue.map(\.kept) ?? group.record
-    let drops = ledger.change {
+    let (drops, waiter) = ledger.change {
       $0.end(group, as: kept, rolledBack: residue, in: holder, nobody: nobody)
     }
     ledger.discard(drops, in: frame)
-    guard let parent = group.parent else { return }
-    ledger.change { $0.groups.closePart(kept, in: parent) }?.resume()
+    waiter?.resume()
   }
 
   /// Undoes the parts, and returns the rest of them. The parts are undone even if the body has

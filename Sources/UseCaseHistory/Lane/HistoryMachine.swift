@@ -208,13 +208,18 @@ extension HistoryMachine {
   }
 
   /// The group is over, and `kept` is left of it. If it was rolled back, undos that wait for it are
-  /// for `nobody`, an entry that never comes to be.
+  /// for `nobody`, an entry that never comes to be. Returns the waiter of its parent, too, if it was
+  /// the last part.
   mutating func end(
     _ group: Groups.Opened, as kept: Record?, rolledBack residue: HistoryResidue<Step>? = nil,
     in holder: ID, nobody: ID
-  ) -> Drops {
-    var drops: Drops = []
-    if group.parent == nil {
+  ) -> (drops: Drops, waiter: Waiter?) {
+    var (drops, waiter): (Drops, Waiter?) = ([], nil)
+    if let parent = group.parent {
+      note(.closed(group.id, isLost: false))
+      // At once, so that the parts have one order here and in the journal.
+      waiter = groups.closePart(kept, in: parent)
+    } else {
       exit(holder, into: &drops)
       let isLost = line.losesResults
       window.close()
@@ -226,12 +231,10 @@ extension HistoryMachine {
       case nil: break
       }
       line.settle(as: kept == nil ? nil : residue != nil ? nobody : isLost ? nil : group.id)
-    } else {
-      note(.closed(group.id, isLost: false))
     }
     if let undone = residue?.undone { drops.insert(HistoryDrop(undone, .truncated), at: 0) }
     for part in residue?.obsolete ?? [] { pool.lose(part, .obsolete, into: &drops) }
-    return drops
+    return (drops, waiter)
   }
 }
 

@@ -40,6 +40,24 @@ struct HistoryMachineTests {
     }
   #endif
 
+  @Test func `a nested group and a part keep the order in which they ended`() throws {
+    var machine = Machine()
+    machine.admit(ID(1), nil)
+    machine.start(ID(1))
+    machine.enterGroup("", in: ID(1), spare: ID(9), isInterrupted: false, writing: [])
+    _ = machine.groups.open(ID(2), "", in: ID(1))
+    _ = machine.enterNested(ID(2), writing: [])
+    for group in [2, 1] { _ = machine.groups.openPart(in: ID(group)) }
+    let part = { TextMachine.Record(id: ID($0), content: .single("")) }
+    _ = machine.endPart(ID(3), part(3), in: ID(2))
+    let closed = machine.groups.close(ID(2))
+    let nested = try #require(closed)
+    _ = machine.end(nested, as: nested.record, in: ID(1), nobody: ID(9))
+    _ = machine.endPart(ID(4), part(4), in: ID(1))
+    let parts = machine.groups.close(ID(1))?.parts.map(\.id)
+    #expect(parts == [ID(2), ID(4)])
+  }
+
   @Test(.holds("Dropping"))
   func `dropping a million entries is one exchange`() {
     var pool = HistoryPool<String>(limit: nil)
