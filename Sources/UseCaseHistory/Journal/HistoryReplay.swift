@@ -75,8 +75,12 @@ extension HistoryReplay {
       moves.insert(id)
     case .failed(let id):
       moves.remove(id)
-      if let execution = try executions.fail(id), let group = execution.group {
+      guard let execution = try executions.fail(id) else { break }
+      if let group = execution.group {
         groups.end(nil, in: group)
+      } else {
+        // It was announced, and may begin after all.
+        ids.remove(id)
       }
     case .answered(let id, let response, let isMarked):
       try executions.answer(id, response, isMarked: isMarked)

@@ -34,8 +34,10 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   /// Whether the history is gone, and nobody will ask for another attempt.
   private var hasEnded = false
   private var intents: Set<HistoryEntry.ID> = []
-  /// The execution whose intent was written together with the end of the one before it.
+  /// The execution whose intent was told together with the end of the one before it.
   private var announced: (id: HistoryEntry.ID, pair: HistoryPair)?
+  /// The execution that the last transaction has merged with another, as far as its record tells.
+  private var combined: HistoryEntry.ID?
   private var last: UInt64 = 0
   /// Why the last attempt has failed.
   private var failure: HistoryJournalError?
@@ -46,6 +48,8 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   /// they are in one batch: if it fails, the waiter hears of it.
   mutating func put(_ new: some Sequence<HistoryFact>, _ waiter: Waiter? = nil) {
     for fact in new {
+      // The execution begins after that, so its intent comes after that, too.
+      if case .cleared = fact { withdrawAnnounced() }
       // As a rule, they are the end of one operation and the intent of the next.
       if facts.isEmpty { facts.reserveCapacity(4) }
       last += 1
@@ -117,11 +121,8 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   ) -> HistoryJournalError? {
     isStuck = true
     facts = batch.facts.filter { !isOpen($0.fact) } + facts
-    if let id = announced?.id, batch.facts.contains(where: { $0.fact.execution == id }) {
-      // Its intent is withdrawn, too.
-      announced = nil
-      intents.remove(id)
-    }
+    // Its intent may have been written or not.
+    withdrawAnnounced()
     chores = batch.chores + chores
     return setFailure(error)
   }
@@ -133,13 +134,28 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
 
   /// The execution is the next one, and its intent is written with what is to be written now.
   mutating func announce(_ id: HistoryEntry.ID, _ pair: HistoryPair) {
+    // Several bodies may end in a slot before it begins.
+    if announced != nil { return }
     put(CollectionOfOne(.began(id, in: nil, pair)))
     announced = (id, pair)
   }
 
-  /// The execution begins, or never will. Returns its pair if its intent is written.
+  /// The execution begins. Returns its pair if its intent is written.
   mutating func takeAnnounced(_ id: HistoryEntry.ID) -> HistoryPair? {
     announced?.id == id ? announced.take()?.pair : nil
+  }
+
+  /// The execution never begins. Returns whether it was announced.
+  mutating func left(_ id: HistoryEntry.ID) -> Bool {
+    guard announced?.id == id else { return false }
+    withdrawAnnounced()
+    return true
+  }
+
+  /// Whoever reads the journal takes the intent back, if it is there. If the execution begins, it
+  /// tells the intent again.
+  private mutating func withdrawAnnounced() {
+    if let (id, _) = announced.take() { put(CollectionOfOne(.failed(id))) }
   }
 
   // MARK: Turns
@@ -157,6 +173,8 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   /// Returns the facts for the record of the transaction that has the journal.
   mutating func takeFacts() -> [Numbered] {
     defer { facts = [] }
+    combined = nil
+    for case .combined(let id, _) in facts.lazy.map(\.fact) { combined = id }
     return facts
   }
 
@@ -197,7 +215,8 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
         case .opened(let id, _, _): opened.insert(id).inserted
         // None of its parts has had an effect.
         case .closed(let id, _): opened.contains(id)
-        case .ended(_, let end): end == .recorded || end == .part || end == .merged
+        case .ended(let id, .recorded): id != combined
+        case .ended(_, let end): end == .part || end == .merged
         case .failed, .contradicts, .moves, .undoes, .redoes, .moved: true
         case .began, .moving, .answered, .combined, .undone, .redone, .obsolete, .limited,
           .cleared, .forgot, .saved, .discarded, .piece:
@@ -219,12 +238,21 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   /// The number of the last fact, if no body runs, and nothing waits to be written but what a
   /// journal that is written anew has no need of.
   var lastIfQuiet: UInt64? {
-    facts.allSatisfy { $0.fact.isDiscard } && chores.isEmpty && intents.isEmpty ? last : nil
+    facts.allSatisfy { $0.fact.isOver } && chores.isEmpty && intents.isEmpty ? last : nil
   }
 }
 
 extension HistoryFact {
-  fileprivate var isDiscard: Bool { if case .discarded = self { true } else { false } }
+  /// Whether it tells of something that is no part of a whole history any more.
+  fileprivate var isOver: Bool {
+    switch self {
+    case .discarded, .failed: true
+    case .began, .moving, .answered, .combined, .ended, .undone, .redone, .obsolete, .undoes,
+      .redoes, .forgot, .opened, .closed, .moves, .moved, .limited, .cleared, .saved, .contradicts,
+      .piece:
+      false
+    }
+  }
 
   /// The execution that begins.
   var execution: ID? { if case .began(let id, _, _) = self { id } else { nil } }

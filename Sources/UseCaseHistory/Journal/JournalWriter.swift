@@ -109,12 +109,8 @@ extension JournalWriter {
   /// The execution begins. Returns its intent if that is written already.
   func takeAnnounced(_ id: ID) -> HistoryPair? { queue.withLock { $0.takeAnnounced(id) } }
 
-  /// The execution has left the lane.
-  func left(_ id: ID) {
-    queue.withLock { queue in
-      if queue.takeAnnounced(id) != nil { queue.put(CollectionOfOne(.failed(id))) }
-    }
-  }
+  /// The execution has left the lane. Returns whether there is something new to write.
+  func left(_ id: ID) -> Bool { queue.withLock { $0.left(id) } }
 
   func check(_ id: ID) throws {
     guard id.number >= HistoryFact.firstNumberBeyond else { return }

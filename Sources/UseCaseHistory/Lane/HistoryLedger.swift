@@ -20,6 +20,8 @@ final class HistoryLedger: Sendable {
   private let elapsed: @Sendable () -> Duration
   /// Whether something was admitted, and the clock was not read yet.
   private let isUntimed = Atomic(false)
+  /// Whether an operation has left, and the journal was not told yet.
+  private let isUnwritten = Atomic(false)
   /// Writes the facts of the machine. Nil in a history that ends with its process.
   let journal: JournalWriter?
 
@@ -142,7 +144,7 @@ extension HistoryLedger: QueueKeeper {
   func left(_ id: UseCaseOperationID, hasSucceeded: Bool) {
     let id = self.id(of: id)
     machine.withLock { $0.leave(id, hasSucceeded: hasSucceeded) }
-    journal?.left(id)
+    if journal?.left(id) == true { isUnwritten.store(true, ordering: .relaxed) }
   }
 
   func unlocked() {
@@ -151,6 +153,10 @@ extension HistoryLedger: QueueKeeper {
       isUntimed.store(false, ordering: .relaxed)
       let now = elapsed()
       machine.withLock { $0.time(now) }
+    }
+    if isUnwritten.load(ordering: .relaxed) {
+      isUnwritten.store(false, ordering: .relaxed)
+      journal?.start()
     }
     changes.poke()
   }
@@ -287,7 +293,8 @@ extension HistoryLedger {
     guard let (id, operation) = machine.withLock({ $0.line.nextExecution }),
       let intent = operation.intent, let pair = intent as? HistoryPair
     else { return }
-    journal.announce(id, pair)
+    // It may have left meanwhile. If it leaves after this, the journal hears of that.
+    machine.withLock { if $0.line.nextExecution?.id == id { journal.announce(id, pair) } }
   }
 }
 

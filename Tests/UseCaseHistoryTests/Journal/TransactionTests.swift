@@ -50,6 +50,19 @@ struct TransactionTests {
     #expect(paper.lines.value == [1])
   }
 
+  @Test(.holds("One transaction"))
+  func `an entry that was to merge, and does not, stays one of its own`() async throws {
+    let history = try await open()
+    let letters = Letters(paper: paper)
+    await history.execute(letters, "a").ended()
+    // The fate of the second is asked for in its transaction, which is then committed.
+    let commit = disk.writes + 2
+    disk.watch { if $0 == commit { history.breakMerging() } }
+    await history.execute(letters, "b").ended()
+    #expect(history.layout == "[a b |]")
+    #expect(try await reopen().0.layout == "[a b |]")
+  }
+
   @Test(.holds("A transaction that fails"), arguments: Database.Step.allCases)
   func `a failed transaction changes nothing`(step: Database.Step) async throws {
     let history = try await open()
