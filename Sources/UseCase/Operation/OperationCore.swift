@@ -151,8 +151,9 @@ struct OperationCore: ~Copyable, Sendable {
     let isListed = source.giveBack(as: freed)
     rest()
     let (waiters, next, unlisted) = withMachine { $0.wasGivenBack(isListed: isListed) }
-    waiters.forEach { $0.waiter.resume(returning: true) }
+    // First, because a waiter may execute the next operation, which finds no room then.
     if unlisted > 0 { source.unlist(unlisted) }
+    waiters.forEach { $0.waiter.resume(returning: true) }
     return next
   }
 
