@@ -29,7 +29,9 @@ struct RunMachine<
       case coming([Update])
       /// The body receives the updates as they come.
       case listening(Listener)
-      /// The rider has not boarded, or has left.
+      /// The rider is about to board. It may be too late, and ride another run.
+      case boarding
+      /// The rider has left.
       case ashore
     }
 
@@ -40,7 +42,15 @@ struct RunMachine<
     private(set) var count = 0
 
     var isAboard: Bool {
-      if case .ashore = place { false } else { true }
+      switch place {
+      case .coming, .listening: true
+      case .boarding, .ashore: false
+      }
+    }
+
+    /// The operation, if the rider is kept, and not only about to board.
+    var keptMember: Member? {
+      if case .boarding = place { nil } else { member }
     }
 
     mutating func keep(_ member: Member) {
@@ -90,14 +100,17 @@ struct RunMachine<
 
   /// The riders that are kept, the oldest first.
   var kept: [Member] {
-    riders.sorted { $0.key < $1.key }.compactMap(\.value.member)
+    riders.sorted { $0.key < $1.key }.compactMap(\.value.keptMember)
   }
 
   func isAboard(_ id: UseCaseOperationID) -> Bool { riders[id]?.isAboard ?? false }
 
-  /// A rider has handlers. Returns the run, once it is made: it has one more of them.
-  mutating func keep(_ id: UseCaseOperationID, _ member: Member) -> Member? {
-    riders[id, default: Rider()].keep(member)
+  /// A rider has handlers, or is about to board. Returns the run, once it is made: it has one more of
+  /// them.
+  mutating func keep(
+    _ id: UseCaseOperationID, _ member: Member, isBoarding: Bool = false
+  ) -> Member? {
+    riders[id, default: Rider(place: isBoarding ? .boarding : .ashore)].keep(member)
     return run
   }
 

@@ -76,8 +76,13 @@ final class SharedRun: SharedRunning {
 
   // MARK: - Handlers of riders
 
-  func keep(_ rider: any QueueMember) {
-    machine.withLock { $0.keep(rider.id, rider) }?.riderComes()
+  func keep(_ rider: any QueueMember) { keep(rider, isBoarding: false) }
+
+  /// Keeps a rider from before it boards, so that the run never seems to have no rider left.
+  func keepBoarding(_ rider: any QueueMember) { keep(rider, isBoarding: true) }
+
+  private func keep(_ rider: any QueueMember, isBoarding: Bool) {
+    machine.withLock { $0.keep(rider.id, rider, isBoarding: isBoarding) }?.riderComes()
   }
 
   func release(_ rider: UseCaseOperationID) {

@@ -208,8 +208,6 @@ private final class SharedRuns<Base: UseCase>: Sendable {
   }
 
   /// Lets the execution ride the run of the request. If there is none, it executes one.
-  ///
-  /// A member is kept from before it boards, so that the run never seems to have no rider left.
   func board(
     _ rider: UseCaseOperationID, _ request: Base.Request, keeping member: Operation? = nil,
     urgency: UInt8 = 0, isCall: Bool
@@ -218,7 +216,7 @@ private final class SharedRuns<Base: UseCase>: Sendable {
     while true {
       let known = table.run(of: key)
       let run = known ?? SharedRun(key, in: table, first: rider, isCall: isCall)
-      if let member { run.keep(member) }
+      if let member { run.keepBoarding(member) }
       if run.board(rider) {
         if known != nil { return run }
         if table.enter(run) {

@@ -190,4 +190,17 @@ struct RunMachineTests {
     #expect(second?.rider == 1 && machine.kept.isEmpty)
     #expect(machine.release(rider)?.rider == nil)
   }
+
+  @Test func `a rider that is about to board does not give way with the run`() {
+    var machine = Machine()
+    for number in [3, 2, 1] as [UInt64] {
+      let rider = UseCaseOperationID(number: number)
+      _ = machine.keep(rider, number, isBoarding: true)
+      if number < 3 { _ = machine.board(rider) }
+    }
+    #expect(machine.kept == [1, 2])
+    // It was too late, and has found another run.
+    let late = machine.release(UseCaseOperationID(number: 3))
+    #expect(late?.rider == 3 && machine.kept == [1, 2])
+  }
 }
