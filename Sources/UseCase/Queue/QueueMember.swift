@@ -138,18 +138,14 @@ final class Dependents: Sendable {
     while let member = next, !member.isOccupied {
       next = member.dependents?.directCaller.withLock { $0 }
     }
-    if next !== first { replaceCaller(with: next) }
+    // Another thread may have forgotten it.
+    if next !== first { directCaller.withLock { if $0 === first { $0 = next } } }
     return next
   }
 
   /// The caller awaits the member no longer.
-  func forgetCaller() { replaceCaller(with: nil) }
-
-  private func replaceCaller(with next: (any QueueMember)?) {
-    // The old caller is returned, so that it is released outside of the lock.
-    _ = directCaller.withLock { caller in
-      defer { caller = next }
-      return caller
-    }
+  func forgetCaller() {
+    // Returned, so that it is released outside of the lock.
+    _ = directCaller.withLock { $0.take() }
   }
 }
