@@ -103,7 +103,8 @@ struct HeldPartsMachine<Waiter: Sendable, Job: Sendable>: Sendable {
   private var isEnding = false
   private var isOver = false
   private var last = 0
-  private var started = 0
+  /// The parts that have begun before it was said how to cancel them.
+  private var early: Set<Int> = []
   /// How many parts have a number, and are not on their queue yet.
   private var coming = 0
   /// The parts that wait, each to be cancelled so.
@@ -122,15 +123,13 @@ struct HeldPartsMachine<Waiter: Sendable, Job: Sendable>: Sendable {
   mutating func admitted(_ number: Int, _ cancel: Job) -> Ending {
     coming -= 1
     var ending = ending()
-    if number > started {
-      if isCancelled { ending.cancels.append(cancel) } else { waiting[number] = cancel }
-    }
+    if early.remove(number) != nil { return ending }
+    if isCancelled { ending.cancels.append(cancel) } else { waiting[number] = cancel }
     return ending
   }
 
   mutating func start(_ number: Int) {
-    started = max(started, number)
-    waiting[number] = nil
+    if waiting.removeValue(forKey: number) == nil { early.insert(number) }
   }
 
   /// The body of the group begins.

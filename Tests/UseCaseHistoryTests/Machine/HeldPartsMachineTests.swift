@@ -90,4 +90,13 @@ struct HeldPartsMachineTests {
     #expect(machine.end(.closed, isForced: false).cancels.isEmpty)
     #expect(machine.end(.cancelled, isForced: true).cancels == [numbers[1]])
   }
+
+  @Test func `a part that was numbered first, and queued second, is cancelled`() {
+    var machine = Machine()
+    _ = machine.begin()
+    let numbers = [machine.admit() ?? 0, machine.admit() ?? 0]
+    machine.start(numbers[1])
+    for number in numbers { _ = machine.admitted(number, number) }
+    #expect(machine.end(.cancelled, isForced: false).cancels == [numbers[0]])
+  }
 }
