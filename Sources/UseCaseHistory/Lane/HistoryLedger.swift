@@ -306,7 +306,8 @@ protocol RecordingUseCase {}
 extension HistoryLedger {
   /// The fate of a body that has returned: whether it merges with the newest entry.
   struct Fate: Sendable {
-    fileprivate var earlier: (any HistoryStep)?
+    /// Not released under the lock, and nor are its step and the keys of its footprint.
+    fileprivate var earlier: Machine.Record?
     fileprivate var merging = HistoryMerging<Machine.Record.Content>.separate
     fileprivate var ticket: Int?
   }
@@ -316,8 +317,8 @@ extension HistoryLedger {
     guard case .body = frame.role,
       let (earlier, ticket) = machine.withLock({ $0.mergeCandidate() })
     else { return Fate() }
-    let merging = earlier.merging(step).map(Machine.Record.Content.init)
-    return Fate(earlier: earlier, merging: merging, ticket: ticket)
+    let merging = earlier.content.step?.merging(step).map(Machine.Record.Content.init)
+    return Fate(earlier: earlier, merging: merging ?? .separate, ticket: ticket)
   }
 
   /// The body of a recorded use case has ended, with a response if there is a step.
@@ -332,8 +333,6 @@ extension HistoryLedger {
         return discard(change { $0.fail(entry, by: holder) }, in: frame)
       }
       let fate = fate ?? self.fate(of: step, in: frame)
-      // The last reference to the earlier step, which the fate has, must not be released under the
-      // lock.
       discard(change { $0.record(record, by: holder, fate.merging, fate.ticket) }, in: frame)
     case .part(let group, _): change { $0.endPart(entry, record, in: group) }?.resume()
     case .answered, .group: break

@@ -100,13 +100,13 @@ extension HistoryMachine {
 // MARK: - Recording
 
 extension HistoryMachine {
-  /// The step with which the execution that is recorded may merge. Ask the step outside of the
+  /// The entry with which the execution that is recorded may merge. Ask its step outside of the
   /// lock, and give its answer to `record`, with the ticket.
-  func mergeCandidate() -> (step: Step, ticket: Int)? {
+  func mergeCandidate() -> (entry: Record, ticket: Int)? {
     guard !line.losesResults, let ticket = window.ticket(for: line.ask.asked),
-      let step = pool.newestStep
+      let entry = pool.applied.last, entry.content.step != nil
     else { return nil }
-    return (step, ticket)
+    return (entry, ticket)
   }
 
   /// Keeps what was asked for before from merging with what is asked for from now on.

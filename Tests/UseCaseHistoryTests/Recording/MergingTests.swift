@@ -338,6 +338,25 @@ struct MergingTests {
         "a evicted", "b truncated", "c evicted", "d evicted", "e cleared", "f cleared",
       ])
   }
+
+  @Test func `no lock is held when a key of the earlier entry is released`() async {
+    final class Thing: Sendable, Hashable {
+      let desk: Desk
+      init(_ desk: Desk) { self.desk = desk }
+      deinit { desk.page.log.append("released in a history of \(desk.history.entries.count)") }
+      static func == (left: Thing, right: Thing) -> Bool { left === right }
+      func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+    }
+    struct Touch: Joining, Equatable {
+      let desk: Desk
+      static func == (left: Self, right: Self) -> Bool { true }
+      func footprint(of text: String, _: Void) -> HistoryFootprint { .keys(Thing(desk)) }
+    }
+    for text in ["a", "b"] { await history.execute(Touch(desk: desk), text).ended() }
+    #expect(history.layout == "[ab |]")
+    #expect(page.log.elements.contains("released in a history of 1"))
+    history.clear()
+  }
 }
 
 /// Texts, of which the later one is put behind the earlier one.
