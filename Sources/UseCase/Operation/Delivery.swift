@@ -232,10 +232,15 @@ struct Delivery<Callback: Sendable, Listener: Sendable>: Sendable {
 
   /// The operation is cancelled or superseded though it has a verdict: silences the handlers that
   /// have not begun, unless all of them have. An operation with nothing to deliver is not
-  /// superseded.
-  mutating func silence(_ reason: UseCaseCancellation, after kind: Verdict.Kind) {
+  /// superseded, once handlers may run. Before, its queue would not find a handler that is attached
+  /// later.
+  mutating func silence(
+    _ reason: UseCaseCancellation, after kind: Verdict.Kind, mayDeliver: Bool
+  ) {
     guard silence == nil, kind != .cancelled, !hasEnded else { return }
-    let hasLeft = reason == .superseded ? isPending(for: kind) : left(for: kind) > 0 || !hasBegun
+    let hasLeft =
+      reason == .superseded
+      ? !mayDeliver || isPending(for: kind) : left(for: kind) > 0 || !hasBegun
     guard hasLeft else { return }
     silence = reason
     handlers.rewind()

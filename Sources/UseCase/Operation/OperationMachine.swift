@@ -236,7 +236,9 @@ extension OperationMachine {
     _ verdict: Verdict, tellsFailure: Bool = false
   ) -> EarlyOutcome {
     if let earlier = self.verdict {
-      if case .cancelled(let reason) = verdict { delivery.silence(reason, after: earlier.kind) }
+      if case .cancelled(let reason) = verdict {
+        delivery.silence(reason, after: earlier.kind, mayDeliver: isDeliverable)
+      }
       return EarlyOutcome()
     }
     // A task whose body has not begun ends by itself, and may deliver.

@@ -140,6 +140,15 @@ struct OperationMachineTests {
       Self.supersede, in: Self.newest)
   }
 
+  @Test(.holds("Only the newest deliver"), arguments: [[], [.success]] as [[HandlerBranch]])
+  func `one that gives way before its slot is given back has nothing to say later`(
+    branches: [HandlerBranch]
+  ) throws {
+    try explore(
+      .execute(.start, Body(), then: [.attach(branches), .attach([.success], then: [])]),
+      Self.supersede, .attach([.success]), in: Self.newest)
+  }
+
   @Test(arguments: fates)
   func `a handler executes the next operation`(fate: World.Fate) throws {
     for branch in Self.each + [.common] {

@@ -85,11 +85,11 @@ struct OperationPartsTests {
   @Test func `a cancellation silences what is on its way, and nothing when all has run`() {
     var delivery = Delivery<Int, Int>()
     delivery.markEnded()
-    delivery.silence(.requested, after: .success)
+    delivery.silence(.requested, after: .success, mayDeliver: true)
     #expect(delivery.silence == nil)
     _ = delivery.claim()
-    delivery.silence(.requested, after: .success)
-    delivery.silence(.scopeEnded, after: .success)
+    delivery.silence(.requested, after: .success, mayDeliver: true)
+    delivery.silence(.scopeEnded, after: .success, mayDeliver: true)
     #expect(delivery.silence == .requested)
   }
 
