@@ -63,6 +63,14 @@ public enum HistoryDoubt<Request: Sendable, Response: Sendable>: Sendable {
   case redo(Request, Response)
 }
 
+/// The same, as the journal knows it.
+struct JournalDoubt {
+  enum Kind { case execution, undo, redo }
+  let id: HistoryEntry.ID
+  let kind: Kind
+  let pair: HistoryPair
+}
+
 /// The answer to whether an interrupted execution, undo or redo took effect.
 public enum HistorySettlement<Response: Sendable>: Sendable {
   /// The execution, undo or redo changed nothing. The history goes on as if it had never begun.

@@ -31,3 +31,35 @@ struct ReplayedPieces<Step: Sendable> {
     return record
   }
 }
+
+/// The steps that have left a history, and for which `discard` has not returned.
+struct ReplayedDrops<Step> {
+  typealias ID = HistoryEntry.ID
+  typealias Drop = (step: Step, reason: HistoryDiscardReason)
+
+  private var drops: [Drop?] = []
+  private var indices: [ID: Int] = [:]
+
+  mutating func add(_ id: ID, _ step: Step, _ reason: HistoryDiscardReason) {
+    indices[id] = drops.count
+    drops.append((step, reason))
+  }
+
+  /// `discard` has returned for it.
+  mutating func remove(_ id: ID) {
+    if let index = indices.removeValue(forKey: id) { drops[index] = nil }
+  }
+
+  var all: [Drop] { drops.compactMap { $0 } }
+}
+
+extension HistoryReplay {
+  /// Makes steps and titles of their bytes.
+  struct Making {
+    let content: (ID, HistoryPair) -> Record.Content
+    let pair: (Step) -> (id: ID, pair: HistoryPair)
+    /// From now on it is in doubt, or no longer.
+    let doubt: (Step, Bool) -> Void
+    let title: ([UInt8]) throws -> String
+  }
+}
