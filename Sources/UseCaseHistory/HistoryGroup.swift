@@ -73,7 +73,7 @@ public final class HistoryGroup: Sendable {
     guard refusal == nil, let number = parts.admit() else {
       return UseCaseHistory.refuse(request, refusal ?? .outOfTurn)
     }
-    let operation = HistoryFrame.leave(.innermost) { execute(number) }
+    let operation = HistoryFrame.outside(of: .innermost) { execute(number) }
     parts.admitted(number) { operation.cancel() }
     return operation
   }

@@ -47,7 +47,9 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
   /// - Complexity: That of the base use case, and O(*n*) in the number of entries that leave.
   @inline(__always)
   public func main(_ request: Base.Request) async throws -> Base.Response {
-    guard let frame = history.enter(Self.self) else { return try await executed(request) }
+    guard let frame = history.frame(forBodyOf: Self.self) else {
+      return try await executed(request)
+    }
     await frame.line?.idle()
     if history.ledger.journal != nil { return try await answer(request, in: frame) }
     guard base.queue(for: request).isPlain else {
@@ -63,11 +65,11 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
         step = base.step(identity, request, response)
       }
     } catch {
-      history.ledger.leave(frame, with: nil)
+      history.ledger.bodyEnded(frame, with: nil)
       throw error
     }
     guard let step else { preconditionFailure("A recorded body that returns has a response.") }
-    history.ledger.leave(frame, with: step)
+    history.ledger.bodyEnded(frame, with: step)
     return step.response
   }
 }
@@ -85,7 +87,7 @@ extension RecordedUseCase: ReportingUseCase where Base: ReportingUseCase {
   public func main(
     _ request: Base.Request, report: @escaping @Sendable (Base.Update) -> Void
   ) async throws -> Base.Response {
-    guard let frame = history.enter(Self.self) else {
+    guard let frame = history.frame(forBodyOf: Self.self) else {
       return try await self(request, report: report)
     }
     await frame.line?.idle()
@@ -173,13 +175,13 @@ extension RecordedUseCase {
         step = RecordedStep(base, identity, request, try await base.main(request))
       }
     } catch {
-      history.ledger.leave(frame, with: nil)
-      await history.ledger.finish()
+      history.ledger.bodyEnded(frame, with: nil)
+      await history.ledger.untilWritten()
       throw error
     }
     guard let step else { preconditionFailure("A recorded body that returns has a response.") }
-    history.ledger.leave(frame, with: journal.answered(step, pair, by: frame.entry))
-    await history.ledger.finish()
+    history.ledger.bodyEnded(frame, with: journal.answered(step, pair, by: frame.entry))
+    await history.ledger.untilWritten()
     return step.response
   }
 
@@ -190,7 +192,7 @@ extension RecordedUseCase {
     if let pair = journal.takeAnnounced(frame.entry) { return pair }
     let pair = try pair(request, in: journal)
     if journal.database == nil {
-      try await journal.begin(.began(frame.entry, in: frame.group, pair))
+      try await journal.writeAhead(.began(frame.entry, in: frame.group, pair))
     }
     return pair
   }
@@ -216,10 +218,10 @@ extension RecordedUseCase {
     } catch {
       failure = error
     }
-    let step = await attempts.end()
+    let step = await attempts.lastStep()
     let (stored, fate) = written.map { $0(step) } ?? (step, nil)
-    ledger.leave(frame, with: stored, as: fate)
-    if frame.isRecorded, ledger.journal != nil { await ledger.finish() }
+    ledger.bodyEnded(frame, with: stored, as: fate)
+    if frame.isRecorded, ledger.journal != nil { await ledger.untilWritten() }
     if let failure { throw failure }
     guard let response else { preconditionFailure("A body that returns has a response.") }
     return response
@@ -248,7 +250,7 @@ extension RecordedUseCase {
       fate.withLock { $0 = own }
       return stored
     }
-    attempts.enter { try await transaction.run($0) }
+    attempts.runInside { try await transaction.run($0) }
     return { _ in (transaction.stored, fate.withLock { $0 }) }
   }
 
@@ -319,7 +321,7 @@ extension UseCaseHistory {
   ///    began. It only runs: nothing is recorded while entries move.
   ///
   ///        lane:  undo { rider of  other queue:  run { guest on the lane:  main ← we are here } }
-  func enter(_ useCaseType: any Any.Type) -> HistoryFrame? {
+  func frame(forBodyOf useCaseType: any Any.Type) -> HistoryFrame? {
     let (here, place) = (HistoryFrame.innermost, lane.placeHere)
     guard place.isHeld else { return nil }  // 1
     func frame(_ role: HistoryFrame.Role, _ entry: HistoryEntry.ID, by holder: HistoryEntry.ID)

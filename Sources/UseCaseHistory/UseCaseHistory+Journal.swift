@@ -102,9 +102,9 @@ extension UseCaseHistory {
         title: { try writer.title($0) }))
     let records = try await records(of: writer)
     try read(records, into: &replay)
-    if let newest = replay.newest { writer.begin(behind: newest) }
+    if let newest = replay.newest { writer.continueIDs(after: newest) }
     do {
-      for doubt in try replay.open() { try replay.answer(doubt, await settle(doubt, by: writer)) }
+      for doubt in try replay.doubts() { try replay.answer(doubt, await settle(doubt, by: writer)) }
       try replay.finish(interruption)
       replay.setLimit(limit)
     } catch let error as Replay.Malformed {

@@ -308,7 +308,7 @@ extension UseCaseHistory {
       return (operation, nil)
     case nil: break
     }
-    return (HistoryFrame.leave(here) { group.execute(title) }, nil)
+    return (HistoryFrame.outside(of: here) { group.execute(title) }, nil)
   }
 
   /// Waits until nothing runs or waits on the lane, and the journal, if there is one, is up to
@@ -341,7 +341,7 @@ extension UseCaseHistory {
   ) -> UseCaseOperation<HistoryMove, Answer> {
     let here = HistoryFrame.innermost
     guard role(in: here) == nil else { return Self.refuse(move) }
-    return HistoryFrame.leave(here) {
+    return HistoryFrame.outside(of: here) {
       Move(ledger: ledger, lane: lane, answer: answer).execute(move)
     }
   }

@@ -24,7 +24,7 @@ struct RunMachine<
   }
 
   fileprivate struct Rider: Sendable {
-    enum Place: Sendable {
+    enum Stage: Sendable {
       /// The body has not begun. These updates are kept for it.
       case coming([Update])
       /// The body receives the updates as they come.
@@ -35,14 +35,14 @@ struct RunMachine<
       case ashore
     }
 
-    var place = Place.ashore
+    var stage = Stage.ashore
     /// The operation of the rider, as long as it is kept.
     private(set) var member: Member?
     /// How often it is kept.
     private(set) var count = 0
 
     var isAboard: Bool {
-      switch place {
+      switch stage {
       case .coming, .listening: true
       case .boarding, .ashore: false
       }
@@ -50,7 +50,7 @@ struct RunMachine<
 
     /// The operation, if the rider is kept, and not only about to board.
     var keptMember: Member? {
-      if case .boarding = place { nil } else { member }
+      if case .boarding = stage { nil } else { member }
     }
 
     mutating func keep(_ member: Member) {
@@ -110,7 +110,7 @@ struct RunMachine<
   mutating func keep(
     _ id: UseCaseOperationID, _ member: Member, isBoarding: Bool = false
   ) -> Member? {
-    riders[id, default: Rider(place: isBoarding ? .boarding : .ashore)].keep(member)
+    riders[id, default: Rider(stage: isBoarding ? .boarding : .ashore)].keep(member)
     return run
   }
 
@@ -127,7 +127,7 @@ struct RunMachine<
   /// A rider boards. Returns false if it is too late: the rider looks for another run.
   mutating func board(_ id: UseCaseOperationID) -> Bool {
     if case .left = state { return false }
-    riders[id, default: Rider()].place = .coming(newest.map { [$0] } ?? [])
+    riders[id, default: Rider()].stage = .coming(newest.map { [$0] } ?? [])
     aboard += 1
     return true
   }
@@ -165,7 +165,7 @@ struct RunMachine<
     guard let index = riders.index(forKey: id), riders.values[index].isAboard
     else { return Departure(rider: nil) }
     var departure = Departure(rider: riders.values[index])
-    riders.values[index].place = .ashore
+    riders.values[index].stage = .ashore
     forget(at: index)
     aboard -= 1
     if aboard == 0, case .riding = state {
@@ -185,11 +185,11 @@ struct RunMachine<
   mutating func report(_ update: Update) -> Report {
     let report = Report(
       listeners: riders.values.compactMap {
-        if case .listening(let listener) = $0.place { listener } else { nil }
+        if case .listening(let listener) = $0.stage { listener } else { nil }
       }, old: newest)
     newest = update
     for (id, rider) in riders {
-      if case .coming(let updates) = rider.place { riders[id]?.place = .coming(updates + [update]) }
+      if case .coming(let updates) = rider.stage { riders[id]?.stage = .coming(updates + [update]) }
     }
     return report
   }
@@ -197,8 +197,8 @@ struct RunMachine<
   /// The body of a rider has begun. Returns the updates that were kept for it. As long as there are
   /// any, a listener is to ask again when it has received them.
   mutating func listen(_ id: UseCaseOperationID, _ listener: Listener) -> [Update] {
-    guard case .coming(let updates)? = riders[id]?.place else { return [] }
-    riders[id]?.place = updates.isEmpty ? .listening(listener) : .coming([])
+    guard case .coming(let updates)? = riders[id]?.stage else { return [] }
+    riders[id]?.stage = updates.isEmpty ? .listening(listener) : .coming([])
     return updates
   }
 }

@@ -110,8 +110,8 @@ extension HistoryReplay {
     case .moved: try endMove()
     case .limited(let limit): change { $0.setLimit(limit, into: &$1) }
     case .cleared:
-      executions.clear()
-      groups.clear()
+      executions.noteClear()
+      groups.noteClear()
       change { $0.clear(into: &$1) }
     case .forgot(let id):
       executions.forget(id)
@@ -154,10 +154,10 @@ extension HistoryReplay {
     var drops: [HistoryDrop<Step>] = []
     move?.takeAll(from: &pool)
     body(&pool, &drops)
-    leave(drops)
+    noteDrops(drops)
   }
 
-  private mutating func leave(_ drops: consuming [HistoryDrop<Step>]) {
+  private mutating func noteDrops(_ drops: consuming [HistoryDrop<Step>]) {
     for index in drops.indices {
       drops[index].removeAll { left.add(making.pair($0).id, $0, $1) }
     }
@@ -220,7 +220,7 @@ extension HistoryReplay {
 
   /// Drops the parts that have left a group, which has ended.
   private mutating func drop(_ group: ReplayedGroups<Step>.Closed) {
-    leave([HistoryDrop(group.undone, .truncated)])
+    noteDrops([HistoryDrop(group.undone, .truncated)])
     for part in group.obsolete { change { $0.lose(part, .obsolete, into: &$1) } }
   }
 }
@@ -251,7 +251,7 @@ extension HistoryReplay {
     try spend(ended.replaced)
     var drops: [HistoryDrop<Step>] = []
     ended.end(in: &pool, into: &drops)
-    leave(drops)
+    noteDrops(drops)
   }
 
   /// The step has been undone or redone: the next one of the move, or a part that is rolled back.
@@ -360,7 +360,7 @@ extension HistoryReplay {
 
 extension HistoryReplay {
   /// The bodies that were interrupted and have to be settled, in the order of their admission.
-  mutating func open() throws -> [JournalDoubt] {
+  mutating func doubts() throws -> [JournalDoubt] {
     try endRestoring()
     var doubts: [JournalDoubt] = []
     for id in moves.sorted() {

@@ -78,7 +78,7 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   }
 
   /// Returns whether the caller has to write now.
-  mutating func begin() -> Bool {
+  mutating func claim() -> Bool {
     guard !(waiters.isEmpty && chores.isEmpty && facts.isEmpty) else { return false }
     if isWriting {
       isAsked = true
@@ -90,7 +90,7 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
 
   /// The caller has more to write, and writes all of it now. Returns nil, with nothing put, if
   /// somebody else has the journal, or waits for it.
-  mutating func begin(_ new: some Sequence<HistoryFact>) -> Batch? {
+  mutating func claim(_ new: some Sequence<HistoryFact>) -> Batch? {
     guard !isWriting, waiters.isEmpty, chores.isEmpty else { return nil }
     put(new)
     (isWriting, isStuck, isAsked) = (true, false, false)
@@ -161,7 +161,7 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   // MARK: Turns
 
   /// A transaction wants the journal. Returns the waiter if it has that now. Otherwise it waits for its turn.
-  mutating func enter(_ transaction: Waiter) -> Waiter? {
+  mutating func takeTurn(_ transaction: Waiter) -> Waiter? {
     if isWriting {
       transactions.append(transaction)
       return nil
@@ -194,7 +194,7 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   }
 
   /// A transaction is over, or a batch that was written at once.
-  mutating func leave() -> AfterTurn {
+  mutating func endTurn() -> AfterTurn {
     // A transaction may have taken the facts for which somebody asked.
     let isAwaited = !waiters.isEmpty || !chores.isEmpty || (isAsked && !facts.isEmpty)
     if !isAwaited, let next = nextTransaction() { return .turn(next) }
@@ -226,7 +226,7 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   }
 
   /// The history is gone.
-  mutating func end() { hasEnded = true }
+  mutating func historyIsGone() { hasEnded = true }
 
   /// Returns the chores that will never be done, to be let go.
   mutating func abandon() -> [Chore] {

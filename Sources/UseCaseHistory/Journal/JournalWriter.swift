@@ -73,7 +73,7 @@ final class JournalWriter: Sendable {
   var firstNumber: UInt64 { first.load(ordering: .relaxed) }
 
   /// The ids of earlier launches go up to this one. Call this before any operation is executed.
-  func begin(behind newest: ID) {
+  func continueIDs(after newest: ID) {
     // No id that comes after has more than 63 bits.
     first.store(min(newest.number, HistoryFact.firstNumberBeyond), ordering: .relaxed)
   }
@@ -93,7 +93,7 @@ extension JournalWriter {
   /// Returns when the intent is written.
   ///
   /// - Throws: A ``HistoryJournalError`` if it is not.
-  nonisolated(nonsending) func begin(_ intent: HistoryFact) async throws {
+  nonisolated(nonsending) func writeAhead(_ intent: HistoryFact) async throws {
     if let id = intent.execution { try check(id) }
     if let error = await written(CollectionOfOne(intent)) { throw error }
   }
@@ -139,7 +139,7 @@ extension JournalWriter {
   /// An operation is over. Returns when the journal knows how. The record of a transaction tells it
   /// already, and the rest comes with the next one.
   @inline(never)
-  nonisolated(nonsending) func finish() async {
+  nonisolated(nonsending) func untilWritten() async {
     if database != nil, queue.withLock({ $0.isImplied }), !isTooLong(by: 2) { return }
     await flush()
   }
@@ -225,7 +225,7 @@ extension JournalWriter {
 extension JournalWriter {
   /// Writes the facts soon. Call this if nothing waits for them.
   func start() {
-    if queue.withLock({ $0.begin() }) { drain(from: nil) }
+    if queue.withLock({ $0.claim() }) { drain(from: nil) }
   }
 
   /// Anybody may wait for what is written, also if a task of low priority asks for it.
@@ -235,8 +235,8 @@ extension JournalWriter {
 
   /// The history is gone. A step that is still to be discarded has this writer, and would keep it
   /// for ever if the journal cannot be written.
-  func end() {
-    queue.withLock { $0.end() }
+  func historyIsGone() {
+    queue.withLock { $0.historyIsGone() }
     abandon()
   }
 
@@ -297,7 +297,7 @@ extension JournalWriter {
   /// Returns the facts and all that wait to be written, if that needs no task.
   private func beginAtOnce(_ facts: some Collection<HistoryFact> & Sendable) -> Batch? {
     if prompt == nil || isTooLong(by: 2) { return nil }
-    return queue.withLock { $0.begin(facts) }
+    return queue.withLock { $0.claim(facts) }
   }
 
   /// Returns nil, with nothing done, if the journal has to be awaited.
@@ -324,13 +324,13 @@ extension JournalWriter {
   /// Returns when nobody else has the journal. Call `endTurn` behind it.
   func takeTurn() async {
     _ = await withUnsafeContinuation { waiter in
-      queue.withLock { $0.enter(waiter) }?.resume(returning: nil)
+      queue.withLock { $0.takeTurn(waiter) }?.resume(returning: nil)
     }
   }
 
   /// A transaction is over.
   func endTurn() {
-    switch queue.withLock({ $0.leave() }) {
+    switch queue.withLock({ $0.endTurn() }) {
     case .turn(let next): next.resume(returning: nil)
     case .write: start()
     case .rest: break

@@ -66,7 +66,7 @@ struct ReplayedExecutions {
   }
 
   /// The history is cleared.
-  mutating func clear() {
+  mutating func noteClear() {
     leftOver = [:]
     clears += 1
   }

@@ -50,7 +50,7 @@ struct ReplayedGroups<Step: Sendable> {
   private var clears = 0
 
   /// The history is cleared.
-  mutating func clear() { clears += 1 }
+  mutating func noteClear() { clears += 1 }
 
   /// The open groups. Nested ones come first.
   var open: [ID] {

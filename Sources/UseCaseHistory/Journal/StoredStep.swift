@@ -74,7 +74,7 @@ final class StoredStep: HistoryStep {
 
   var footprint: HistoryFootprint { (try? step.footprint) ?? .everything }
 
-  func wasObsolete() -> HistoryEntry.ID {
+  func noteObsolete() -> HistoryEntry.ID {
     let place = writer.nextID()
     if writer.database != nil { writer.put(.moving(id)) }
     writer.put(.obsolete(id, place: place))
@@ -124,7 +124,7 @@ final class StoredStep: HistoryStep {
   /// Runs a body when its intent is written.
   private func ahead<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
     do {
-      try await writer.begin(.moving(id))
+      try await writer.writeAhead(.moving(id))
       return try await body()
     } catch {
       if !(error is HistoryObsolete) { writer.put(.failed(id)) }

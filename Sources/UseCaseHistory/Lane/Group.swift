@@ -41,12 +41,12 @@ struct Group<Value: Sendable, Answer: Sendable>: UseCase, DescribedUseCase, Reco
     switch result {
     case .success(let value):
       end(parts, in: frame)
-      await ledger.finish()
+      await ledger.untilWritten()
       return answer(value) { entry(of: parts) }
     case .failure(let error):
       let (residue, failure) = await rollBack(parts, in: frame)
       end(parts, in: frame, rolledBack: residue)
-      await ledger.finish()
+      await ledger.untilWritten()
       let cause = cause(of: error, in: parts)
       guard let failure else { throw cause }
       throw HistoryGroupError(cause: cause, undoFailure: failure, residue: parts.id)

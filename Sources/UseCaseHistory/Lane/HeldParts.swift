@@ -22,12 +22,12 @@ final class HeldParts: Sendable {
     act(on: machine.withLock { $0.admitted(number, cancel) })
   }
 
-  func close() { act(on: machine.withLock { $0.end(.closed, isForced: false) }) }
+  func close() { act(on: machine.withLock { $0.close(as: .closed, isForced: false) }) }
 
   /// Returns whether the body of the group never begins. If it is not forced, a group that is closed
   /// stays so.
   func cancel(isForced: Bool = false) -> Bool {
-    let action = machine.withLock { $0.end(.cancelled, isForced: isForced) }
+    let action = machine.withLock { $0.close(as: .cancelled, isForced: isForced) }
     act(on: action)
     return action.neverBegins
   }
@@ -138,7 +138,7 @@ struct HeldPartsMachine<Waiter: Sendable, Job: Sendable>: Sendable {
     return ending()
   }
 
-  mutating func end(_ end: Phase, isForced: Bool) -> Ending {
+  mutating func close(as end: Phase, isForced: Bool) -> Ending {
     if phase == .open || isForced { phase = end }
     var ending = ending()
     if isCancelled {

@@ -87,7 +87,7 @@ final class HistoryFrame: Sendable {
 
   /// Runs `body` in no frame. The caller may run in a frame, `here`, although it has lost the lane.
   /// The handlers of the operation that it executes must not inherit that frame.
-  static func leave<Value>(_ here: HistoryFrame?, _ body: () -> Value) -> Value {
+  static func outside<Value>(of here: HistoryFrame?, _ body: () -> Value) -> Value {
     here == nil ? body() : local.withValue(nil, operation: body)
   }
 

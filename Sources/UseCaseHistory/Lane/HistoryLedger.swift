@@ -31,7 +31,7 @@ final class HistoryLedger: Sendable {
     elapsed = Stopwatch(clock).elapsed
   }
 
-  deinit { journal?.end() }
+  deinit { journal?.historyIsGone() }
 
   func read<Value: Sendable>(_ body: (borrowing Machine) -> Value) -> Value {
     machine.withLock { body($0) }
@@ -283,10 +283,10 @@ extension HistoryLedger {
 extension HistoryLedger {
   /// An operation has come to its end on the lane. Returns when the journal knows how.
   @inline(never)
-  nonisolated(nonsending) func finish() async {
+  nonisolated(nonsending) func untilWritten() async {
     guard let journal else { return }
     if journal.database == nil { announceNext(to: journal) }
-    await journal.finish()
+    await journal.untilWritten()
   }
 
   private func announceNext(to journal: JournalWriter) {
@@ -322,7 +322,7 @@ extension HistoryLedger {
   }
 
   /// The body of a recorded use case has ended, with a response if there is a step.
-  func leave(_ frame: HistoryFrame, with step: (any HistoryStep)?, as fate: Fate? = nil) {
+  func bodyEnded(_ frame: HistoryFrame, with step: (any HistoryStep)?, as fate: Fate? = nil) {
     frame.end()
     guard frame.isRecorded else { return }
     let (entry, holder) = (frame.entry, frame.holder)

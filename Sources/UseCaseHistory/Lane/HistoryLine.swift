@@ -175,7 +175,7 @@ extension HistoryLine {
   private mutating func append<Step>(_ ask: consuming Ask, in pool: HistoryPool<Step>) {
     if forecast != nil, !ask.isGone {
       if let move = ask.move {
-        forecast?.run(move, for: ask.target, isRunning: false, in: pool)
+        forecast?.foresee(move, for: ask.target, isRunning: false, in: pool)
       } else {
         forecast?.record(ask.id, touching: ask.footprint, in: pool)
       }
@@ -313,7 +313,7 @@ extension HistoryLine {
 
   /// A recorded body, or the body of a group, is over. Returns whether a `clear` from inside takes
   /// effect now.
-  mutating func exit(_ holder: ID) -> Bool {
+  mutating func bodyEnded(_ holder: ID) -> Bool {
     guard case .running(var run) = turn, run.holder == holder, run.bodies > 0 else {
       fatalError(
         """
@@ -351,7 +351,7 @@ extension HistoryLine {
 
   /// The history is to be cleared: from inside of the running operation, in whose hands the records
   /// are, only when it is over. Returns whether it is cleared now.
-  mutating func clear(isInside: Bool, isMoving: Bool) -> Bool {
+  mutating func askToClear(isInside: Bool, isMoving: Bool) -> Bool {
     if var run {
       if isInside { run.clearsWhenOver = true } else { run.isCleared = true }
       turn = .running(run)
@@ -453,7 +453,7 @@ extension HistoryLine {
       if let move = ask.move {
         let target =
           isBoundAnew && ask.target != nil ? forecast.target(of: move, in: pool) : ask.target
-        forecast.run(move, for: target, isRunning: run != nil && pool.isMoving, in: pool)
+        forecast.foresee(move, for: target, isRunning: run != nil && pool.isMoving, in: pool)
       } else if !recordingsFail, run?.isCleared != true {
         // The target of undos that are called right after this execution.
         forecast.record(run?.promised ?? ask.id, touching: ask.footprint, in: pool)

@@ -110,7 +110,7 @@ extension HistoryMachine {
   }
 
   /// Keeps what was asked for before from merging with what is asked for from now on.
-  mutating func breakMerging() { window.part() }
+  mutating func breakMerging() { window.breakOff() }
 
   var mergeWindow: Duration {
     get { window.length }
@@ -124,7 +124,7 @@ extension HistoryMachine {
   ) -> Drops {
     var drops: Drops = []
     let asked = line.ask.asked
-    exit(holder, into: &drops)
+    bodyEnded(holder, into: &drops)
     let id = record.id
     if line.losesResults {
       note(.ended(id, .lost))
@@ -168,14 +168,14 @@ extension HistoryMachine {
     window.close()
     note(.failed(entry))
     var drops: Drops = []
-    exit(holder, into: &drops)
+    bodyEnded(holder, into: &drops)
     line.settle()
     return drops
   }
 
   /// A body is over, and a `clear` from inside takes effect.
-  private mutating func exit(_ holder: ID, into drops: inout Drops) {
-    if line.exit(holder) { dropAll(into: &drops) }
+  private mutating func bodyEnded(_ holder: ID, into drops: inout Drops) {
+    if line.bodyEnded(holder) { dropAll(into: &drops) }
   }
 }
 
@@ -220,7 +220,7 @@ extension HistoryMachine {
       // At once, so that the parts have one order here and in the journal.
       waiter = groups.closePart(kept, in: parent)
     } else {
-      exit(holder, into: &drops)
+      bodyEnded(holder, into: &drops)
       let isLost = line.losesResults
       window.close()
       let dropped = isLost ? nil : kept.flatMap { contradicted(by: $0.footprint) }
@@ -365,7 +365,7 @@ extension HistoryMachine {
 
   mutating func clear(isInside: Bool) -> Drops {
     var drops: Drops = []
-    if line.clear(isInside: isInside, isMoving: pool.isMoving) { dropAll(into: &drops) }
+    if line.askToClear(isInside: isInside, isMoving: pool.isMoving) { dropAll(into: &drops) }
     return drops
   }
 
@@ -379,7 +379,7 @@ extension HistoryMachine {
 
   /// Returns where the history is. Nil while something runs: then the document is uncertain.
   mutating func savePoint() -> HistoryPlace? {
-    window.part()
+    window.breakOff()
     if line.isRunning { return nil }
     // Else the place could be merged over.
     window.close()

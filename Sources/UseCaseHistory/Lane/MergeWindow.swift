@@ -35,7 +35,7 @@ struct MergeWindow: Sendable {
   func isValid(_ ticket: Int?) -> Bool { ticket == number }
 
   /// Executions asked for before merge with none that is asked for from here on.
-  mutating func part() { (breaks, number) = (breaks + 1, number + 1) }
+  mutating func breakOff() { (breaks, number) = (breaks + 1, number + 1) }
 
   mutating func open(for asked: Asked) { (last, number) = (asked, number + 1) }
 

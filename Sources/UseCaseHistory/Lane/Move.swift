@@ -25,7 +25,7 @@ struct Move<Answer: Sendable>: UseCase {
       failure = error
     }
     ledger.finish(&plan, in: frame)
-    await ledger.finish()
+    await ledger.untilWritten()
     if let failure { throw failure }
     return answer(plan)
   }
@@ -124,7 +124,7 @@ extension HistoryPlan<any HistoryStep> {
   @inline(never)
   private mutating func lose(_ step: any HistoryStep, _ error: any Error) throws {
     guard let obsolete = error as? HistoryObsolete else { throw error }
-    guard lose(obsolete, as: step.wasObsolete()) else { throw error }
+    guard lose(obsolete, as: step.noteObsolete()) else { throw error }
   }
 
   @inline(never)

@@ -15,7 +15,7 @@ struct OpenGroups<Step: Sendable, Waiter: Sendable>: Sendable {
     var hasBegun = true
     var parts: [Record] = []
     /// How many parts and groups have begun in it and not ended.
-    var open = 0
+    var running = 0
     var waiter: Waiter?
 
     /// The group as a record, nil if it is empty.
@@ -56,40 +56,40 @@ struct OpenGroups<Step: Sendable, Waiter: Sendable>: Sendable {
 
   /// Returns false if the group has ended.
   mutating func openPart(in group: ID) -> Bool {
-    groups[group]?.open += 1
+    groups[group]?.running += 1
     return groups[group] != nil
   }
 
   /// A part has ended, with nothing to keep if it is nil. After the last part, this returns the
   /// waiter.
   mutating func closePart(_ part: Record?, in group: ID) -> Waiter? {
-    guard let open = groups[group]?.open, open > 0 else {
+    guard let open = groups[group]?.running, open > 0 else {
       preconditionFailure("A part of \(group) ends, which has no open part: \(groups).")
     }
     if let part { groups[group]?.parts.append(part) }
-    groups[group]?.open = open - 1
+    groups[group]?.running = open - 1
     return open == 1 ? groups[group]?.waiter.take() : nil
   }
 
   /// A part has left the line of the group, whether it has run or not. Then look for the waiter.
   ///
   /// A group that was over when the part came into its line was not kept open for it.
-  mutating func leaveLine(of group: ID) { groups[group]?.open -= 1 }
+  mutating func leaveLine(of group: ID) { groups[group]?.running -= 1 }
 
   /// Returns the waiter, if nothing is open in the group.
   mutating func takeWaiter(of group: ID) -> Waiter? {
-    groups[group]?.open == 0 ? groups[group]?.waiter.take() : nil
+    groups[group]?.running == 0 ? groups[group]?.waiter.take() : nil
   }
 
   /// Keeps the waiter until nothing is open in the group. Returns it if that is so.
   mutating func wait(_ waiter: Waiter, for group: ID) -> Waiter? {
-    guard let open = groups[group]?.open, open > 0 else { return waiter }
+    guard let open = groups[group]?.running, open > 0 else { return waiter }
     groups[group]?.waiter = waiter
     return nil
   }
 
   /// Returns the group, to which nothing can be added from now on; nil if something is open.
   mutating func close(_ id: ID) -> Opened? {
-    groups[id]?.open == 0 ? groups.removeValue(forKey: id) : nil
+    groups[id]?.running == 0 ? groups.removeValue(forKey: id) : nil
   }
 }

@@ -39,7 +39,7 @@ final class Attempts: Sendable {
   init(in scope: StepScope? = nil) { state = Lock(State(scope: scope)) }
 
   /// Each attempt from now on runs in this scope.
-  func enter(_ scope: @escaping StepScope) { state.withLock { $0.scope = scope } }
+  func runInside(_ scope: @escaping StepScope) { state.withLock { $0.scope = scope } }
 
   /// Runs an attempt, which returns the step that it has made or undone.
   @inline(__always)
@@ -67,7 +67,7 @@ final class Attempts: Sendable {
 
   /// Returns the step of the last attempt that has returned, as soon as none runs: an interceptor may
   /// have left one behind, which has its effect later. Nil if there is no effect.
-  nonisolated(nonsending) func end() async -> (any HistoryStep)? {
+  nonisolated(nonsending) func lastStep() async -> (any HistoryStep)? {
     // None is left behind as a rule, and to wait costs more than to look.
     if state.withLock({ $0.running > 0 }) {
       await withUnsafeContinuation { waiter in state.withLock { $0.wait(waiter) }?.resume() }

@@ -82,7 +82,7 @@ struct HistoryForecast: Sendable {
   }
 
   /// An undo, a redo or a move will run. Out of turn it will change nothing.
-  mutating func run<Step>(
+  mutating func foresee<Step>(
     _ move: HistoryMove, for target: ID?, isRunning: Bool, in pool: HistoryPool<Step>
   ) {
     switch move {

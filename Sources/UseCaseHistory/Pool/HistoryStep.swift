@@ -20,7 +20,7 @@ protocol HistoryStep: AnyObject, Sendable {
   func discard(_ reason: HistoryDiscardReason) -> Bool
   /// Its undo or redo has thrown `HistoryObsolete`. Returns the id of the place that the rest of its
   /// group is.
-  func wasObsolete() -> HistoryEntry.ID
+  func noteObsolete() -> HistoryEntry.ID
 }
 
 /// Runs a body in a transaction, inside of all interceptors, and returns the step that the body has
@@ -46,7 +46,7 @@ extension HistoryRecord<any HistoryStep> {
 
 extension HistoryStep {
   var standing: HistoryEntry.Standing { .normal }
-  func wasObsolete() -> HistoryEntry.ID { .next() }
+  func noteObsolete() -> HistoryEntry.ID { .next() }
 }
 
 extension HistoryRecord.Content where Step == any HistoryStep {
@@ -155,7 +155,7 @@ final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
     } catch {
       failure = error
     }
-    guard let step = await attempts.end() else { throw failure ?? CancellationError() }
+    guard let step = await attempts.lastStep() else { throw failure ?? CancellationError() }
     return (step, failure)
   }
 

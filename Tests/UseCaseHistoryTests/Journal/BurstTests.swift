@@ -183,15 +183,15 @@ struct BurstTests {
     let (first, second) = (HistoryEntry.ID.next(), HistoryEntry.ID.next())
     let pair = HistoryPair(name: "write", request: [])
     queue.announce(first, pair)
-    let withdrawn = queue.begin(EmptyCollection())
+    let withdrawn = queue.claim(EmptyCollection())
     let batch = try #require(withdrawn)
     #expect(batch.facts.map(\.fact) == [.began(first, in: nil, pair)])
     _ = queue.failed(batch, HistoryJournalError(.cannotWrite))
     // It is withdrawn, and so written when the execution begins.
     let isWritten = queue.takeAnnounced(first)
-    _ = queue.leave()
+    _ = queue.endTurn()
     queue.announce(second, pair)
-    _ = queue.begin(EmptyCollection()).map { queue.wrote($0) }
+    _ = queue.claim(EmptyCollection()).map { queue.wrote($0) }
     let taken = [first, second, second].map { queue.takeAnnounced($0) }
     #expect(isWritten == nil && taken == [nil, pair, nil])
   }
@@ -199,7 +199,7 @@ struct BurstTests {
   @Test func `an intent that was withdrawn does not keep the journal from being written anew`() {
     var queue = JournalQueue<Int, Int>()
     queue.announce(.next(), HistoryPair(name: "write", request: []))
-    _ = queue.begin(EmptyCollection()).map {
+    _ = queue.claim(EmptyCollection()).map {
       queue.failed($0, HistoryJournalError(.cannotWrite))
     }
     // The intent, and that it was withdrawn.

@@ -31,7 +31,7 @@ struct HistoryReplayTests {
     try replay.tell(.piece(.start(last: 100, newest: id(1), marks)), nil)
     for fact in whole { try replay.tell(fact, nil) }
     for (index, fact) in facts.enumerated() { try replay.tell(fact, UInt64(index + 101)) }
-    _ = try replay.open()
+    _ = try replay.doubts()
     return replay
   }
 
@@ -63,7 +63,7 @@ struct HistoryReplayTests {
     replay = try self.replay(executed(1) + executed(2) + undo + redo)
     #expect(ids(replay) == ([1, 2], []))
     #expect(replay.pool.newestStep?.pair.response == [9])
-    #expect(try replay.open().count == 0)
+    #expect(try replay.doubts().count == 0)
   }
 
   @Test func `a fact that comes again is told once`() throws {
@@ -80,7 +80,7 @@ struct HistoryReplayTests {
     ]
     for (answer, expected) in answers {
       var replay = try replay(facts)
-      let doubts = try replay.open()
+      let doubts = try replay.doubts()
       #expect(doubts.map(\.id) == [id(2)])
       try replay.answer(doubts[0], answer)
       try replay.finish(.compensate)
@@ -93,7 +93,7 @@ struct HistoryReplayTests {
       executed(1) + executed(2) + executed(3) + [
         .moves(isRedo: false, count: 3), .moving(id(3)), .undone(id(3)), .moving(id(2)),
       ])
-    let doubts = try replay.open()
+    let doubts = try replay.doubts()
     #expect(doubts.map(\.id) == [id(2)])
     try replay.finish(.compensate)
     #expect(ids(replay) == ([1, 2], [3]))
@@ -104,7 +104,7 @@ struct HistoryReplayTests {
 
   @Test func `a clear makes what runs leave`() throws {
     var replay = try replay(executed(1) + [.began(id(2), in: nil, pair(2)), .cleared])
-    try replay.answer(try replay.open()[0], .hadEffect([2]))
+    try replay.answer(try replay.doubts()[0], .hadEffect([2]))
     try replay.finish(.compensate)
     #expect(ids(replay) == ([], []))
     #expect(replay.drops.map(\.step.id) == [id(1), id(2)])
@@ -192,7 +192,7 @@ struct HistoryReplayTests {
         var replay = try replay([])
         let marks = HistoryPlaces(sum: .beginning, lastNumber: .max, covered: covered)
         try replay.tell(.piece(.start(last: last, newest: id(1), marks)), nil)
-        _ = try replay.open()
+        _ = try replay.doubts()
       }
     }
   }
@@ -267,7 +267,7 @@ struct HistoryReplayTests {
   private func replayed(_ bytes: [UInt8]) throws -> HistoryEntry.ID? {
     var replay = try replay(executed(1) + executed(2))
     try FactRecord.read(bytes) { number, fact in try replay.tell(fact, (number ?? 0) + 100) }
-    _ = try replay.open()
+    _ = try replay.doubts()
     try replay.finish(.keep)
     return replay.newest
   }

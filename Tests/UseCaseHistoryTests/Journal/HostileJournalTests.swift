@@ -37,7 +37,7 @@ struct HostileJournalTests {
     for record in records(facts) {
       try FactRecord.read(record) { number, fact in try replay.tell(fact, number) }
     }
-    for doubt in try replay.open() { try replay.answer(doubt, .hadEffect([])) }
+    for doubt in try replay.doubts() { try replay.answer(doubt, .hadEffect([])) }
     try replay.finish(.keep)
     return replay.pool
   }

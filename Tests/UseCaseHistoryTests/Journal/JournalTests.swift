@@ -179,7 +179,7 @@ struct JournalTests {
     var queue = JournalQueue<Int, Int>()
     queue.put([.saved(nil)])
     queue.put([.moving(.next())], 1)
-    let isWriting = queue.begin()
+    let isWriting = queue.claim()
     let first = queue.next()
     let batch = try #require(first)
     #expect(isWriting && batch.facts.count == 2 && batch.waiters == [1])
@@ -192,10 +192,10 @@ struct JournalTests {
 
   @Test func `a transaction that waits has its turn although somebody asked for a write`() {
     var queue = JournalQueue<Int, Int>()
-    #expect(queue.enter(1) == 1 && queue.enter(2) == nil)
+    #expect(queue.takeTurn(1) == 1 && queue.takeTurn(2) == nil)
     queue.put([.saved(nil)])
-    #expect(!queue.begin() && queue.takeFacts().count == 1)
-    guard case .turn(2) = queue.leave() else { Issue.record("The second one waits."); return }
+    #expect(!queue.claim() && queue.takeFacts().count == 1)
+    guard case .turn(2) = queue.endTurn() else { Issue.record("The second one waits."); return }
   }
 
   @Test(.holds("Size"))

@@ -38,7 +38,7 @@ struct HeldPartsMachineTests {
           endings += ending.isLast ? 1 : 0
         case .begin: endings += machine.begin().isLast ? 1 : 0
         case .end:
-          let ending = machine.end(isCancelled ? .cancelled : .closed, isForced: false)
+          let ending = machine.close(as: isCancelled ? .cancelled : .closed, isForced: false)
           cancelled += ending.cancels
           endings += ending.isLast ? 1 : 0
         }
@@ -46,7 +46,7 @@ struct HeldPartsMachineTests {
       #expect(endings == 1 && machine.isCancelled == isCancelled)
       #expect(cancelled.sorted() == (isCancelled ? admitted : []))
       #expect(machine.admit() == nil)
-      let again = machine.end(.cancelled, isForced: false)
+      let again = machine.close(as: .cancelled, isForced: false)
       #expect(!again.isLast && again.cancels.isEmpty && machine.isCancelled == isCancelled)
       guard case .wait = machine.next(7) else {
         Issue.record("Parts may still come.")
@@ -70,7 +70,7 @@ struct HeldPartsMachineTests {
     var machine = Machine()
     _ = machine.begin()
     let number = machine.admit() ?? 0
-    #expect(!machine.end(.cancelled, isForced: false).isLast)
+    #expect(!machine.close(as: .cancelled, isForced: false).isLast)
     let ending = machine.admitted(number, 5)
     #expect(ending.isLast && ending.cancels == [5])
   }
@@ -87,8 +87,8 @@ struct HeldPartsMachineTests {
       Issue.record("A part waits for the body.")
       return
     }
-    #expect(machine.end(.closed, isForced: false).cancels.isEmpty)
-    #expect(machine.end(.cancelled, isForced: true).cancels == [numbers[1]])
+    #expect(machine.close(as: .closed, isForced: false).cancels.isEmpty)
+    #expect(machine.close(as: .cancelled, isForced: true).cancels == [numbers[1]])
   }
 
   @Test func `a part that was numbered first, and queued second, is cancelled`() {
@@ -97,6 +97,6 @@ struct HeldPartsMachineTests {
     let numbers = [machine.admit() ?? 0, machine.admit() ?? 0]
     machine.start(numbers[1])
     for number in numbers { _ = machine.admitted(number, number) }
-    #expect(machine.end(.cancelled, isForced: false).cancels == [numbers[0]])
+    #expect(machine.close(as: .cancelled, isForced: false).cancels == [numbers[0]])
   }
 }
