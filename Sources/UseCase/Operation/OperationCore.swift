@@ -151,7 +151,7 @@ struct OperationCore: ~Copyable, Sendable {
     let isListed = source.giveBack(as: freed)
     rest()
     let (waiters, next, unlisted) = withMachine { $0.wasGivenBack(isListed: isListed) }
-    // First, because a waiter may execute the next operation, which finds no room then.
+    // First: a waiter may execute the next operation, which needs the room.
     if unlisted > 0 { source.unlist(unlisted) }
     waiters.forEach { $0.waiter.resume(returning: true) }
     return next
