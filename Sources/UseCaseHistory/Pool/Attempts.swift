@@ -17,10 +17,11 @@ final class Attempts: Sendable {
       return scope
     }
 
-    /// An attempt has ended. After the last one, this returns the waiter.
-    mutating func end(_ step: (any HistoryStep)?) -> UnsafeContinuation<Void, Never>? {
+    /// An attempt has ended. Gives its step for that of the attempt before, to be released. After the
+    /// last attempt, this returns the waiter.
+    mutating func end(_ step: inout (any HistoryStep)?) -> UnsafeContinuation<Void, Never>? {
       running -= 1
-      if let step { self.step = step }
+      if step != nil { swap(&step, &self.step) }
       return running == 0 ? waiter.take() : nil
     }
 
@@ -63,7 +64,9 @@ final class Attempts: Sendable {
     return step
   }
 
-  private func end(_ step: (any HistoryStep)?) { state.withLock { $0.end(step) }?.resume() }
+  private func end(_ step: consuming (any HistoryStep)?) {
+    state.withLock { $0.end(&step) }?.resume()
+  }
 
   /// Returns the step of the last attempt that has returned, as soon as none runs: an interceptor may
   /// have left one behind, which has its effect later. Nil if there is no effect.
