@@ -240,7 +240,7 @@ extension HistoryReplay {
     try check(isThere, "Entry \(id) is not there to be undone or redone.")
     try check(
       pool.partial == nil || pool.undoID == id, "A group is half undone, and comes before \(id).")
-    move = ReplayedMove(of: id, isRedo: isRedo, in: &pool)
+    move = ReplayedMove(of: id, in: &pool)
   }
 
   private mutating func endMove() throws {

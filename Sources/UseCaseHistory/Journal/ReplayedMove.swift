@@ -17,9 +17,9 @@ struct ReplayedMove<Step: Sendable>: ~Copyable {
   }
 
   /// Creates the undo or the redo of one entry.
-  init(of id: HistoryEntry.ID, isRedo: Bool, in pool: inout Pool) {
+  init(of id: HistoryEntry.ID, in pool: inout Pool) {
     count = 1
-    plan = pool.take(id, isRedo: isRedo)
+    plan = pool.take(id)
   }
 
   var isRedo: Bool { plan.isRedo }

@@ -410,29 +410,23 @@ extension HistoryLine {
       ? simulate(recordingsFail: true, in: pool).redoTarget(in: document, of: pool)?.id : nil
   }
 
-  /// The entry of the document that can be undone when all executions that wait have succeeded, if
-  /// those that are uncertain record nothing.
-  mutating func shownUndoTarget<Step>(
+  /// The entries of the document that can be undone and redone when all executions that wait have
+  /// succeeded, if those that are uncertain record nothing.
+  mutating func shownTargets<Step>(
     in document: HistoryFootprint, of pool: HistoryPool<Step>
-  ) -> ID? {
-    guard line.contains(where: \.isUncertain) else { return undoTarget(in: document, of: pool) }
-    return shown(in: pool).undoTarget(in: document, of: pool)
-  }
-
-  /// The entry that can be redone then.
-  mutating func shownRedoTarget<Step>(
-    in document: HistoryFootprint, of pool: HistoryPool<Step>
-  ) -> ID? {
-    if isEmpty, document == .everything { return pool.redoID }
+  ) -> (undo: ID?, redo: ID?) {
+    let isWhole = document == .everything
+    if isEmpty, isWhole { return (pool.undoID, pool.redoID) }
+    let shown: HistoryForecast?
     if line.contains(where: \.isUncertain) {
-      return shown(in: pool).redoTarget(in: document, of: pool)?.id
+      shown = simulate(recordingsFail: false, uncertainOnesRecord: false, in: pool)
+    } else {
+      lookAhead(in: pool)
+      shown = forecast
     }
-    lookAhead(in: pool)
-    return forecast?.redoTarget(in: document, of: pool)?.id
-  }
-
-  private func shown<Step>(in pool: HistoryPool<Step>) -> HistoryForecast {
-    simulate(recordingsFail: false, uncertainOnesRecord: false, in: pool)
+    let undo = shown?.undoTarget(in: document, of: pool)
+    if isWhole, isRecording { return (undo, nil) }
+    return (undo, shown?.redoTarget(in: document, of: pool)?.id)
   }
 
   private mutating func lookAhead<Step>(in pool: HistoryPool<Step>) {

@@ -37,7 +37,6 @@ extension HistoryMachine {
   mutating func restore(_ pool: HistoryPool<Step>, inDoubt: [Record]) {
     (self.pool, self.inDoubt) = (pool, inDoubt)
     facts = []
-    changes += 1
   }
 
   mutating func note(_ fact: @autoclosure () -> HistoryFact) {
@@ -71,7 +70,7 @@ extension HistoryMachine {
 
   mutating func start(_ id: ID) { line.start(id, isSaved: pool.isSaved) }
 
-  mutating func leave(_ id: ID, hasSucceeded: Bool = true) {
+  mutating func leave(_ id: ID, hasSucceeded: Bool) {
     line.leave(id, hasSucceeded: hasSucceeded, in: pool)
   }
 
@@ -298,7 +297,7 @@ extension HistoryMachine {
     if !blockers.isEmpty { return refuse(.blocked(by: blockers)) }
     window.close()
     note(.undoes(id))
-    plan = pool.take(id, isRedo: false)
+    plan = pool.take(id)
     return .success(line.ask.id)
   }
 
@@ -309,7 +308,7 @@ extension HistoryMachine {
     if !blockers.isEmpty { return refuse(.blocked(by: blockers)) }
     window.close()
     note(.redoes(id))
-    plan = pool.take(id, isRedo: true)
+    plan = pool.take(id)
     return .success(line.ask.id)
   }
 
@@ -370,7 +369,6 @@ extension HistoryMachine {
   }
 
   private mutating func dropAll(into drops: inout Drops) {
-    window.close()
     changes += 1
     note(.cleared)
     inDoubt = []
@@ -411,9 +409,7 @@ extension HistoryMachine {
     state: HistoryState, undo: Label?, redo: Label?
   ) {
     let isWhole = document == .everything
-    let undo = line.shownUndoTarget(in: document, of: pool)
-    let redo =
-      isWhole && line.isRecording ? nil : line.shownRedoTarget(in: document, of: pool)
+    let (undo, redo) = line.shownTargets(in: document, of: pool)
     let isClean = pool.isSaved && !line.isRecording && line.runningMove == nil
     let state = HistoryState(
       canUndo: undo != nil, canRedo: redo != nil, isBusy: line.isBusy, isClean: isClean,

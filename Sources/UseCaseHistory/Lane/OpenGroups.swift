@@ -11,8 +11,8 @@ struct OpenGroups<Step: Sendable, Waiter: Sendable>: Sendable {
     var parent: ID?
     /// In how many groups it is.
     var depth = 0
-    /// Whether its body has begun. If it is cancelled before, it never does.
-    var hasBegun = true
+    /// Whether the body of a group in another has begun. If it is cancelled before, it never does.
+    var hasBegun = false
     var parts: [Record] = []
     /// How many parts and groups have begun in it and not ended.
     var running = 0
@@ -32,7 +32,7 @@ struct OpenGroups<Step: Sendable, Waiter: Sendable>: Sendable {
   mutating func open(_ id: ID, _ title: String, in parent: ID) -> Bool {
     let depth = depth(below: parent)
     guard openPart(in: parent) else { return false }
-    groups[id] = Opened(id: id, title: title, parent: parent, depth: depth, hasBegun: false)
+    groups[id] = Opened(id: id, title: title, parent: parent, depth: depth)
     return true
   }
 

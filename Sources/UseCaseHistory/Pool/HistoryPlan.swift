@@ -125,8 +125,6 @@ struct HistoryPlan<Step: Sendable>: ~Copyable, Sendable {
     let part = leaves[isRedo ? applied : applied - 1].take()
     losses.append(Loss(index: moved, part: part, place: place, error: error))
     hasLost = true
-    // A part that cannot be undone keeps its effect, without its entry.
-    if !isRedo { hasMoved = true }
     applied += isRedo ? 1 : -1
     if applied == (isRedo ? leaves.count : 0) { advance() }
     return true

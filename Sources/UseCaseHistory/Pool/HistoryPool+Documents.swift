@@ -35,12 +35,6 @@ extension HistoryPool {
     }
   }
 
-  /// The undone leaves of the group that is half undone. The next recording drops them.
-  private var undoneLeaves: ArraySlice<Record> {
-    guard let partial, let newest = applied.last else { return [] }
-    return newest.leaves[partial...]
-  }
-
   /// Returns the positions of the undone entries that a recording with this footprint drops, from
   /// the next to redo. Nil for all of them.
   func contradicted(by footprint: HistoryFootprint) -> [Int]? {
@@ -49,10 +43,11 @@ extension HistoryPool {
     return numbers.count == undone.count ? nil : numbers.map { position(of: $0) }
   }
 
-  /// Returns what a recording with this footprint contradicts, with the leaves that it drops.
+  /// Returns what a recording with this footprint contradicts, with the undone leaves of the group
+  /// that is half undone, which it drops.
   func withUndoneLeaves(_ footprint: HistoryFootprint) -> HistoryFootprint {
-    if partial == nil { return footprint }
-    return .union(of: [footprint] + undoneLeaves.map(\.footprint))
+    guard let partial, let newest = applied.last else { return footprint }
+    return .union(of: [footprint] + newest.leaves[partial...].map(\.footprint))
   }
 
   /// Returns the positions of these undone entries, which are in the order in which they would be

@@ -143,7 +143,9 @@ extension HistoryPool {
       preconditionFailure("\(later.id) has no applied entry to merge with.")
     }
     applied.push(Record(id: earlier.id, content: content))
-    if merged.add(later.id, to: earlier.id) { merged.keep(Set(applied.records.map(\.id))) }
+    if merged.add(later.id, to: earlier.id) {
+      merged.keep(Set((applied.records + undone.records).map(\.id)))
+    }
     drops.append(Drop(later, .merged))
   }
 
@@ -214,7 +216,7 @@ extension HistoryPool {
 
 extension HistoryPool {
   mutating func setLimit(_ limit: Int?, into drops: inout [Drop]) {
-    let isLower = limit.map { $0 < self.limit ?? .max } ?? false
+    let isLower = limit ?? .max < self.limit ?? .max
     self.limit = limit
     guard isLower else { return }
     hand?.evictsWhenOver = true
@@ -301,18 +303,17 @@ extension HistoryPool {
   }
 
   /// Gives one applied record into the hand of an undo, or an undone one into that of a redo.
-  mutating func take(_ id: ID, isRedo: Bool) -> Plan {
-    if id == (isRedo ? redoID : undoID) { return take(1, isRedo: isRedo) }
-    guard let spot = spot(of: id) else { preconditionFailure("\(id) is not there to move.") }
-    switch spot {
+  mutating func take(_ id: ID) -> Plan {
+    switch spot(of: id) {
     case .applied(let position):
       let record = applied[position]
       hold(record.order..<record.order + 1, .max..<Int.max)
-      return Plan(isRedo: false, [record])
+      return Plan(isRedo: false, [record], partial: id == undoID ? partial : nil)
     case .undone(let position):
       let record = undone[position]
       hold(.max..<Int.max, record.order..<record.order + 1)
       return Plan(isRedo: true, [record])
+    case nil: preconditionFailure("\(id) is not there to move.")
     }
   }
 

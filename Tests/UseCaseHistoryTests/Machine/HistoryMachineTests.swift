@@ -58,6 +58,91 @@ struct HistoryMachineTests {
     #expect(parts == [ID(2), ID(4)])
   }
 
+  @Test func `a nested group whose body has begun is not abandoned, and one that was never begins`()
+  {
+    var machine = Machine()
+    machine.groups.open(ID(1), "")
+    for group in [2, 3] { _ = machine.groups.open(ID(group), "", in: ID(1)) }
+    var begin = machine.enterNested(ID(2), writing: [])
+    #expect(begin)
+    for group in [2, 3] { _ = machine.groups.abandon(ID(group)) }
+    let isOpen = machine.groups.openPart(in: ID(2))
+    begin = machine.enterNested(ID(3), writing: [])
+    #expect(isOpen && !begin)
+  }
+
+  @Test func `a body that begins while a move runs is a part of the move`() {
+    var machine = Machine()
+    machine.restore(HistoryPool(HistoryRecord(1)), inDoubt: [])
+    machine.admit(ID(2), .undo)
+    machine.start(ID(2))
+    guard case .moving(ID(2)) = machine.enter(in: ID(2), leftIn: nil, spare: ID(3)) else {
+      Issue.record("The body is recorded.")
+      return
+    }
+  }
+
+  @Test func `the time to merge counts from the execution that merged last`() {
+    var machine = Machine(limit: nil, mergeWindow: .seconds(4))
+    for number in 1...3 {
+      let id = ID(number)
+      machine.admit(id, nil)
+      machine.time(.seconds(3 * number))
+      machine.start(id)
+      _ = machine.enter(in: id, leftIn: nil, spare: ID(9))
+      let candidate = machine.mergeCandidate()
+      #expect(candidate?.entry.id == (number == 1 ? nil : ID(1)))
+      _ = machine.record(
+        HistoryRecord(number), by: id, candidate == nil ? .separate : .merged(.single("")),
+        candidate?.ticket)
+      machine.leave(id)
+    }
+  }
+
+  @Test func `a group drops only the branch that it contradicts, and its journal has that`() {
+    var pool = HistoryPool(HistoryRecord(1, .keys(1)), HistoryRecord(2, .keys(2)))
+    for number in [2, 1] { pool.undo(number, .moved) }
+    var machine = Machine()
+    machine.restore(pool, inDoubt: [])
+    machine.admit(ID(3), nil)
+    machine.start(ID(3))
+    machine.enterGroup("", in: ID(3), spare: ID(9), isInterrupted: false, writing: [])
+    guard machine.groups.open(ID(4), "", in: ID(3)), machine.enterNested(ID(4), writing: []),
+      machine.groups.openPart(in: ID(4))
+    else {
+      Issue.record("The groups are open.")
+      return
+    }
+    _ = machine.endPart(ID(5), HistoryRecord(5, .keys(1)), in: ID(4))
+    _ = machine.takeFacts()
+    for group in [4, 3] {
+      guard let closed = machine.groups.close(ID(group)) else { continue }
+      _ = machine.end(closed, as: closed.record, in: ID(3), nobody: ID(9))
+    }
+    let facts = machine.takeFacts()
+    #expect(
+      facts == [
+        .closed(ID(4), isLost: false), .contradicts([ID(1)]), .closed(ID(3), isLost: false),
+      ])
+    #expect(machine.pool.undone.records.map(\.id) == [ID(2)])
+  }
+
+  @Test func `the journal has which entry is redone out of order`() {
+    var pool = HistoryPool(HistoryRecord(1, .keys(1)), HistoryRecord(2, .keys(2)))
+    for number in [2, 1] { pool.undo(number, .moved) }
+    var machine = Machine()
+    machine.restore(pool, inDoubt: [])
+    machine.admit(ID(3), .redoEntry(ID(2)))
+    machine.start(ID(3))
+    var plan = Machine.Plan(isRedo: false, [])
+    guard case .success(ID(3)?) = machine.begin(&plan) else {
+      Issue.record("The redo begins.")
+      return
+    }
+    let (isRedo, facts) = (plan.isRedo, machine.takeFacts())
+    #expect(isRedo && facts == [.redoes(ID(2))])
+  }
+
   @Test(.holds("Dropping"))
   func `dropping a million entries is one exchange`() {
     var pool = HistoryPool<String>(limit: nil)
