@@ -166,7 +166,7 @@ struct HistoryPoolTests {
     }
   }
 
-  @Test(.holds("Clean point"))
+  @Test(.holds("Clean"))
   func `a history that is cleared during a move stays clean unless the move has done something`() {
     for isRedo in [false, true] {
       for fates in [[], [.lost], [.moved], [.lost, .moved]] as [[StepFate]] {
