@@ -91,6 +91,8 @@ struct RunMachine<
   private(set) var run: Member?
   private var riders: [UseCaseOperationID: Rider] = [:]
   private var aboard = 0
+  /// Whether a newer operation has superseded the run. Nobody boards then.
+  private var isSuperseded = false
   private var newest: Update?
 
   /// The run, from when it has been executed until the last rider has left.
@@ -101,6 +103,12 @@ struct RunMachine<
   /// The riders that are kept, the oldest first.
   var kept: [Member] {
     riders.sorted { $0.key < $1.key }.compactMap(\.value.keptMember)
+  }
+
+  /// The run is superseded. Returns the riders that give way with it.
+  mutating func supersede() -> [Member] {
+    isSuperseded = true
+    return kept
   }
 
   func isAboard(_ id: UseCaseOperationID) -> Bool { riders[id]?.isAboard ?? false }
@@ -127,6 +135,7 @@ struct RunMachine<
   /// A rider boards. Returns false if it is too late: the rider looks for another run.
   mutating func board(_ id: UseCaseOperationID) -> Bool {
     if case .left = state { return false }
+    if isSuperseded { return false }
     riders[id, default: Rider()].stage = .coming(newest.map { [$0] } ?? [])
     aboard += 1
     return true

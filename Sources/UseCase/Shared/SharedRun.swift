@@ -90,7 +90,7 @@ final class SharedRun: SharedRunning {
   }
 
   func supersedeRiders() {
-    for rider in machine.withLock({ $0.kept }) { rider.cancel(.superseded) }
+    for rider in machine.withLock({ $0.supersede() }) { rider.cancel(.superseded) }
   }
 
   // MARK: - Updates

@@ -198,9 +198,11 @@ struct RunMachineTests {
       _ = machine.keep(rider, number, isBoarding: true)
       if number < 3 { _ = machine.board(rider) }
     }
-    #expect(machine.kept == [1, 2])
-    // It was too late, and has found another run.
-    let late = machine.release(UseCaseOperationID(number: 3))
-    #expect(late?.rider == 3 && machine.kept == [1, 2])
+    #expect(machine.supersede() == [1, 2])
+    // It is too late, and finds another run.
+    let late = UseCaseOperationID(number: 3)
+    let boards = machine.board(late)
+    let released = machine.release(late)?.rider
+    #expect(!boards && released == 3 && machine.kept == [1, 2])
   }
 }
