@@ -246,8 +246,6 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
 
   /// Lists a member with an outcome, because a handler for it is left.
   mutating func list(_ member: Member, _ id: UseCaseOperationID) {
-    // It still counts, and is listed when its outcome is heard of here.
-    if live.contains(id) { return }
     let index = undelivered.lastIndex { $0.id <= id }
     if let index, undelivered[index].id == id {
       undelivered[index].count += 1

@@ -393,16 +393,6 @@ struct QueueMachineTests {
     #expect(queue.machine.activity == UseCaseActivity(running: 1, failed: 1))
   }
 
-  @Test func `a handler attached before the queue hears of an early outcome counts once`() {
-    var machine = QueueMachine<Int, Int>(policy: Policy(limit: 2, whenBusy: .cancelPrevious))
-    let ids = (1...3).map { UseCaseOperationID(number: UInt64($0)) }
-    for (number, id) in ids.prefix(2).enumerated() { _ = machine.admit(number, id: id) }
-    machine.list(1, ids[1])
-    _ = machine.concludedEarly(ids[1], as: .failure)
-    #expect(machine.admit(2, id: ids[2]).superseded.all == [0])
-    #expect(machine.unlist(ids[1], 2) == 1)
-  }
-
   @Test func `a member that has left is touched by nothing`() {
     var machine = QueueMachine<Int, Int>(policy: .serial)
     let id = UseCaseOperationID(number: 1 << 32)
