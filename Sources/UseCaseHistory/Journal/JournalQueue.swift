@@ -36,8 +36,8 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   private var intents: Set<HistoryEntry.ID> = []
   /// The execution whose intent was told together with the end of the one before it.
   private var announced: (id: HistoryEntry.ID, pair: HistoryPair)?
-  /// The execution that the last transaction has merged with another, as far as its record tells.
-  private var combined: HistoryEntry.ID?
+  /// The executions that merge with another one, as far as the journal has been told.
+  private var combined: Set<HistoryEntry.ID> = []
   private var last: UInt64 = 0
   /// Why the last attempt has failed.
   private var failure: HistoryJournalError?
@@ -112,7 +112,16 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   /// Returns the error of the attempt before, which is settled.
   mutating func wrote(_ batch: Batch) -> HistoryJournalError? {
     isStuck = false
-    return batch.facts.isEmpty ? nil : setFailure(nil)
+    return batch.facts.isEmpty ? nil : wrote(batch.facts)
+  }
+
+  /// Returns the error of the attempt before, which is settled.
+  mutating func wrote(_ facts: [Numbered]) -> HistoryJournalError? {
+    for (_, fact) in facts {
+      if case .combined(let id, _) = fact { combined.insert(id) }
+      if case .ended(let id, _) = fact, !combined.isEmpty { combined.remove(id) }
+    }
+    return setFailure(nil)
   }
 
   /// Returns the error before.
@@ -173,8 +182,6 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   /// Returns the facts for the record of the transaction that has the journal.
   mutating func takeFacts() -> [Numbered] {
     defer { facts = [] }
-    combined = nil
-    for case .combined(let id, _) in facts.lazy.map(\.fact) { combined = id }
     return facts
   }
 
@@ -215,7 +222,7 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
         case .opened(let id, _, _): opened.insert(id).inserted
         // None of its parts has had an effect.
         case .closed(let id, _): opened.contains(id)
-        case .ended(let id, .recorded): id != combined
+        case .ended(let id, .recorded): !combined.contains(id)
         case .ended(_, let end): end == .part || end == .merged
         case .failed, .contradicts, .moves, .undoes, .redoes, .moved: true
         case .began, .moving, .answered, .combined, .undone, .redone, .obsolete, .limited,

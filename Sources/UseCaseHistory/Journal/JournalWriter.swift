@@ -343,7 +343,7 @@ extension JournalWriter {
   /// The record of the transaction is written.
   func commit(_ record: NumberedFacts) {
     // The error before must not be released under the lock.
-    _ = queue.withLock { $0.setFailure(nil) }
+    _ = queue.withLock { $0.wrote(record.facts) }
     size.add(record.bytes.count, ordering: .relaxed)
   }
 
