@@ -161,8 +161,8 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
     return true
   }
 
-  /// Whoever reads the journal takes the intent back, if it is there. If the execution begins, it
-  /// tells the intent again.
+  /// A replay takes the intent back, if it is there. If the execution begins, it tells the intent
+  /// again.
   private mutating func withdrawAnnounced() {
     if let (id, _) = announced.take() { put(CollectionOfOne(.failed(id))) }
   }

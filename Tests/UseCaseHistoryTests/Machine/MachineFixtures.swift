@@ -7,6 +7,8 @@ typealias TextMachine = HistoryMachine<String, Int>
 
 extension TextMachine {
   init() { self.init(limit: nil, mergeWindow: .zero) }
+
+  mutating func leave(_ id: HistoryEntry.ID) { leave(id, hasSucceeded: true) }
 }
 
 extension HistoryEntry.ID {
@@ -15,10 +17,6 @@ extension HistoryEntry.ID {
 
 /// An operation that a machine only hands on.
 let handedOn = AnyUseCase<Void, Void> { _ in }.execute()
-
-extension TextMachine {
-  mutating func leave(_ id: HistoryEntry.ID) { leave(id, hasSucceeded: true) }
-}
 
 extension HistoryRecord<String> {
   init(_ number: Int, _ footprint: HistoryFootprint = .everything) {
