@@ -232,15 +232,16 @@ struct Delivery<Callback: Sendable, Listener: Sendable>: Sendable {
 
   /// The operation is cancelled or superseded though it has a verdict: silences the handlers that
   /// have not begun, unless all of them have. An operation with nothing to deliver is not
-  /// superseded, once handlers may run. Before, its queue would not find a handler that is attached
-  /// later.
+  /// superseded. But a success is, before handlers may run: its queue would not find a `then` that
+  /// is attached later. A failure is not, so that somebody hears of it.
   mutating func silence(
     _ reason: UseCaseCancellation, after kind: Verdict.Kind, mayDeliver: Bool
   ) {
     guard silence == nil, kind != .cancelled, !hasEnded else { return }
     let hasLeft =
       reason == .superseded
-      ? !mayDeliver || isPending(for: kind) : left(for: kind) > 0 || !hasBegun
+      ? isPending(for: kind) || (kind == .success && !mayDeliver)
+      : left(for: kind) > 0 || !hasBegun
     guard hasLeft else { return }
     silence = reason
     handlers.rewind()

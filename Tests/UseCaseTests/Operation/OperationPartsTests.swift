@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import UseCase
@@ -91,6 +92,17 @@ struct OperationPartsTests {
     delivery.silence(.requested, after: .success, mayDeliver: true)
     delivery.silence(.scopeEnded, after: .success, mayDeliver: true)
     #expect(delivery.silence == .requested)
+  }
+
+  @Test(.holds("Unhandled failures"))
+  func `a success gives way before handlers may run, and a failure is still heard of`() {
+    for kind in [Verdict.Kind.success, .failure] {
+      var delivery = Delivery<Int, Int>()
+      delivery.silence(.superseded, after: kind, mayDeliver: true)
+      #expect(delivery.silence == nil)
+      delivery.silence(.superseded, after: kind, mayDeliver: false)
+      #expect(delivery.silence == (kind == .success ? .superseded : nil))
+    }
   }
 
   #if os(Linux) || os(macOS)

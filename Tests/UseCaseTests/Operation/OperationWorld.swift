@@ -195,13 +195,14 @@ extension OperationWorld {
   var isSilenced: Bool { silence != nil }
 
   /// From a cancel on no handler of the verdict begins, unless all of them have. An operation that
-  /// is superseded after its verdict gives way if there is something left to deliver, or if handlers
-  /// may not run yet.
+  /// is superseded after its verdict gives way if there is something left to deliver, or if it has
+  /// succeeded and handlers may not run yet.
   mutating func silence(_ reason: UseCaseCancellation) {
     let isDone =
       begun[fate] == attached[fate]
       && (reason == .superseded
-        ? reported == received + dropped && !isReceiving && (isEarly || hasReturned)
+        ? reported == received + dropped && !isReceiving
+          && (isEarly || hasReturned || fate != .success)
         : begun[fate] + begun[.always] > 0 || isOver)
     guard !isDone, !isCancelled, !isSilenced, !isOver else { return }
     silence = reason
