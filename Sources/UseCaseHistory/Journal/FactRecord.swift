@@ -28,10 +28,10 @@ enum FactRecord {
     var (writer, last) = (FactWriter(), UInt64(0))
     writer.byte(version)
     writer.flag(true)
-    for (number, fact) in facts {
-      writer.number(number - last)
-      last = number
-      fact.write(to: &writer)
+    for index in facts.indices {
+      writer.number(facts[index].number - last)
+      last = facts[index].number
+      facts[index].fact.write(to: &writer)
     }
     return writer.bytes
   }

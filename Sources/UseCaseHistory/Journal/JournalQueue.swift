@@ -44,20 +44,22 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   /// Why something could not even be made into bytes. No attempt makes up for it.
   private var omission: HistoryJournalError?
 
-  /// Adds facts, and who waits until they are written. An intent and its waiter come together, so
-  /// they are in one batch: if it fails, the waiter hears of it.
-  mutating func put(_ new: some Sequence<HistoryFact>, _ waiter: Waiter? = nil) {
-    for fact in new {
-      // The execution begins after that, so its intent comes after that, too.
-      if case .cleared = fact { withdrawAnnounced() }
-      // As a rule, they are the end of one operation and the intent of the next.
-      if facts.isEmpty { facts.reserveCapacity(4) }
-      last += 1
-      facts.append((last, fact))
-      if let id = fact.intent { intents.insert(id) }
-      if let id = fact.end { intents.remove(id) }
-    }
-    if let waiter { waiters.append(waiter) }
+  mutating func put(_ fact: consuming HistoryFact) {
+    // The execution begins after that, so its intent comes after that, too.
+    if case .cleared = fact { withdrawAnnounced() }
+    if let id = fact.intent { intents.insert(id) }
+    if let id = fact.end { intents.remove(id) }
+    // As a rule, they are the end of one operation and the intent of the next.
+    if facts.isEmpty { facts.reserveCapacity(4) }
+    last += 1
+    facts.append((last, fact))
+  }
+
+  /// An intent and its waiter come together, so they are in one batch: if it fails, the waiter hears
+  /// of it.
+  mutating func put(_ intent: HistoryFact?, _ waiter: Waiter) {
+    if let intent { put(intent) }
+    waiters.append(waiter)
   }
 
   mutating func put(_ chore: Chore) { chores.append(chore) }
@@ -88,11 +90,11 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
     return true
   }
 
-  /// The caller has more to write, and writes all of it now. Returns nil, with nothing put, if
-  /// somebody else has the journal, or waits for it.
-  mutating func claim(_ new: some Sequence<HistoryFact>) -> Batch? {
+  /// The caller writes the intent and all that waits now. Returns nil, with nothing put, if somebody
+  /// else has the journal, or waits for it.
+  mutating func claim(_ intent: HistoryFact?) -> Batch? {
     guard !isWriting, waiters.isEmpty, chores.isEmpty else { return nil }
-    put(new)
+    if let intent { put(intent) }
     (isWriting, isStuck, isAsked) = (true, false, false)
     defer { facts = [] }
     return Batch(facts: facts)
@@ -117,9 +119,9 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
 
   /// Returns the error of the attempt before, which is settled.
   mutating func wrote(_ facts: [Numbered]) -> HistoryJournalError? {
-    for (_, fact) in facts {
-      if case .combined(let id, _) = fact { combined.insert(id) }
-      if case .ended(let id, _) = fact, !combined.isEmpty { combined.remove(id) }
+    for index in facts.indices {
+      if case .combined(let id, _) = facts[index].fact { combined.insert(id) }
+      if !combined.isEmpty, case .ended(let id, _) = facts[index].fact { combined.remove(id) }
     }
     return setFailure(nil)
   }
@@ -145,7 +147,7 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   mutating func announce(_ id: HistoryEntry.ID, _ pair: HistoryPair) {
     // Several bodies may end in a slot before it begins.
     if announced != nil { return }
-    put(CollectionOfOne(.began(id, in: nil, pair)))
+    put(.began(id, in: nil, pair))
     announced = (id, pair)
   }
 
@@ -164,7 +166,7 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   /// A replay takes the intent back, if it is there. If the execution begins, it tells the intent
   /// again.
   private mutating func withdrawAnnounced() {
-    if let (id, _) = announced.take() { put(CollectionOfOne(.failed(id))) }
+    if let (id, _) = announced.take() { put(.failed(id)) }
   }
 
   // MARK: Turns

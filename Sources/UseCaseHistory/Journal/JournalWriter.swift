@@ -30,7 +30,7 @@ final class JournalWriter: Sendable {
   /// discarded.
   private let owed = Lock<[HistoryFact]>([])
   /// Returns the facts of the whole history, nil while something runs.
-  private let whole = Lock<(@Sendable () -> [HistoryFact]?)?>(nil)
+  private let whole = Lock<(@Sendable (JournalWriter) -> [HistoryFact]?)?>(nil)
 
   /// The journals of the histories that exist. Only an object can be told from another.
   private static let inUse = Lock<Set<ObjectIdentifier>>([])
@@ -95,7 +95,7 @@ extension JournalWriter {
   /// - Throws: A ``HistoryJournalError`` if it is not.
   nonisolated(nonsending) func writeAhead(_ intent: HistoryFact) async throws {
     if let id = intent.execution { try check(id) }
-    if let error = await written(CollectionOfOne(intent)) { throw error }
+    if let error = await written(intent) { throw error }
   }
 
   /// The next execution on the lane is this one. Its intent is written with the end of the one
@@ -118,10 +118,10 @@ extension JournalWriter {
       .cannotWrite, cause: HistoryFact.Malformed("The ids of the journal are used up."))
   }
 
-  func put(_ fact: HistoryFact) { put(CollectionOfOne(fact)) }
+  func put(_ fact: HistoryFact) { queue.withLock { $0.put(fact) } }
 
-  func put(_ facts: some Collection<HistoryFact> & Sendable) {
-    queue.withLock { $0.put(facts) }
+  func put(_ facts: [HistoryFact]) {
+    queue.withLock { queue in for fact in facts { queue.put(fact) } }
   }
 
   /// Does the chore when all earlier facts are written.
@@ -134,7 +134,7 @@ extension JournalWriter {
   ///
   /// Not inlined, because its variables would take room in the frame of each move.
   @inline(never)
-  nonisolated(nonsending) func flush() async { _ = await written(EmptyCollection()) }
+  nonisolated(nonsending) func flush() async { _ = await written(nil) }
 
   /// An operation is over. Returns when the journal knows how. The record of a transaction tells it
   /// already, and the rest comes with the next one.
@@ -144,15 +144,16 @@ extension JournalWriter {
     await flush()
   }
 
+  /// Returns when the intent and all that was told before it is written.
   private nonisolated(nonsending) func written(
-    _ facts: some Collection<HistoryFact> & Sendable
+    _ intent: HistoryFact?
   ) async -> HistoryJournalError? {
-    if let batch = beginAtOnce(facts) {
+    if let batch = beginAtOnce(intent) {
       if let result = appendAtOnce(batch) { return result.failure }
       return await withUnsafeContinuation { waiter in drain(from: batch.awaited(by: waiter)) }
     }
     return await withUnsafeContinuation { waiter in
-      queue.withLock { $0.put(facts, waiter) }
+      queue.withLock { $0.put(intent, waiter) }
       start()
     }
   }
@@ -294,10 +295,10 @@ extension JournalWriter {
     return size.load(ordering: .relaxed) > factor * whole + 4_096
   }
 
-  /// Returns the facts and all that wait to be written, if that needs no task.
-  private func beginAtOnce(_ facts: some Collection<HistoryFact> & Sendable) -> Batch? {
+  /// Returns the intent and all facts that wait to be written, if that needs no task.
+  private func beginAtOnce(_ intent: HistoryFact?) -> Batch? {
     if prompt == nil || isTooLong(by: 2) { return nil }
-    return queue.withLock { $0.claim(facts) }
+    return queue.withLock { $0.claim(intent) }
   }
 
   /// Returns nil, with nothing done, if the journal has to be awaited.
@@ -358,13 +359,13 @@ extension JournalWriter {
 
 extension JournalWriter {
   /// From now on `facts` are asked for when the journal has become too long.
-  func rewriteWhenTooLong(_ facts: @escaping @Sendable () -> [HistoryFact]?) {
+  func rewriteWhenTooLong(_ facts: @escaping @Sendable (JournalWriter) -> [HistoryFact]?) {
     whole.withLock { $0 = facts }
   }
 
   private func rewrite() async {
     let omission = queue.withLock { $0.setOmission(nil) }
-    guard let facts = whole.withLock({ $0 })?() else {
+    guard let facts = whole.withLock({ $0 })?(self) else {
       if let omission { _ = queue.withLock { $0.setOmission(omission) } }
       return
     }

@@ -271,11 +271,8 @@ extension HistoryLedger {
 
   /// Has the journal written anew whenever it has become too long.
   func keepJournalShort() {
-    guard let journal else { return }
-    // Weakly, both ways: the ledger has the journal.
-    journal.rewriteWhenTooLong { [weak self, weak journal] in
-      guard let journal else { return nil }
-      return self?.whole?.facts(newest: journal.nextID()) { journal.bytes(of: $0) }
+    journal?.rewriteWhenTooLong { [weak self] journal in
+      self?.whole?.facts(newest: journal.nextID()) { journal.bytes(of: $0) }
     }
   }
 }

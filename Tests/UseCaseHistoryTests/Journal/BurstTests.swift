@@ -183,7 +183,7 @@ struct BurstTests {
     let (first, second) = (HistoryEntry.ID.next(), HistoryEntry.ID.next())
     let pair = HistoryPair(name: "write", request: [])
     queue.announce(first, pair)
-    let withdrawn = queue.claim(EmptyCollection())
+    let withdrawn = queue.claim(nil)
     let batch = try #require(withdrawn)
     #expect(batch.facts.map(\.fact) == [.began(first, in: nil, pair)])
     _ = queue.failed(batch, HistoryJournalError(.cannotWrite))
@@ -191,7 +191,7 @@ struct BurstTests {
     let isWritten = queue.takeAnnounced(first)
     _ = queue.endTurn()
     queue.announce(second, pair)
-    _ = queue.claim(EmptyCollection()).map { queue.wrote($0) }
+    _ = queue.claim(nil).map { queue.wrote($0) }
     let taken = [first, second, second].map { queue.takeAnnounced($0) }
     #expect(isWritten == nil && taken == [nil, pair, nil])
   }
@@ -199,7 +199,7 @@ struct BurstTests {
   @Test func `an intent that was withdrawn does not keep the journal from being written anew`() {
     var queue = JournalQueue<Int, Int>()
     queue.announce(.next(), HistoryPair(name: "write", request: []))
-    _ = queue.claim(EmptyCollection()).map {
+    _ = queue.claim(nil).map {
       queue.failed($0, HistoryJournalError(.cannotWrite))
     }
     // The intent, and that it was withdrawn.

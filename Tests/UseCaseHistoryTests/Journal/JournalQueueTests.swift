@@ -16,7 +16,7 @@ struct JournalQueueTests {
   ) {
     var queue = Queue()
     _ = queue.takeTurn(1)
-    queue.put([.saved(nil)])
+    queue.put(.saved(nil))
     if isAsked { _ = queue.claim() }
     let isWritten = if case .write = queue.endTurn() { queue.claim() } else { false }
     let batch = isWritten ? queue.next() : nil
@@ -26,11 +26,11 @@ struct JournalQueueTests {
   @Test func `what was written already is not asked for any more`() throws {
     var queue = Queue()
     _ = queue.takeTurn(1)
-    queue.put([.saved(nil)])
+    queue.put(.saved(nil))
     _ = queue.claim()
     _ = (queue.endTurn(), queue.claim(), queue.next(), queue.next())
     _ = queue.takeTurn(2)
-    queue.put([.saved(nil)])
+    queue.put(.saved(nil))
     guard case .rest = queue.endTurn() else {
       Issue.record("Nobody has asked for that.")
       return
@@ -39,12 +39,12 @@ struct JournalQueueTests {
 
   @Test func `a write that succeeds lets what nobody waits for follow`() throws {
     var queue = Queue()
-    queue.put([.saved(nil)])
+    queue.put(.saved(nil))
     _ = queue.claim()
     let first = queue.next()
     _ = queue.failed(try #require(first), Self.error)
     let isStuck = queue.next() == nil
-    queue.put([.saved(nil)], 7)
+    queue.put(.saved(nil), 7)
     _ = queue.claim()
     let second = queue.next()
     _ = queue.wrote(try #require(second))
@@ -56,7 +56,7 @@ struct JournalQueueTests {
   @Test func `a step that is withdrawn no longer runs`() {
     var queue = Queue()
     let id = ID(1)
-    queue.put([.moving(id)])
+    queue.put(.moving(id))
     let taken = queue.takeFacts()
     #expect(queue.lastIfQuiet == nil)
     queue.withdraw(id, taken)
@@ -68,21 +68,21 @@ struct JournalQueueTests {
     end: HistoryFact.End
   ) {
     var queue = Queue()
-    queue.put([.ended(ID(1), end)])
+    queue.put(.ended(ID(1), end))
     #expect(queue.isImplied == [.recorded, .part, .merged].contains(end))
   }
 
   @Test func `that an execution does not merge is implied only if no record says that it does`() {
     var queue = Queue()
-    queue.put([.combined(ID(1), Self.pair)])
+    queue.put(.combined(ID(1), Self.pair))
     _ = queue.wrote(queue.takeFacts())
-    queue.put([.ended(ID(1), .recorded)])
+    queue.put(.ended(ID(1), .recorded))
     #expect(!queue.isImplied)
     // A transaction between takes it, and fails.
     queue.withdraw(ID(2), queue.takeFacts())
     #expect(!queue.isImplied)
     _ = queue.wrote(queue.takeFacts())
-    queue.put([.ended(ID(1), .recorded)])
+    queue.put(.ended(ID(1), .recorded))
     #expect(queue.isImplied)
   }
 }

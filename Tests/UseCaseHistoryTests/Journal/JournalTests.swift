@@ -177,15 +177,15 @@ struct JournalTests {
 
   @Test func `an intent and the task that waits for it are in one batch`() throws {
     var queue = JournalQueue<Int, Int>()
-    queue.put([.saved(nil)])
-    queue.put([.moving(.next())], 1)
+    queue.put(.saved(nil))
+    queue.put(.moving(.next()), 1)
     let isWriting = queue.claim()
     let first = queue.next()
     let batch = try #require(first)
     #expect(isWriting && batch.facts.count == 2 && batch.waiters == [1])
     _ = queue.failed(batch, HistoryJournalError(.cannotWrite))
     // The intent is withdrawn, the other fact is written before the next intent.
-    queue.put([.moving(.next())], 2)
+    queue.put(.moving(.next()), 2)
     let next = queue.next()
     #expect(next?.facts.map(\.number) == [1, 3] && next?.waiters == [2])
   }
@@ -193,7 +193,7 @@ struct JournalTests {
   @Test func `a transaction that waits has its turn although somebody asked for a write`() {
     var queue = JournalQueue<Int, Int>()
     #expect(queue.takeTurn(1) == 1 && queue.takeTurn(2) == nil)
-    queue.put([.saved(nil)])
+    queue.put(.saved(nil))
     #expect(!queue.claim() && queue.takeFacts().count == 1)
     guard case .turn(2) = queue.endTurn() else { Issue.record("The second one waits."); return }
   }
@@ -201,10 +201,10 @@ struct JournalTests {
   @Test(.holds("Size"))
   func `what is discarded meanwhile does not put off that a journal is written anew`() {
     var queue = JournalQueue<Int, Int>()
-    queue.put([.saved(nil)])
+    queue.put(.saved(nil))
     #expect(queue.lastIfQuiet == nil)
     _ = queue.next()
-    queue.put([.discarded([.next()])])
+    queue.put(.discarded([.next()]))
     #expect(queue.lastIfQuiet == 2)
   }
 
