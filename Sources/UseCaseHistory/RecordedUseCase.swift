@@ -255,7 +255,7 @@ extension RecordedUseCase {
   }
 
   /// Returns the part of the pair that is written before the execution begins.
-  private func pair(_ request: Base.Request, in journal: JournalWriter) throws -> HistoryPair {
+  private func pair(_ request: some Any, in journal: JournalWriter) throws -> HistoryPair {
     guard let (name, kind) = journal.kind(of: Base.self) else {
       throw HistoryJournalError(.notJournaled("\(Base.self)"))
     }
@@ -276,11 +276,11 @@ extension RecordedUseCase: DescribedUseCase {
     (request as? Base.Request).flatMap { base.footprint(of: $0) }
   }
 
-  package func intent(for request: Any) -> (any Sendable)? {
-    guard let journal = history.ledger.journal, let request = request as? Base.Request else {
-      return nil
+  package func announce(_ request: Any, of operation: UseCaseOperationID) {
+    guard let journal = history.ledger.journal, let pair = try? pair(request, in: journal) else {
+      return
     }
-    return try? pair(request, in: journal)
+    history.ledger.announce(pair, of: operation)
   }
 }
 

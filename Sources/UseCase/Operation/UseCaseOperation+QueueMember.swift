@@ -84,5 +84,5 @@ extension UseCaseOperation: AdmittedOperation {
 
   package var footprint: (any Sendable)? { described?.footprint(of: request) }
 
-  package var intent: (any Sendable)? { described?.intent(for: request) }
+  package func announce() { described?.announce(request, of: id) }
 }

@@ -45,9 +45,9 @@ package protocol AdmittedOperation: AnyObject, Sendable {
   /// Known as long as the title is. It runs code of a client, too.
   var footprint: (any Sendable)? { get }
 
-  /// The note that the keeper makes before the body begins, nil if it makes none. Known as long as
-  /// the title is. It runs code of a client, too.
-  var intent: (any Sendable)? { get }
+  /// Tells the keeper ahead what it notes before the body begins, if it notes anything. Does nothing
+  /// as soon as the title is unknown. It runs code of a client, too.
+  func announce()
 }
 
 /// A use case that describes itself to its queue and to the keeper.
@@ -65,9 +65,9 @@ package protocol DescribedUseCase: Sendable {
   /// nobody knows that.
   func footprint(of request: Any) -> (any Sendable)?
 
-  /// Returns the note that the keeper makes before an execution of the request begins, nil if it
-  /// makes none.
-  func intent(for request: Any) -> (any Sendable)?
+  /// Tells the keeper ahead what it notes before this execution of the request begins, if it notes
+  /// anything.
+  func announce(_ request: Any, of operation: UseCaseOperationID)
 }
 
 extension DescribedUseCase {
@@ -81,5 +81,7 @@ extension DescribedUseCase {
     described?.footprint(of: request)
   }
 
-  package func intent(for request: Any) -> (any Sendable)? { described?.intent(for: request) }
+  package func announce(_ request: Any, of operation: UseCaseOperationID) {
+    described?.announce(request, of: operation)
+  }
 }

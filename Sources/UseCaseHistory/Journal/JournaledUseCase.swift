@@ -102,9 +102,10 @@ extension JournaledUseCase {
 // MARK: - As its journal sees it, whatever its types
 
 extension JournaledUseCase {
-  func request(_ request: Any, _ coder: any HistoryCoder) throws -> [UInt8] {
+  // Generic, because to cast an existential costs more.
+  func request(_ request: some Any, _ coder: any HistoryCoder) throws -> [UInt8] {
     guard let request = request as? Request else {
-      preconditionFailure("The type of the use case has been compared.")
+      preconditionFailure("\(Self.self) has another type of request than \(type(of: request)).")
     }
     return try coder.encode(request)
   }

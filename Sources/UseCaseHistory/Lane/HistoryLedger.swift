@@ -282,16 +282,15 @@ extension HistoryLedger {
   @inline(never)
   nonisolated(nonsending) func untilWritten() async {
     guard let journal else { return }
-    if journal.database == nil { announceNext(to: journal) }
+    if journal.database == nil { machine.withLock { $0.line.nextExecution }?.operation.announce() }
     await journal.untilWritten()
   }
 
-  private func announceNext(to journal: JournalWriter) {
-    guard let (id, operation) = machine.withLock({ $0.line.nextExecution }),
-      let intent = operation.intent, let pair = intent as? HistoryPair
-    else { return }
+  /// The next execution is going to begin with this pair.
+  func announce(_ pair: HistoryPair, of operation: UseCaseOperationID) {
+    let id = id(of: operation)
     // It may have left meanwhile. If it leaves after this, the journal hears of that.
-    machine.withLock { if $0.line.nextExecution?.id == id { journal.announce(id, pair) } }
+    machine.withLock { if $0.line.nextExecution?.id == id { journal?.announce(id, pair) } }
   }
 }
 
