@@ -51,25 +51,34 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
       return try await executed(request)
     }
     await frame.line?.idle()
-    if history.ledger.journal != nil { return try await answer(request, in: frame) }
-    guard base.queue(for: request).isPlain else {
+    let journal = frame.isRecorded ? history.ledger.journal : nil
+    guard journal?.hasTransactions != true, base.queue(for: request).isPlain else {
       let attempts = Attempts()
       let body = base.attempt(attempts, identity, request)
       return try await answer(request, in: frame, attempts, body)
     }
     var step: RecordedStep<Base>?
     do {
+      if let journal { try await begin(request, in: frame, writingTo: journal) }
       // A closure that returned the response would be called by way of its type.
       try await HistoryFrame.local.withValue(frame) {
         let response = try await base.main(request)
         step = base.step(identity, request, response)
       }
     } catch {
-      history.ledger.bodyEnded(frame, with: nil)
+      if let journal {
+        await bodyEnded(frame, with: nil, writingTo: journal)
+      } else {
+        history.ledger.bodyEnded(frame, with: nil)
+      }
       throw error
     }
     guard let step else { preconditionFailure("A recorded body that returns has a response.") }
-    history.ledger.bodyEnded(frame, with: step)
+    if let journal {
+      await bodyEnded(frame, with: step, writingTo: journal)
+    } else {
+      history.ledger.bodyEnded(frame, with: step)
+    }
     return step.response
   }
 }
@@ -154,47 +163,24 @@ extension RecordedUseCase {
     try await self(request)
   }
 
-  /// Runs the body, and writes ahead to the journal, if there is one: the intent before the body,
-  /// and the end before any handler.
-  @inline(never)
-  private func answer(
-    _ request: Base.Request, in frame: HistoryFrame
-  ) async throws -> Base.Response {
-    guard frame.isRecorded, let journal = history.ledger.journal, journal.database == nil,
-      base.queue(for: request).isPlain
-    else {
-      let attempts = Attempts()
-      let body = base.attempt(attempts, identity, request)
-      return try await answer(request, in: frame, attempts, body)
-    }
-    let pair: HistoryPair
-    var step: RecordedStep<Base>?
-    do {
-      pair = try await begin(request, in: frame, writingTo: journal)
-      try await HistoryFrame.local.withValue(frame) {
-        step = RecordedStep(base, identity, request, try await base.main(request))
-      }
-    } catch {
-      history.ledger.bodyEnded(frame, with: nil)
-      await history.ledger.untilWritten()
-      throw error
-    }
-    guard let step else { preconditionFailure("A recorded body that returns has a response.") }
-    history.ledger.bodyEnded(frame, with: journal.answered(step, pair, by: frame.entry))
-    await history.ledger.untilWritten()
-    return step.response
-  }
+  // Not inlined: the variables of these two would take room in the frame of each body.
 
   /// Returns when the intent of the execution is written.
+  @inline(never)
   private nonisolated(nonsending) func begin(
     _ request: Base.Request, in frame: HistoryFrame, writingTo journal: JournalWriter
-  ) async throws -> HistoryPair {
-    if let pair = journal.takeAnnounced(frame.entry) { return pair }
-    let pair = try pair(request, in: journal)
-    if journal.database == nil {
-      try await journal.writeAhead(.began(frame.entry, in: frame.group, pair))
-    }
-    return pair
+  ) async throws {
+    if journal.takeAnnounced(frame.entry) { return }
+    try await journal.writeAhead(.began(frame.entry, in: frame.group, pair(request, in: journal)))
+  }
+
+  /// The body has ended. Returns when the journal knows how, before any handler.
+  @inline(never)
+  private nonisolated(nonsending) func bodyEnded(
+    _ frame: HistoryFrame, with step: (any HistoryStep)?, writingTo journal: JournalWriter
+  ) async {
+    history.ledger.bodyEnded(frame, with: step.map { journal.answered($0, by: frame.entry) })
+    await history.ledger.untilWritten()
   }
 
   /// Runs the body with all that may be around it, and records the step that its attempts make.
@@ -238,14 +224,15 @@ extension RecordedUseCase {
     writingTo journal: JournalWriter
   ) async throws -> WrittenStep {
     let (id, group, ledger) = (frame.entry, frame.group, history.ledger)
-    let pair = try await begin(request, in: frame, writingTo: journal)
     guard let database = journal.database else {
-      return { step in (step.map { journal.answered($0, pair, by: id) }, nil) }
+      try await begin(request, in: frame, writingTo: journal)
+      return { step in (step.map { journal.answered($0, by: id) }, nil) }
     }
+    let pair = try pair(request, in: journal)
     let fate = Lock<HistoryLedger.Fate?>(nil)
     let transaction = JournalTransaction(id, journal, in: database) { step in
       journal.put(.began(id, in: group, pair))
-      let stored = journal.answered(step, pair, by: id)
+      let stored = journal.answered(step, by: id)
       let own = ledger.fate(of: stored, in: frame)
       fate.withLock { $0 = own }
       return stored
@@ -255,12 +242,12 @@ extension RecordedUseCase {
   }
 
   /// Returns the part of the pair that is written before the execution begins.
-  private func pair(_ request: some Any, in journal: JournalWriter) throws -> HistoryPair {
-    guard let (name, kind) = journal.kind(of: Base.self) else {
+  private func pair(_ request: Any, in journal: JournalWriter) throws -> HistoryPair {
+    guard let kind = journal.kind(of: Base.self) else {
       throw HistoryJournalError(.notJournaled("\(Base.self)"))
     }
     do {
-      return HistoryPair(name: name, request: try kind.request(request, journal.journal.coder))
+      return try kind.pair(request, nil, journal.journal.coder)
     } catch {
       throw HistoryJournalError(.cannotWrite, cause: error)
     }

@@ -1,11 +1,7 @@
-/// Facts with their numbers, and the bytes of their record.
-struct NumberedFacts: Sendable {
-  let facts: [(number: UInt64, fact: HistoryFact)]
-  let bytes: [UInt8]
-
-  init(_ facts: [(number: UInt64, fact: HistoryFact)]) {
-    (self.facts, bytes) = (facts, FactRecord.bytes(ofNumbered: facts))
-  }
+/// A fact that is appended. (To copy a tuple takes a function of the runtime.)
+struct NumberedFact: Sendable {
+  let number: UInt64
+  let fact: HistoryFact
 }
 
 /// The facts of a record.
@@ -24,7 +20,7 @@ enum FactRecord {
     return writer.bytes
   }
 
-  static func bytes(ofNumbered facts: [(number: UInt64, fact: HistoryFact)]) -> [UInt8] {
+  static func bytes(of facts: [NumberedFact]) -> [UInt8] {
     var (writer, last) = (FactWriter(), UInt64(0))
     writer.byte(version)
     writer.flag(true)

@@ -102,8 +102,4 @@ struct HistoryPair: Equatable, Sendable {
   func answered(_ response: [UInt8]?, isMarked: Bool) -> Self {
     Self(name: name, request: request, response: response, isMarked: isMarked)
   }
-
-  func answered(_ response: [UInt8]?, touching footprint: HistoryFootprint) -> Self {
-    answered(response, isMarked: footprint != .everything)
-  }
 }

@@ -7,10 +7,8 @@
 /// A transaction has the journal for itself: it waits for its turn, and takes the facts that wait
 /// into its record.
 struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
-  typealias Numbered = (number: UInt64, fact: HistoryFact)
-
   struct Batch: Sendable {
-    let facts: [Numbered]
+    let facts: [NumberedFact]
     var waiters: [Waiter] = []
     var chores: [Chore] = []
 
@@ -22,7 +20,7 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
 
   /// Whether a batch is written, or a transaction is open.
   private var isWriting = false
-  private var facts: [Numbered] = []
+  private var facts: [NumberedFact] = []
   private var waiters: [Waiter] = []
   private var chores: [Chore] = []
   /// Whether the last attempt has failed and no other has been asked for.
@@ -33,9 +31,11 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   private var transactions: ArraySlice<Waiter> = []
   /// Whether the history is gone, and nobody will ask for another attempt.
   private var hasEnded = false
-  private var intents: Set<HistoryEntry.ID> = []
+  /// The bodies that were told to begin, and not yet to have ended: an execution with its pair, an
+  /// undo or a redo without one.
+  private var intents: [HistoryEntry.ID: HistoryPair?] = [:]
   /// The execution whose intent was told together with the end of the one before it.
-  private var announced: (id: HistoryEntry.ID, pair: HistoryPair)?
+  private var announced: HistoryEntry.ID?
   /// The executions that merge with another one, as far as the journal has been told.
   private var combined: Set<HistoryEntry.ID> = []
   private var last: UInt64 = 0
@@ -47,12 +47,12 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   mutating func put(_ fact: consuming HistoryFact) {
     // The execution begins after that, so its intent comes after that, too.
     if case .cleared = fact { withdrawAnnounced() }
-    if let id = fact.intent { intents.insert(id) }
-    if let id = fact.end { intents.remove(id) }
+    if let (id, pair) = fact.intent { intents.updateValue(pair, forKey: id) }
+    if let id = fact.end { intents.removeValue(forKey: id) }
     // As a rule, they are the end of one operation and the intent of the next.
     if facts.isEmpty { facts.reserveCapacity(4) }
     last += 1
-    facts.append((last, fact))
+    facts.append(NumberedFact(number: last, fact: fact))
   }
 
   /// An intent and its waiter come together, so they are in one batch: if it fails, the waiter hears
@@ -63,6 +63,17 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   }
 
   mutating func put(_ chore: Chore) { chores.append(chore) }
+
+  /// The execution has an effect. Returns the pair with which it began.
+  mutating func putAnswered(
+    _ id: HistoryEntry.ID, _ response: [UInt8]?, isMarked: Bool
+  ) -> HistoryPair {
+    guard let pair = intents[id], let pair else {
+      preconditionFailure("An execution that has an effect has begun, and \(id) has not.")
+    }
+    put(.answered(id, response, isMarked: isMarked))
+    return pair
+  }
 
   var error: HistoryJournalError? { failure ?? omission }
 
@@ -118,7 +129,7 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   }
 
   /// Returns the error of the attempt before, which is settled.
-  mutating func wrote(_ facts: [Numbered]) -> HistoryJournalError? {
+  mutating func wrote(_ facts: [NumberedFact]) -> HistoryJournalError? {
     for index in facts.indices {
       if case .combined(let id, _) = facts[index].fact { combined.insert(id) }
       if !combined.isEmpty, case .ended(let id, _) = facts[index].fact { combined.remove(id) }
@@ -139,7 +150,9 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   }
 
   /// Whether it is the intent of a body that has not ended.
-  private func isOpen(_ fact: HistoryFact) -> Bool { fact.intent.map(intents.contains) ?? false }
+  private func isOpen(_ fact: HistoryFact) -> Bool {
+    fact.intent.map { intents[$0.id] != nil } ?? false
+  }
 
   // MARK: The next execution
 
@@ -148,17 +161,19 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
     // Several bodies may end in a slot before it begins.
     if announced != nil { return }
     put(.began(id, in: nil, pair))
-    announced = (id, pair)
+    announced = id
   }
 
-  /// The execution begins. Returns its pair if its intent is written.
-  mutating func takeAnnounced(_ id: HistoryEntry.ID) -> HistoryPair? {
-    announced?.id == id ? announced.take()?.pair : nil
+  /// The execution begins. Returns whether its intent is written.
+  mutating func takeAnnounced(_ id: HistoryEntry.ID) -> Bool {
+    guard announced == id else { return false }
+    announced = nil
+    return true
   }
 
   /// The execution never begins. Returns whether it was announced.
   mutating func left(_ id: HistoryEntry.ID) -> Bool {
-    guard announced?.id == id else { return false }
+    guard announced == id else { return false }
     withdrawAnnounced()
     return true
   }
@@ -166,7 +181,7 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   /// A replay takes the intent back, if it is there. If the execution begins, it tells the intent
   /// again.
   private mutating func withdrawAnnounced() {
-    if let (id, _) = announced.take() { put(.failed(id)) }
+    if let id = announced.take() { put(.failed(id)) }
   }
 
   // MARK: Turns
@@ -182,16 +197,16 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   }
 
   /// Returns the facts for the record of the transaction that has the journal.
-  mutating func takeFacts() -> [Numbered] {
+  mutating func takeFacts() -> [NumberedFact] {
     defer { facts = [] }
     return facts
   }
 
   /// The transaction has failed. Its own facts, those of this step, are withdrawn, and the others
   /// are put back.
-  mutating func withdraw(_ step: HistoryEntry.ID, _ taken: [Numbered]) {
+  mutating func withdraw(_ step: HistoryEntry.ID, _ taken: [NumberedFact]) {
     facts = (taken + facts).filter { $0.fact.step != step }
-    intents.remove(step)
+    intents.removeValue(forKey: step)
   }
 
   enum AfterTurn {
@@ -219,8 +234,8 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   var isImplied: Bool {
     var opened: Set<HistoryEntry.ID> = []
     return chores.isEmpty
-      && facts.allSatisfy { _, fact in
-        switch fact {
+      && facts.allSatisfy { numbered in
+        switch numbered.fact {
         case .opened(let id, _, _): opened.insert(id).inserted
         // None of its parts has had an effect.
         case .closed(let id, _): opened.contains(id)
@@ -278,10 +293,11 @@ extension HistoryFact {
     }
   }
 
-  /// The entry whose body begins.
-  fileprivate var intent: ID? {
+  /// The entry whose body begins, and the pair of an execution.
+  fileprivate var intent: (id: ID, pair: HistoryPair?)? {
     switch self {
-    case .began(let id, _, _), .moving(let id): id
+    case .began(let id, _, let pair): (id, pair)
+    case .moving(let id): (id, nil)
     case .failed, .answered, .combined, .ended, .contradicts, .undone, .redone, .obsolete, .opened,
       .closed, .moves, .undoes, .redoes, .moved, .limited, .cleared, .forgot, .saved, .discarded,
       .piece:

@@ -18,7 +18,7 @@ final class JournalTransaction: Sendable {
     /// The body has thrown. Next is `open`.
     case failed(any Error)
     /// The body has returned, and its record is to be committed. Next is `committed`, or `open`.
-    case returned(Effects, NumberedFacts)
+    case returned(Effects, JournalWriter.Record)
     /// Final.
     case committed(Effects)
   }
@@ -104,7 +104,7 @@ extension JournalTransaction.State {
   }
 
   /// The body has returned.
-  fileprivate mutating func end(_ effects: Effects, _ record: NumberedFacts) {
+  fileprivate mutating func end(_ effects: Effects, _ record: JournalWriter.Record) {
     self = .returned(effects, record)
   }
 
@@ -112,7 +112,9 @@ extension JournalTransaction.State {
   fileprivate mutating func end(_ error: any Error) { self = .failed(error) }
 
   /// The transaction has returned. Returns nil if the body has not.
-  fileprivate mutating func commit() -> (step: JournalTransaction.Step, record: NumberedFacts)? {
+  fileprivate mutating func commit() -> (
+    step: JournalTransaction.Step, record: JournalWriter.Record
+  )? {
     guard case .returned(let effects, let record) = self else { return nil }
     self = .committed(effects)
     return (effects.step, record)

@@ -8,16 +8,20 @@ final class JournalWriter: Sendable {
   typealias Waiter = UnsafeContinuation<HistoryJournalError?, Never>
   /// Discards steps, and returns the ids of those that are done with.
   typealias Chore = @Sendable () -> [ID]
+  /// Facts, and the bytes of their record.
+  typealias Record = (facts: [NumberedFact], bytes: [UInt8])
   private typealias Batch = JournalQueue<Waiter, Chore>.Batch
 
   let journal: any HistoryJournal
   /// The journal, if bodies run in its transactions.
   let database: (any TransactionalJournal)?
+  /// The same, without a copy of the existential.
+  let hasTransactions: Bool
   /// The journal, if it is one that may append at once.
   private let prompt: (any PromptJournal)?
   let kinds: [String: any JournaledUseCase]
   /// The same by their types.
-  private let kindsByType: [ObjectIdentifier: (name: String, useCase: any JournaledUseCase)]
+  private let kindsByType: [ObjectIdentifier: any JournaledUseCase]
   /// The approximate size, in a journal, of the executions that are alive.
   let live = Atomic(0)
 
@@ -39,10 +43,9 @@ final class JournalWriter: Sendable {
 
   init(_ journal: any HistoryJournal, _ kinds: [String: any JournaledUseCase]) {
     (self.journal, self.kinds) = (journal, kinds)
-    kindsByType = Dictionary(
-      kinds.map { (ObjectIdentifier(type(of: $1)), (name: $0, useCase: $1)) }
-    ) { first, _ in first }
+    kindsByType = Dictionary(kinds.map { (ObjectIdentifier(type(of: $1)), $1) }) { one, _ in one }
     database = journal as? any TransactionalJournal
+    hasTransactions = database != nil
     prompt = (journal as? any PromptJournal).flatMap { $0.isPrompt ? $0 : nil }
     queue = Lock(JournalQueue())
   }
@@ -106,8 +109,8 @@ extension JournalWriter {
     queue.withLock { $0.announce(id, pair) }
   }
 
-  /// The execution begins. Returns its intent if that is written already.
-  func takeAnnounced(_ id: ID) -> HistoryPair? { queue.withLock { $0.takeAnnounced(id) } }
+  /// The execution begins. Returns whether its intent is written already.
+  func takeAnnounced(_ id: ID) -> Bool { queue.withLock { $0.takeAnnounced(id) } }
 
   /// The execution has left the lane. Returns whether there is something new to write.
   func left(_ id: ID) -> Bool { queue.withLock { $0.left(id) } }
@@ -140,7 +143,7 @@ extension JournalWriter {
   /// already, and the rest comes with the next one.
   @inline(never)
   nonisolated(nonsending) func untilWritten() async {
-    if database != nil, queue.withLock({ $0.isImplied }), !isTooLong(by: 2) { return }
+    if hasTransactions, queue.withLock({ $0.isImplied }), !isTooLong(by: 2) { return }
     await flush()
   }
 
@@ -189,25 +192,28 @@ extension JournalWriter {
   }
 
   /// Returns the use case of this type, nil if none was given to `open`.
-  func kind(of type: any Any.Type) -> (name: String, useCase: any JournaledUseCase)? {
+  func kind(of type: any Any.Type) -> (any JournaledUseCase)? {
     kindsByType[ObjectIdentifier(type)]
   }
 
   /// Returns nil if it cannot be encoded: then the entry is unreadable for the next one.
-  func response(of step: any HistoryStep, named name: String) -> [UInt8]? {
-    attempt { try kinds[name]?.response(of: step, journal.coder) }
+  func response(of step: any HistoryStep) -> [UInt8]? {
+    let values = step.values
+    return attempt { try kind(of: values.useCase)?.response(values.response, journal.coder) }
   }
 
-  func pair(of step: any HistoryStep, named name: String) -> HistoryPair? {
-    attempt { try kinds[name]?.pair(of: step, named: name, journal.coder) }
+  func pair(of step: any HistoryStep) -> HistoryPair? {
+    let values = step.values
+    return attempt {
+      try kind(of: values.useCase)?.pair(values.request, values.response, journal.coder)
+    }
   }
 
   /// The execution has an effect. Returns the step as the journal keeps it.
-  func answered(_ step: any HistoryStep, _ pair: HistoryPair, by id: ID) -> StoredStep {
-    let response = response(of: step, named: pair.name)
-    let answered = pair.answered(response, touching: step.footprint)
-    put(.answered(id, response, isMarked: answered.isMarked))
-    return StoredStep(id, answered, self, made: step)
+  func answered(_ step: any HistoryStep, by id: ID) -> StoredStep {
+    let (response, isMarked) = (response(of: step), step.footprint != .everything)
+    let pair = queue.withLock { $0.putAnswered(id, response, isMarked: isMarked) }
+    return StoredStep(id, pair.answered(response, isMarked: isMarked), self, made: step)
   }
 
   private func attempt<Value>(_ body: () throws -> Value?) -> Value? {
@@ -259,7 +265,7 @@ extension JournalWriter {
   private func write(_ batch: Batch) async -> HistoryJournalError? {
     do {
       if !batch.facts.isEmpty {
-        let bytes = FactRecord.bytes(ofNumbered: batch.facts)
+        let bytes = FactRecord.bytes(of: batch.facts)
         try await journal.append(bytes)
         size.add(bytes.count, ordering: .relaxed)
       }
@@ -306,7 +312,7 @@ extension JournalWriter {
     var failure: HistoryJournalError?
     do {
       if !batch.facts.isEmpty {
-        let bytes = FactRecord.bytes(ofNumbered: batch.facts)
+        let bytes = FactRecord.bytes(of: batch.facts)
         guard try prompt?.appendAtOnce(bytes) == true else { return nil }
         size.add(bytes.count, ordering: .relaxed)
       }
@@ -339,10 +345,13 @@ extension JournalWriter {
   }
 
   /// Returns all facts that are not written, for the record of the transaction.
-  func takeRecord() -> NumberedFacts { NumberedFacts(queue.withLock { $0.takeFacts() }) }
+  func takeRecord() -> Record {
+    let facts = queue.withLock { $0.takeFacts() }
+    return (facts, FactRecord.bytes(of: facts))
+  }
 
   /// The record of the transaction is written.
-  func commit(_ record: NumberedFacts) {
+  func commit(_ record: Record) {
     // The error before must not be released under the lock.
     _ = queue.withLock { $0.wrote(record.facts) }
     size.add(record.bytes.count, ordering: .relaxed)
@@ -350,7 +359,7 @@ extension JournalWriter {
 
   /// The transaction has failed, and its step has no effect. The other facts of its record are
   /// written with the next one.
-  func withdraw(_ step: ID, of record: NumberedFacts?) {
+  func withdraw(_ step: ID, of record: Record?) {
     queue.withLock { $0.withdraw(step, record?.facts ?? []) }
   }
 }

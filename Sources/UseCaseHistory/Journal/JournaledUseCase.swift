@@ -102,32 +102,27 @@ extension JournaledUseCase {
 // MARK: - As its journal sees it, whatever its types
 
 extension JournaledUseCase {
-  // Generic, because to cast an existential costs more.
-  func request(_ request: some Any, _ coder: any HistoryCoder) throws -> [UInt8] {
+  /// Returns the pair of an execution, without a response before it has one.
+  func pair(
+    _ request: Any, _ response: Any?, _ coder: any HistoryCoder
+  ) throws -> HistoryPair {
+    HistoryPair(
+      name: Self.journalName, request: try self.request(request, coder),
+      response: try response.map { try self.response($0, coder) })
+  }
+
+  private func request(_ request: Any, _ coder: any HistoryCoder) throws -> [UInt8] {
     guard let request = request as? Request else {
       preconditionFailure("\(Self.self) has another type of request than \(type(of: request)).")
     }
     return try coder.encode(request)
   }
 
-  func response(of step: any HistoryStep, _ coder: any HistoryCoder) throws -> [UInt8] {
-    try coder.encode(recorded(step).response)
-  }
-
-  func pair(
-    of step: any HistoryStep, named name: String, _ coder: any HistoryCoder
-  ) throws -> HistoryPair {
-    let step = recorded(step)
-    return HistoryPair(
-      name: name, request: try coder.encode(step.request), response: try coder.encode(step.response)
-    )
-  }
-
-  private func recorded(_ step: any HistoryStep) -> RecordedStep<Self> {
-    guard let step = step as? RecordedStep<Self> else {
-      preconditionFailure("The type of the use case has been compared.")
+  func response(_ response: Any, _ coder: any HistoryCoder) throws -> [UInt8] {
+    guard let response = response as? Response else {
+      preconditionFailure("\(Self.self) has another type of response than \(type(of: response)).")
     }
-    return step
+    return try coder.encode(response)
   }
 
   func step(_ pair: HistoryPair, _ coder: any HistoryCoder) throws -> any HistoryStep {

@@ -76,7 +76,7 @@ final class StoredStep: HistoryStep {
 
   func noteObsolete() -> HistoryEntry.ID {
     let place = writer.nextID()
-    if writer.database != nil { writer.put(.moving(id)) }
+    if writer.hasTransactions { writer.put(.moving(id)) }
     writer.put(.obsolete(id, place: place))
     return place
   }
@@ -115,10 +115,9 @@ final class StoredStep: HistoryStep {
 
   /// Tells the journal what it was redone as.
   private func redone(_ step: any HistoryStep) -> StoredStep {
-    let response = writer.response(of: step, named: bytes.name)
-    let pair = bytes.answered(response, touching: step.footprint)
-    writer.put(.redone(id, response, isMarked: pair.isMarked))
-    return StoredStep(id, pair, writer, made: step)
+    let (response, isMarked) = (writer.response(of: step), step.footprint != .everything)
+    writer.put(.redone(id, response, isMarked: isMarked))
+    return StoredStep(id, bytes.answered(response, isMarked: isMarked), writer, made: step)
   }
 
   /// Runs a body when its intent is written.
@@ -138,11 +137,15 @@ final class StoredStep: HistoryStep {
     switch step.merging(other) {
     case .separate: return .separate
     case .merged(let merged):
-      guard let pair = writer.pair(of: merged, named: bytes.name) else { return .separate }
+      guard let pair = writer.pair(of: merged) else { return .separate }
       writer.put(.combined(later.id, pair))
       return .merged(StoredStep(id, pair, writer, made: merged))
     case .annul: return .annul
     }
+  }
+
+  var values: (useCase: any Any.Type, request: Any, response: Any) {
+    preconditionFailure("A stored step is in its journal.")
   }
 
   func discard(_ reason: HistoryDiscardReason) -> Bool {

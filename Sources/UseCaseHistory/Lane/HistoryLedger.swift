@@ -282,7 +282,7 @@ extension HistoryLedger {
   @inline(never)
   nonisolated(nonsending) func untilWritten() async {
     guard let journal else { return }
-    if journal.database == nil { machine.withLock { $0.line.nextExecution }?.operation.announce() }
+    if !journal.hasTransactions { machine.withLock { $0.line.nextExecution }?.operation.announce() }
     await journal.untilWritten()
   }
 

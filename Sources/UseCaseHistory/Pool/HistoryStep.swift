@@ -21,6 +21,8 @@ protocol HistoryStep: AnyObject, Sendable {
   /// Its undo or redo has thrown `HistoryObsolete`. Returns the id of the place that the rest of its
   /// group is.
   func noteObsolete() -> HistoryEntry.ID
+  /// What a journal keeps of it.
+  var values: (useCase: any Any.Type, request: Any, response: Any) { get }
 }
 
 /// Runs a body in a transaction, inside of all interceptors, and returns the step that the body has
@@ -175,6 +177,10 @@ final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
   func discard(_ reason: HistoryDiscardReason) -> Bool {
     useCase.discard(request, response, reason)
     return true
+  }
+
+  var values: (useCase: any Any.Type, request: Any, response: Any) {
+    (Base.self, request, response)
   }
 
   private func isOfSameUseCase(as other: RecordedStep) -> Bool {

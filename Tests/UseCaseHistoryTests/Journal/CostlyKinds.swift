@@ -55,8 +55,8 @@ extension HostileJournalTests {
 
   /// The records of a journal with these facts.
   static func records(_ facts: Facts) -> [[UInt8]] {
-    let numbered = facts.since.enumerated().map { (number: UInt64($0 + 1), fact: $1) }
-    return [FactRecord.bytes(of: [start] + facts.whole), FactRecord.bytes(ofNumbered: numbered)]
+    let numbered = facts.since.enumerated().map { NumberedFact(number: UInt64($0 + 1), fact: $1) }
+    return [FactRecord.bytes(of: [start] + facts.whole), FactRecord.bytes(of: numbered)]
   }
 
   static func redo(_ number: Int) -> [HistoryFact] {

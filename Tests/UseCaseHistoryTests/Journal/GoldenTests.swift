@@ -130,12 +130,16 @@ struct GoldenTests {
   }
 
   private static func again(_ record: [UInt8]) throws -> [UInt8] {
-    var (facts, numbered): ([HistoryFact], [(number: UInt64, fact: HistoryFact)]) = ([], [])
+    var (facts, numbered): ([HistoryFact], [NumberedFact]) = ([], [])
     try FactRecord.read(record) { number, fact in
-      if let number { numbered.append((number, fact)) } else { facts.append(fact) }
+      if let number {
+        numbered.append(NumberedFact(number: number, fact: fact))
+      } else {
+        facts.append(fact)
+      }
     }
     return numbered.isEmpty
-      ? FactRecord.bytes(of: facts) : FactRecord.bytes(ofNumbered: numbered)
+      ? FactRecord.bytes(of: facts) : FactRecord.bytes(of: numbered)
   }
 
   /// Writes the facts to a file: the whole history anew, the others appended.
@@ -147,8 +151,8 @@ struct GoldenTests {
       try await journal.replace(with: [FactRecord.bytes(of: facts.whole)])
     }
     for (index, fact) in facts.since.enumerated() {
-      let numbered = [(number: UInt64(index + 8), fact: fact)]
-      try await journal.append(FactRecord.bytes(ofNumbered: numbered))
+      let numbered = [NumberedFact(number: UInt64(index + 8), fact: fact)]
+      try await journal.append(FactRecord.bytes(of: numbered))
     }
     await journal.close()
     return Array(try Data(contentsOf: file))

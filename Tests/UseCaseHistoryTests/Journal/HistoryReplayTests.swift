@@ -238,9 +238,9 @@ struct HistoryReplayTests {
       read.append(fact)
     }
     #expect(read == all)
-    let numbered = all.enumerated().map { (number: UInt64($0 * $0 + 5), fact: $1) }
+    let numbered = all.enumerated().map { NumberedFact(number: UInt64($0 * $0 + 5), fact: $1) }
     var numbers: [UInt64?] = []
-    try FactRecord.read(FactRecord.bytes(ofNumbered: numbered)) { number, fact in
+    try FactRecord.read(FactRecord.bytes(of: numbered)) { number, fact in
       numbers.append(number)
     }
     #expect(numbers == numbered.map(\.number))

@@ -89,8 +89,8 @@ struct HostileCorpusTests {
   }
 
   private static func file(_ facts: Facts) -> [UInt8] {
-    let numbered = facts.since.enumerated().map { (number: UInt64($0 + 1), fact: $1) }
-    let records = [FactRecord.bytes(of: facts.whole), FactRecord.bytes(ofNumbered: numbered)]
+    let numbered = facts.since.enumerated().map { NumberedFact(number: UInt64($0 + 1), fact: $1) }
+    let records = [FactRecord.bytes(of: facts.whole), FactRecord.bytes(of: numbered)]
     return JournalFormat.header(whole: JournalFormat.size(of: records) ?? 0)
       + records.flatMap { JournalFormat.frame($0) }
   }

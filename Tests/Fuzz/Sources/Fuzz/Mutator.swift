@@ -47,10 +47,10 @@ struct Mutator {
     }
 
     var file: [UInt8] {
-      let numbered = since.enumerated().map { (number: UInt64($0 + 1_000), fact: $1) }
+      let numbered = since.enumerated().map { NumberedFact(number: UInt64($0 + 1_000), fact: $1) }
       let records =
         (whole.isEmpty ? [] : [FactRecord.bytes(of: whole)])
-        + (since.isEmpty ? [] : [FactRecord.bytes(ofNumbered: numbered)])
+        + (since.isEmpty ? [] : [FactRecord.bytes(of: numbered)])
       let size = JournalFormat.size(of: records) ?? 0
       return JournalFormat.header(whole: size) + records.flatMap { JournalFormat.frame($0) }
     }
