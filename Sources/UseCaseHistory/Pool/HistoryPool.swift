@@ -22,7 +22,7 @@ struct HistoryPool<Step: Sendable>: Sendable {
   private(set) var places = HistoryPlaces()
   var saved: HistoryPlace? = .beginning
   private var hand: Hand?
-  private var merged = MergedIDs()
+  private(set) var merged = MergedIDs()
 
   /// The records that a move has in its hand: the next ones at the cursor, or one below.
   private struct Hand {
@@ -44,12 +44,6 @@ struct HistoryPool<Step: Sendable>: Sendable {
 // MARK: - Reading
 
 extension HistoryPool {
-  /// The stack and the position of an entry.
-  enum Spot {
-    case applied(at: Int)
-    case undone(at: Int)
-  }
-
   /// The entry that an undo takes.
   var undoID: ID? { applied.last?.id }
 
@@ -75,49 +69,6 @@ extension HistoryPool {
   var place: HistoryPlace? { partial == nil ? places.sum : nil }
 
   var isSaved: Bool { saved != nil && saved == place }
-
-  /// Returns where the entry is, nil if there is none.
-  func spot(of id: ID) -> Spot? {
-    applied.position(of: id).map { .applied(at: $0) }
-      ?? undone.position(of: id).map { .undone(at: $0) }
-  }
-
-  /// Returns the entry, and how many of its leaves are applied.
-  func record(of id: ID) -> (record: Record, applied: Int)? {
-    switch spot(of: id) {
-    case .applied(let position):
-      let record = applied[position]
-      return (record, id == undoID ? partial ?? record.size : record.size)
-    case .undone(let position): return (undone[position], 0)
-    case nil: return nil
-    }
-  }
-
-  /// Returns the entry that the execution has become, and how many of its leaves are applied.
-  func entry(of execution: ID) -> (record: Record, applied: Int)? {
-    record(of: execution) ?? merged[execution].flatMap { entry(of: $0) }
-  }
-
-  /// Returns the entry, or the part of one, with this id.
-  func recordOrPart(_ id: ID) -> Record? {
-    if let (record, _) = record(of: id) { return record }
-    for record in applied.records + undone.records {
-      if let part = record.part(id) { return part }
-    }
-    return nil
-  }
-
-  /// Returns how many records lie between the cursor and behind the entry, below 0 if they are to
-  /// be undone. A half undone group counts among the undone ones. Nil if there is no such entry.
-  func distance(to id: ID) -> Int? {
-    switch spot(of: id) {
-    case .applied(let position):
-      let distance = position + 1 - applied.count
-      return distance < 0 || partial == nil ? distance : 1
-    case .undone(let position): return undone.count - position + (partial == nil ? 0 : 1)
-    case nil: return nil
-    }
-  }
 }
 
 // MARK: - Recording
@@ -437,32 +388,5 @@ extension HistoryPool {
     guard let newest = applied.last, count > 0, count < newest.size else { return false }
     partial = count
     return true
-  }
-}
-
-// MARK: - What is merged
-
-/// Maps each merged execution to its entry.
-///
-/// The ids of an entry that leaves stay, until there are more ids than entries, and twice as many as
-/// after the last removal. So a merge costs O(1), and leaving costs nothing.
-struct MergedIDs: Sendable {
-  typealias ID = HistoryEntry.ID
-
-  private var entries: [ID: ID] = [:]
-  private var limit = 64
-
-  /// The entry that the execution went into. It may have left since.
-  subscript(execution: ID) -> ID? { entries[execution] }
-
-  /// The execution has become a part of the entry. Returns whether to call `keep`.
-  mutating func add(_ execution: ID, to entry: ID) -> Bool {
-    entries[execution] = entry
-    return entries.count > limit
-  }
-
-  mutating func keep(_ present: Set<ID>) {
-    entries = entries.filter { present.contains($0.value) }
-    limit = max(64, 2 * entries.count, present.count)
   }
 }
