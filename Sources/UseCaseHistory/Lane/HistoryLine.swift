@@ -7,32 +7,7 @@ import UseCase
 /// and `left` name operations, and `entry`, `promised` and `spare` name entries.
 struct HistoryLine: Sendable {
   typealias ID = HistoryEntry.ID
-
-  struct Ask: Sendable {
-    let id: ID
-    /// Nil for an execution or a group, which may become an entry.
-    let move: HistoryMove?
-    /// The entry that an undo or a redo is bound to. Nil if it finds nothing.
-    fileprivate(set) var target: ID?
-    /// The operation, if it is an execution or a group. The line only hands it on.
-    fileprivate(set) var operation: (any AdmittedOperation)?
-    /// The things that an execution is going to touch, as far as it is known.
-    fileprivate(set) var footprint = HistoryFootprint.everything
-    fileprivate(set) var asked: MergeWindow.Asked
-    /// Whether it may record nothing though it succeeds, because no recorded body has begun in it, and
-    /// it is no recorded use case itself.
-    fileprivate(set) var isUncertain = false
-    /// Whether it was cancelled while others around it wait.
-    fileprivate(set) var isGone = false
-
-    /// Whether it may change the history.
-    fileprivate var hasEffect: Bool {
-      switch move {
-      case .undo, .redo, .undoIn, .redoIn: target != nil
-      case nil, .move, .undoEntry, .redoEntry: true
-      }
-    }
-  }
+  typealias Ask = HistoryAsks.Element
 
   private struct Run: Sendable {
     let holder: ID
@@ -60,17 +35,10 @@ struct HistoryLine: Sendable {
     case done(Run)
   }
 
-  /// Their ids grow from `head` on. The asks before it have left.
-  private var asks: [Ask] = []
-  private var head = 0
-  /// The executions up to this one have been asked what they are going to touch, and so many in the
-  /// line have not.
-  private var (described, undescribedCount) = (ID(number: 0), 0)
+  private var asks = HistoryAsks()
   private var turn = Turn.free
   /// Kept while operations are only admitted, and computed anew after all else.
   private var forecast: HistoryForecast?
-  /// The footprints of operations that have left. They are not released under the lock.
-  private var leftFootprints: [HistoryFootprint] = []
   /// Grows with each change that readers see.
   private(set) var version: UInt64 = 0
 }
@@ -80,14 +48,10 @@ struct HistoryLine: Sendable {
 extension HistoryLine {
   /// The execution that begins next, if the operation that has the lane has done its work.
   var nextExecution: (id: ID, operation: any AdmittedOperation)? {
-    guard case .done = turn, let ask = line.first, ask.move == nil, let operation = ask.operation
+    guard case .done = turn, let ask = asks.first, ask.move == nil, let operation = ask.operation
     else { return nil }
     return (ask.id, operation)
   }
-
-  private var line: ArraySlice<Ask> { asks[head...] }
-
-  private var isEmpty: Bool { head == asks.count }
 
   private var run: Run? {
     if case .running(let run) = turn { run } else { nil }
@@ -100,26 +64,26 @@ extension HistoryLine {
 
   /// The ask of the operation that has the lane, if it may change the history.
   private var running: Ask? {
-    run == nil ? nil : line.first.flatMap { $0.hasEffect && !$0.isUncertain ? $0 : nil }
+    run == nil ? nil : asks.first.flatMap { $0.hasEffect && !$0.isUncertain ? $0 : nil }
   }
 
   /// The operation that has the lane.
   var ask: Ask {
-    guard run != nil, let ask = line.first else {
+    guard run != nil, let ask = asks.first else {
       preconditionFailure("A body or a move begins without the lane: \(turn).")
     }
     return ask
   }
 
-  var isBusy: Bool { line.contains { $0.hasEffect && !$0.isGone } }
+  var isBusy: Bool { asks.contains { $0.hasEffect && !$0.isGone } }
 
   /// Whether something waits or runs that becomes an entry unless it fails.
   var isRecording: Bool {
-    line.contains { $0.move == nil && !$0.isUncertain && !$0.isGone }
+    asks.contains { $0.move == nil && !$0.isUncertain && !$0.isGone }
   }
 
   /// Whether something waits or runs that may become an entry.
-  private var mayRecord: Bool { line.contains { $0.move == nil && !$0.isGone } }
+  private var mayRecord: Bool { asks.contains { $0.move == nil && !$0.isGone } }
 
   /// Whether something has the lane that may change the history.
   var isRunning: Bool { running != nil }
@@ -135,13 +99,8 @@ extension HistoryLine {
 
   /// The execution that waits or runs and will be this entry.
   func operation(of entry: ID) -> (any AdmittedOperation)? {
-    (run?.promised == entry ? head : index(of: entry)).flatMap { asks[$0].operation }
-  }
-
-  private func index(of id: ID) -> Int? {
-    let index = line.partitioningIndex { $0.id >= id }
-    guard index < asks.endIndex, asks[index].id == id, !asks[index].isGone else { return nil }
-    return index
+    let index = run?.promised == entry ? asks.startIndex : asks.index(of: entry)
+    return index.flatMap { asks[$0].operation }
   }
 }
 
@@ -157,7 +116,6 @@ extension HistoryLine {
     let ask = Ask(
       id: id, move: move, target: target(of: move, in: pool), operation: operation, asked: asked,
       isUncertain: isUncertain)
-    if operation != nil { undescribedCount += 1 }
     if ask.hasEffect { version += 1 }
     append(ask, in: pool)
   }
@@ -184,40 +142,22 @@ extension HistoryLine {
   }
 
   /// The newest executions were asked for at this time.
-  mutating func time(_ now: Duration) {
-    for index in line.indices.reversed() {
-      if asks[index].asked.time != nil { return }
-      asks[index].asked.time = now
-    }
-  }
+  mutating func time(_ now: Duration) { asks.time(now) }
 
   /// The executions that have not been asked yet what they are going to touch.
-  var undescribed: [(id: ID, operation: any AdmittedOperation)] {
-    guard undescribedCount > 0 else { return [] }
-    return line[line.partitioningIndex { $0.id > described }...].compactMap { ask in
-      ask.operation.map { (ask.id, $0) }
-    }
-  }
+  var undescribed: [(id: ID, operation: any AdmittedOperation)] { asks.undescribed }
 
   /// Executions are going to touch these, if they are still there. Returns footprints to release.
   mutating func describe(_ footprints: [(id: ID, footprint: HistoryFootprint)])
     -> [HistoryFootprint]
   {
-    for (id, footprint) in footprints where id > described {
-      described = id
-      guard let index = index(of: id) else { continue }
-      undescribedCount -= 1
-      if footprint == .everything { continue }
-      asks[index].footprint = footprint
-      forgetForecast()
-    }
-    defer { leftFootprints = [] }
-    return leftFootprints
+    if asks.describe(footprints) { forgetForecast() }
+    return asks.takeLeftFootprints()
   }
 
   /// The first of the line has the lane, in a history that is saved or not.
   mutating func start(_ id: ID, isSaved: Bool) {
-    guard case .free = turn, line.first?.id == id else {
+    guard case .free = turn, asks.first?.id == id else {
       preconditionFailure("\(id) starts out of turn: \(turn).")
     }
     turn = .running(Run(holder: id, promised: id))
@@ -237,42 +177,21 @@ extension HistoryLine {
     case .running(let run) where run.holder == id: turn = .free
     case .free, .running, .done: break
     }
-    guard let index = index(of: id) else {
+    guard let index = asks.index(of: id) else {
       preconditionFailure("\(id) leaves, and is not in line: \(turn).")
     }
     if asks[index].hasEffect { version += 1 }
     forgetForecast()
     let recordsNothing = hasSucceeded && asks[index].isUncertain
-    remove(at: index)
+    asks.remove(at: index)
     if recordsNothing { bindAgain(in: pool) }
   }
 
   /// Binds the undos and redos that have a target, as if they were called now.
   private mutating func bindAgain<Step>(in pool: HistoryPool<Step>) {
-    let all = line
-    (asks, head) = ([], 0)
-    for var ask in all {
+    for var ask in asks.takeAll() {
       if ask.target != nil { ask.target = target(of: ask.move, in: pool) }
       append(ask, in: pool)
-    }
-  }
-
-  /// An ask in the middle stays until all before or behind it have gone, too.
-  private mutating func remove(at index: Int) {
-    asks[index].isGone = true
-    if asks[index].operation.take() != nil, asks[index].id > described { undescribedCount -= 1 }
-    if asks[index].footprint != .everything {
-      leftFootprints.append(asks[index].footprint)
-      asks[index].footprint = .everything
-    }
-    while !isEmpty, asks[head].isGone { head += 1 }
-    while !isEmpty, asks[asks.count - 1].isGone { asks.removeLast() }
-    if isEmpty {
-      asks.removeAll(keepingCapacity: head <= 64)
-      head = 0
-    } else if head > 64, head > asks.count / 2 {
-      asks.removeSubrange(..<head)
-      head = 0
     }
   }
 }
@@ -290,8 +209,8 @@ extension HistoryLine {
     switch turn {
     case .running(var run) where run.holder <= operation:
       let entry = run.isClaimed ? spare : run.holder
-      if !isEmpty, asks[head].isUncertain {
-        asks[head].isUncertain = false
+      if asks.first?.isUncertain == true {
+        asks[asks.startIndex].isUncertain = false
         version += 1
       }
       run.isClaimed = true
@@ -302,7 +221,7 @@ extension HistoryLine {
       guard let asked = done.asked else { preconditionFailure("\(done) has left the line.") }
       let promised = left == done.holder ? spare : done.promised
       turn = .running(Run(holder: done.holder, promised: promised, isClaimed: true, bodies: 1))
-      asks.insert(Ask(id: done.holder, move: nil, asked: asked), at: head)
+      asks.insertFirst(Ask(id: done.holder, move: nil, asked: asked))
       version += 1
       forgetForecast()
       return spare
@@ -335,7 +254,7 @@ extension HistoryLine {
     forgetForecast()
     var run = running("The end of a body or a move")
     if let entry, entry != run.promised {
-      for index in line.indices where asks[index].target == run.promised {
+      for index in asks.indices where asks[index].target == run.promised {
         asks[index].target = entry
       }
       run.promised = entry
@@ -343,9 +262,9 @@ extension HistoryLine {
     if run.bodies > 0 {
       turn = .running(run)
     } else {
-      run.asked = asks[head].asked
+      run.asked = asks.first?.asked
       turn = .done(run)
-      remove(at: head)
+      asks.remove(at: asks.startIndex)
     }
   }
 
@@ -370,7 +289,7 @@ extension HistoryLine {
 
   /// Waiting undos and redos find nothing.
   private mutating func unbind(fromFirst: Bool) {
-    for index in line.indices where fromFirst || index > head {
+    for index in asks.indices where fromFirst || index > asks.startIndex {
       asks[index].target = nil
     }
     forgetForecast()
@@ -390,7 +309,7 @@ extension HistoryLine {
   mutating func undoTarget<Step>(
     in document: HistoryFootprint = .everything, of pool: HistoryPool<Step>
   ) -> ID? {
-    if isEmpty, document == .everything { return pool.undoID }
+    if asks.isEmpty, document == .everything { return pool.undoID }
     lookAhead(in: pool)
     return forecast?.undoTarget(in: document, of: pool)
   }
@@ -402,7 +321,7 @@ extension HistoryLine {
   mutating func redoTarget<Step>(
     in document: HistoryFootprint = .everything, of pool: HistoryPool<Step>
   ) -> ID? {
-    if isEmpty, document == .everything { return pool.redoID }
+    if asks.isEmpty, document == .everything { return pool.redoID }
     lookAhead(in: pool)
     let target = forecast?.redoTarget(in: document, of: pool)
     if let target, target.isFresh { return target.id }
@@ -416,9 +335,9 @@ extension HistoryLine {
     in document: HistoryFootprint, of pool: HistoryPool<Step>
   ) -> (undo: ID?, redo: ID?) {
     let isWhole = document == .everything
-    if isEmpty, isWhole { return (pool.undoID, pool.redoID) }
+    if asks.isEmpty, isWhole { return (pool.undoID, pool.redoID) }
     let shown: HistoryForecast?
-    if line.contains(where: \.isUncertain) {
+    if asks.contains(where: \.isUncertain) {
       shown = simulate(recordingsFail: false, uncertainOnesRecord: false, in: pool)
     } else {
       lookAhead(in: pool)
@@ -438,7 +357,7 @@ extension HistoryLine {
   ) -> HistoryForecast {
     var forecast = HistoryForecast(of: pool)
     var isBoundAnew = false
-    for ask in line where !ask.isGone {
+    for ask in asks where !ask.isGone {
       if ask.isUncertain, !uncertainOnesRecord {
         isBoundAnew = true
         continue
