@@ -198,7 +198,10 @@ extension HistoryLedger {
   func state(in document: HistoryFootprint) -> HistoryState {
     if document != .everything { describeWaiting() }
     while true {
-      let (snapshot, undo, redo) = machine.withLock { $0.snapshot(of: document) }
+      let (snapshot, undo, redo) = machine.withLock { machine in
+        let (state, undo, redo) = machine.snapshot(of: document)
+        return (state, undo.flatMap(machine.label), redo.flatMap(machine.label))
+      }
       var state = snapshot
       state.undoTitle = undo?.title
       state.redoTitle = redo?.title
@@ -249,12 +252,24 @@ extension HistoryLedger {
   func states() -> AsyncStream<HistoryState> { changes.values { [weak self] in self?.state } }
 }
 
-extension HistoryLedger.Machine.Label {
-  fileprivate var title: String? {
-    switch self {
-    case .record(let record): record.title
-    case .pending(let operation): operation.title
+extension HistoryLedger.Machine {
+  /// The source of the title of an entry. The title is made outside of the lock.
+  fileprivate enum Label: Sendable {
+    case record(Record)
+    /// An execution that waits or runs.
+    case pending(any AdmittedOperation)
+
+    var title: String? {
+      switch self {
+      case .record(let record): record.title
+      case .pending(let operation): operation.title
+      }
     }
+  }
+
+  fileprivate func label(of entry: ID) -> Label? {
+    if let operation = line.operation(of: entry) { return .pending(operation) }
+    return pool.record(of: entry).map { .record($0.record) }
   }
 }
 

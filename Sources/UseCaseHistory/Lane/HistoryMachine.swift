@@ -249,36 +249,35 @@ extension HistoryMachine {
   /// plan, which traps.
   mutating func begin(_ plan: inout Plan) -> Beginning {
     let ask = line.ask
+    guard ask.hasEffect else { return nothing() }
     switch ask.move {
     case nil: preconditionFailure("\(ask.id) moves, and was admitted as an execution.")
-    case .undo:
-      guard let target = ask.target else { return nothing() }
-      return target == pool.undoID ? go(by: -1, &plan) : refuse(.outOfTurn)
-    case .redo:
-      guard let target = ask.target else { return nothing() }
-      return target == pool.redoID ? go(by: 1, &plan) : refuse(.outOfTurn)
+    case .undo: return ask.target == pool.undoID ? go(by: -1, &plan) : refuse(.outOfTurn)
+    case .redo: return ask.target == pool.redoID ? go(by: 1, &plan) : refuse(.outOfTurn)
     case .move(nil): return go(by: -pool.applied.count, &plan)
     case .move(let id?):
       guard let distance = pool.distance(to: id) else { return refuse(.unknownEntry(id)) }
       return go(by: distance, &plan)
     case .undoEntry(let id):
       switch pool.spot(of: id) {
-      case .applied: return undo(id, &plan)
+      case .applied: return go(to: id, isRedo: false, &plan)
       case .undone: return nothing()
       case nil: return refuse(.unknownEntry(id))
       }
     case .redoEntry(let id):
       switch pool.spot(of: id) {
       case .applied where id != pool.redoID: return nothing()
-      case .applied, .undone: return redo(id, &plan)
+      case .applied, .undone: return go(to: id, isRedo: true, &plan)
       case nil: return refuse(.unknownEntry(id))
       }
     case .undoIn(let document):
-      guard let target = ask.target else { return nothing() }
-      return pool.isApplied(target, in: document) ? undo(target, &plan) : refuse(.outOfTurn)
+      guard let target = ask.target, pool.isApplied(target, in: document)
+      else { return refuse(.outOfTurn) }
+      return go(to: target, isRedo: false, &plan)
     case .redoIn(let document):
-      guard let target = ask.target else { return nothing() }
-      return pool.isUndone(target, in: document) ? redo(target, &plan) : refuse(.outOfTurn)
+      guard let target = ask.target, pool.isUndone(target, in: document)
+      else { return refuse(.outOfTurn) }
+      return go(to: target, isRedo: true, &plan)
     }
   }
 
@@ -291,23 +290,13 @@ extension HistoryMachine {
     return .success(line.ask.id)
   }
 
-  /// Undoes this entry, unless others have to be undone before.
-  private mutating func undo(_ id: ID, _ plan: inout Plan) -> Beginning {
-    let blockers = pool.blockers(ofUndoing: id)
+  /// Undoes or redoes this entry, unless others have to be undone or redone before.
+  private mutating func go(to id: ID, isRedo: Bool, _ plan: inout Plan) -> Beginning {
+    if isRedo, id == pool.redoID { return go(by: 1, &plan) }
+    let blockers = isRedo ? pool.blockers(ofRedoing: id) : pool.blockers(ofUndoing: id)
     if !blockers.isEmpty { return refuse(.blocked(by: blockers)) }
     window.close()
-    note(.undoes(id))
-    plan = pool.take(id)
-    return .success(line.ask.id)
-  }
-
-  /// Redoes this entry, unless others have to be redone before.
-  private mutating func redo(_ id: ID, _ plan: inout Plan) -> Beginning {
-    if id == pool.redoID { return go(by: 1, &plan) }
-    let blockers = pool.blockers(ofRedoing: id)
-    if !blockers.isEmpty { return refuse(.blocked(by: blockers)) }
-    window.close()
-    note(.redoes(id))
+    note(isRedo ? .redoes(id) : .undoes(id))
     plan = pool.take(id)
     return .success(line.ask.id)
   }
@@ -394,19 +383,12 @@ extension HistoryMachine {
 // MARK: - State
 
 extension HistoryMachine {
-  /// The source of the title of an entry. The title is made outside of the lock.
-  enum Label: Sendable {
-    case record(Record)
-    /// An execution that waits or runs.
-    case pending(any AdmittedOperation)
-  }
-
   /// Grows with each change that readers see.
   var version: UInt64 { changes + line.version }
 
-  /// Returns the state of the document without its titles, and the sources of the titles.
+  /// Returns the state of the document without its titles, and the entries that these are of.
   mutating func snapshot(of document: HistoryFootprint = .everything) -> (
-    state: HistoryState, undo: Label?, redo: Label?
+    state: HistoryState, undo: ID?, redo: ID?
   ) {
     let isWhole = document == .everything
     let (undo, redo) = line.shownTargets(in: document, of: pool)
@@ -416,11 +398,6 @@ extension HistoryMachine {
       undoCount: isWhole ? pool.applied.count : pool.applied.count(overlapping: document),
       redoCount: isWhole ? pool.undone.count : pool.undone.count(overlapping: document),
       version: version)
-    return (state, undo.flatMap { label(of: $0) }, redo.flatMap { label(of: $0) })
-  }
-
-  private func label(of entry: ID) -> Label? {
-    if let operation = line.operation(of: entry) { return .pending(operation) }
-    return pool.record(of: entry).map { .record($0.record) }
+    return (state, undo, redo)
   }
 }
