@@ -47,7 +47,7 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
   /// - Complexity: That of the base use case, and O(*n*) in the number of entries that leave.
   @inline(__always)
   public func main(_ request: Base.Request) async throws -> Base.Response {
-    guard let frame = history.frame(forBodyOf: Self.self) else {
+    guard let frame = history.ledger.frame(forBodyOf: Self.self, on: history.lane) else {
       return try await executed(request)
     }
     await frame.line?.idle()
@@ -96,7 +96,7 @@ extension RecordedUseCase: ReportingUseCase where Base: ReportingUseCase {
   public func main(
     _ request: Base.Request, report: @escaping @Sendable (Base.Update) -> Void
   ) async throws -> Base.Response {
-    guard let frame = history.frame(forBodyOf: Self.self) else {
+    guard let frame = history.ledger.frame(forBodyOf: Self.self, on: history.lane) else {
       return try await self(request, report: report)
     }
     await frame.line?.idle()
@@ -272,67 +272,3 @@ extension RecordedUseCase: DescribedUseCase {
 }
 
 extension RecordedUseCase: RecordingUseCase {}
-
-// MARK: - How a body begins
-
-extension UseCaseHistory {
-  /// A recorded use case of this type begins: its `main` is called. Returns the frame in which it
-  /// runs, nil if it is executed first, which makes an operation of its own for it.
-  ///
-  /// 1. The code does not run on the lane: a wrapper on another queue calls `main`. It is executed.
-  ///
-  ///        other queue:  wrapper { main ← we are here }
-  ///
-  /// 2. It runs inside a recorded body, an undo or a redo, which answers for it.
-  ///
-  ///        lane:  recorded body { main ← we are here }
-  ///
-  /// 3. It runs in the body of a group, and becomes a part of it.
-  ///
-  ///        lane:  group { main ← we are here }
-  ///
-  /// 4. A wrapper on the lane calls it, or an operation on another queue that runs inside of one on
-  ///    the lane, or a task that was left behind by a body which is over. It is executed: as a guest
-  ///    in the slot, which stays occupied whatever its caller does, or on its own if the slot was
-  ///    given back meanwhile.
-  ///
-  ///        lane:  wrapper { main ← we are here }
-  ///        lane:  use case of a client { other queue:  wrapper { main ← we are here } }
-  ///        lane:  recorded body { Task { … } }   … main ← we are here
-  ///
-  /// 5. It is the body of an operation on the lane, and is recorded.
-  ///
-  ///        lane:  main ← we are here
-  ///
-  /// 6. The same, as a guest of an undo, a redo or a move, which rides a shared run that others
-  ///    began. It only runs: nothing is recorded while entries move.
-  ///
-  ///        lane:  undo { rider of  other queue:  run { guest on the lane:  main ← we are here } }
-  func frame(forBodyOf useCaseType: any Any.Type) -> HistoryFrame? {
-    let (here, place) = (HistoryFrame.innermost, lane.placeHere)
-    guard place.isHeld else { return nil }  // 1
-    func frame(_ role: HistoryFrame.Role, _ entry: HistoryEntry.ID, by holder: HistoryEntry.ID)
-      -> HistoryFrame
-    {
-      HistoryFrame(
-        role, of: entry, by: holder, in: ledger.history, operation: place.operation, inside: here)
-    }
-    if let outer = here?.running(of: ledger.history) {
-      switch outer.role {
-      case .body, .part, .answered: return frame(.answered, outer.entry, by: outer.holder)  // 2
-      case .group(let line) where ledger.change({ $0.groups.openPart(in: line.group) }):
-        let role = HistoryFrame.Role.part(of: line.group, behind: line.queueBefore)
-        return frame(role, ledger.nextID(), by: outer.holder)  // 3
-      case .group: break
-      }
-    }
-    guard place.isBody(of: useCaseType), let operation = place.operation,
-      here?.operation != operation
-    else { return nil }  // 4
-    let (id, spare) = (ledger.id(of: operation), ledger.nextID())
-    switch ledger.change({ $0.enter(in: id, leftIn: here?.holder, spare: spare) }) {
-    case .recording(let entry, let holder): return frame(.body, entry, by: holder)  // 5
-    case .moving(let move): return frame(.answered, move, by: move)  // 6
-    }
-  }
-}

@@ -297,3 +297,44 @@ extension UseCaseQueue {
     release.idle.forEach { $0.resume() }
   }
 }
+
+// MARK: - The running code
+
+extension UseCaseQueue {
+  /// The innermost operation around the running code, of any queue.
+  package static var operationHere: UseCaseOperationID? { Slot.innermost?.id }
+
+  /// Whether that operation has failed already, by a timeout, although its body runs.
+  package static var hasFailedHere: Bool { Slot.innermost?.verdict?.kind == .failure }
+
+  /// That operation, if it holds a slot of this queue, and executes a use case of this type, itself or
+  /// erased.
+  package func operationHere(executing type: any Any.Type) -> UseCaseOperationID? {
+    guard let innermost = Slot.innermost, innermost.queueID == ObjectIdentifier(self),
+      innermost.isOccupied, innermost.useCaseType == type || innermost.baseType == type
+    else { return nil }
+    return innermost.id
+  }
+
+  /// Whether the running code has had its turn in this line.
+  package var isLineHeldHere: Bool { Slot.isHeld(inLine: self) }
+
+  /// Runs the body of the innermost operation, or a step of it, with the interceptors of this queue
+  /// around it, all of it under the timeout. The operation may be on another queue. The interceptors
+  /// are told that it executes a use case of this type.
+  package func run<Request: Sendable, Response: Sendable>(
+    _ request: Request, of useCaseType: any Any.Type, timeout: Duration = UseCaseTimeout.never,
+    body: @escaping @Sendable (Request) async throws -> Response
+  ) async throws -> Response {
+    guard let operation = Slot.innermost else {
+      preconditionFailure("A body runs in an operation.")
+    }
+    let timer = operation.timer(timeout)
+    defer { timer?.cancel() }
+    guard let first = interceptors.first else { return try await body(request) }
+    let execution = UseCaseExecution(
+      id: operation.id, parent: operation.parent, type: useCaseType, clock: clock)
+    let next = execution.next(interceptors.dropFirst(), UseCaseNext(body))
+    return try await first.intercept(request, of: execution, next: next)
+  }
+}

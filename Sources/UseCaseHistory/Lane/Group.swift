@@ -56,7 +56,7 @@ struct Group<Value: Sendable, Answer: Sendable>: UseCase, DescribedUseCase, Reco
   private func entry(of parts: HistoryLedger.Machine.Groups.Opened) -> HistoryEntry? {
     // The group around a nested one may have ended, too.
     if nested != nil { return parts.record.map { $0.entry(applied: $0.size) } }
-    return QueuePlace.operation.flatMap { ledger.entry(of: ledger.id(of: $0)) }
+    return UseCaseQueue.operationHere.flatMap { ledger.entry(of: ledger.id(of: $0)) }
   }
 
   /// Returns false if the group was cancelled before its body, and never begins.
@@ -139,18 +139,5 @@ struct Group<Value: Sendable, Answer: Sendable>: UseCase, DescribedUseCase, Reco
     } catch {
       return (residue, error)
     }
-  }
-}
-
-extension HistoryLedger {
-  /// Returns a frame for the body of the operation that holds the lane, and for the entry that it
-  /// will be.
-  func frame(_ role: (HistoryEntry.ID) -> HistoryFrame.Role) -> HistoryFrame {
-    guard let operation = QueuePlace.operation else {
-      preconditionFailure("A body on the lane runs in an operation.")
-    }
-    let id = id(of: operation)
-    return HistoryFrame(
-      role(id), of: id, by: id, in: history, operation: operation, inside: .innermost)
   }
 }

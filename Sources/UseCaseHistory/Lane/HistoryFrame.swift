@@ -94,6 +94,87 @@ final class HistoryFrame: Sendable {
   func end() { isOver.store(true, ordering: .relaxed) }
 }
 
+// MARK: - How a body, a group or a move begins
+
+extension HistoryLedger {
+  /// A recorded use case of this type begins: its `main` is called. Returns the frame in which it
+  /// runs, nil if it is executed first, which makes an operation of its own for it.
+  ///
+  /// 1. The code does not run on the lane: a wrapper on another queue calls `main`. It is executed.
+  ///
+  ///        other queue:  wrapper { main ← we are here }
+  ///
+  /// 2. It runs inside a recorded body, an undo or a redo, which answers for it.
+  ///
+  ///        lane:  recorded body { main ← we are here }
+  ///
+  /// 3. It runs in the body of a group, and becomes a part of it.
+  ///
+  ///        lane:  group { main ← we are here }
+  ///
+  /// 4. A wrapper on the lane calls it, or an operation on another queue that runs inside of one on
+  ///    the lane, or a task that was left behind by a body which is over. It is executed: as a guest
+  ///    in the slot, which stays occupied whatever its caller does, or on its own if the slot was
+  ///    given back meanwhile.
+  ///
+  ///        lane:  wrapper { main ← we are here }
+  ///        lane:  use case of a client { other queue:  wrapper { main ← we are here } }
+  ///        lane:  recorded body { Task { … } }   … main ← we are here
+  ///
+  /// 5. It is the body of an operation on the lane, and is recorded.
+  ///
+  ///        lane:  main ← we are here
+  ///
+  /// 6. The same, as a guest of an undo, a redo or a move, which rides a shared run that others
+  ///    began. It only runs: nothing is recorded while entries move.
+  ///
+  ///        lane:  undo { rider of  other queue:  run { guest on the lane:  main ← we are here } }
+  func frame(forBodyOf useCaseType: any Any.Type, on lane: UseCaseQueue) -> HistoryFrame? {
+    let (here, body) = (HistoryFrame.innermost, lane.operationHere(executing: useCaseType))
+    guard let operation = body ?? (lane.isHeldHere ? UseCaseQueue.operationHere : nil)
+    else { return nil }  // 1
+    func frame(_ role: HistoryFrame.Role, _ entry: HistoryEntry.ID, by holder: HistoryEntry.ID)
+      -> HistoryFrame
+    {
+      HistoryFrame(
+        role, of: entry, by: holder, in: history, operation: operation, inside: here)
+    }
+    if let outer = here?.running(of: history) {
+      switch outer.role {
+      case .body, .part, .answered: return frame(.answered, outer.entry, by: outer.holder)  // 2
+      case .group(let line) where change({ $0.groups.openPart(in: line.group) }):
+        let role = HistoryFrame.Role.part(of: line.group, behind: line.queueBefore)
+        return frame(role, nextID(), by: outer.holder)  // 3
+      case .group: break
+      }
+    }
+    guard body != nil, here?.operation != operation else { return nil }  // 4
+    let (id, spare) = (id(of: operation), nextID())
+    let (isRecorded, entry, holder) = change {
+      $0.enter(in: id, leftIn: here?.holder, spare: spare)
+    }
+    return frame(isRecorded ? .body : .answered, entry, by: holder)  // 5, 6
+  }
+
+  /// Returns a frame for the body of the operation that holds the lane, and for the entry that it
+  /// will be.
+  func frame(_ role: (HistoryEntry.ID) -> HistoryFrame.Role) -> HistoryFrame {
+    guard let operation = UseCaseQueue.operationHere else {
+      preconditionFailure("A body on the lane runs in an operation.")
+    }
+    let id = id(of: operation)
+    return HistoryFrame(
+      role(id), of: id, by: id, in: history, operation: operation, inside: .innermost)
+  }
+
+  /// A move is executed outside of all frames.
+  func frame(of entry: HistoryEntry.ID, in move: HistoryEntry.ID) -> HistoryFrame {
+    HistoryFrame(
+      .answered, of: entry, by: move, in: history,
+      operation: operation(of: move), inside: nil)
+  }
+}
+
 extension HistoryEntry.ID {
   /// The identity of the entry whose `main`, `undo`, `redo` or `settle` runs here, `nil` elsewhere.
   ///

@@ -165,7 +165,7 @@ extension HistoryLedger: QueueKeeper {
 
   func objection(to useCaseType: any Any.Type) -> String? {
     guard useCaseType is any UndoableUseCase.Type, let groupHere,
-      groupHere.operation == QueuePlace.operation
+      groupHere.operation == UseCaseQueue.operationHere
     else { return nil }
     return """
       \(useCaseType) is undoable, and executed in a group without being recorded, so its effect is in \

@@ -81,18 +81,14 @@ extension HistoryMachine {
     line.describe(footprints)
   }
 
-  enum Entry: Sendable {
-    /// The body is recorded when it leaves, as this entry, by the operation that has the lane.
-    case recording(ID, by: ID)
-    /// The body only runs, because this move has the lane.
-    case moving(ID)
-  }
-
-  /// A recorded body begins.
-  mutating func enter(in operation: ID, leftIn left: ID?, spare: ID) -> Entry {
-    if let move = line.runningMove { return .moving(move) }
+  /// A recorded body begins. Returns whether it is recorded when it leaves, as this entry, by the
+  /// operation that has the lane. If a move has the lane, the body only runs.
+  mutating func enter(
+    in operation: ID, leftIn left: ID?, spare: ID
+  ) -> (isRecorded: Bool, entry: ID, holder: ID) {
+    if let move = line.runningMove { return (false, move, move) }
     let entry = line.enter(in: operation, leftIn: left, spare: spare)
-    return .recording(entry, by: line.ask.id)
+    return (true, entry, line.ask.id)
   }
 }
 

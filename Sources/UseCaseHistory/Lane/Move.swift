@@ -49,13 +49,6 @@ extension HistoryLedger {
     return (first, frame(of: first.id, in: move))
   }
 
-  /// A move is executed outside of all frames.
-  private func frame(of entry: HistoryEntry.ID, in move: HistoryEntry.ID) -> HistoryFrame {
-    HistoryFrame(
-      .answered, of: entry, by: move, in: history,
-      operation: operation(of: move), inside: nil)
-  }
-
   /// The move has come as far as it could.
   @inline(never)
   func finish(_ plan: inout Machine.Plan, in frame: HistoryFrame) {
@@ -95,7 +88,7 @@ extension HistoryPlan<any HistoryStep> {
       }
       if let failure { throw failure }
       // The operation has failed if the step has returned late.
-      leaf = isIncomplete && !QueuePlace.hasFailed ? nextStep() : nil
+      leaf = isIncomplete && !UseCaseQueue.hasFailedHere ? nextStep() : nil
     }
     try failIfNothingIsLeft()
   }

@@ -78,10 +78,3 @@ final class Attempts: Sendable {
     return state.withLock { $0.step }
   }
 }
-
-extension UndoableUseCase {
-  /// Whether nothing is around its `main`, `undo` and `redo`.
-  func isPlain(_ request: Request) -> Bool {
-    queue(for: request).isPlain && !UseCaseTimeout.limits(timeout)
-  }
-}

@@ -14,9 +14,8 @@ struct HistoryLineTests {
   private static func enter(
     _ operation: Int, spare: Int, in machine: inout Machine
   ) -> ID? {
-    let entry = machine.enter(in: ID(operation), leftIn: nil, spare: ID(spare))
-    if case .recording(let entry, _) = entry { return entry }
-    return nil
+    let body = machine.enter(in: ID(operation), leftIn: nil, spare: ID(spare))
+    return body.isRecorded ? body.entry : nil
   }
 
   private static func record(

@@ -31,9 +31,9 @@ struct HistoryMachineTests {
         let id = ID(1)
         machine.admit(id, nil)
         machine.start(id)
-        let entry = machine.enter(in: id, leftIn: nil, spare: ID(9))
+        let body = machine.enter(in: id, leftIn: nil, spare: ID(9))
         machine.leave(id)
-        if case .recording(let entry, let holder) = entry { _ = machine.fail(entry, by: holder) }
+        if body.isRecorded { _ = machine.fail(body.entry, by: body.holder) }
       }
       let text = String(decoding: message?.standardErrorContent ?? [], as: UTF8.self)
       #expect(text.contains("Execute the use case instead."))
@@ -76,10 +76,8 @@ struct HistoryMachineTests {
     machine.restore(HistoryPool(HistoryRecord(1)), inDoubt: [])
     machine.admit(ID(2), .undo)
     machine.start(ID(2))
-    guard case .moving(ID(2)) = machine.enter(in: ID(2), leftIn: nil, spare: ID(3)) else {
-      Issue.record("The body is recorded.")
-      return
-    }
+    let body = machine.enter(in: ID(2), leftIn: nil, spare: ID(3))
+    #expect(body == (false, ID(2), ID(2)))
   }
 
   @Test func `the time to merge counts from the execution that merged last`() {
@@ -304,10 +302,9 @@ struct HistoryMachineTests {
     _ body: Int, of number: Int, in machine: inout Machine, _ random: inout SeededGenerator
   ) {
     let spare = number + body * 1_000_000
-    guard
-      case .recording(let entry, let holder) = machine.enter(
-        in: ID(number), leftIn: nil, spare: ID(spare))
-    else { return }
+    let (isRecorded, entry, holder) = machine.enter(
+      in: ID(number), leftIn: nil, spare: ID(spare))
+    guard isRecorded else { return }
     _ = machine.snapshot()
     switch Int.random(in: 0..<10, using: &random) {
     case 0: _ = machine.fail(entry, by: holder)
@@ -330,10 +327,9 @@ struct HistoryMachineTests {
         rolledBack: isRolledBack ? .init(kept: kept) : nil, in: holder,
         nobody: ID(number + 500_000))
     case 3:
-      guard
-        case .recording(let second, _) = machine.enter(
-          in: ID(number), leftIn: nil, spare: ID(spare + 500_000))
-      else { return }
+      let (isRecorded, second, _) = machine.enter(
+        in: ID(number), leftIn: nil, spare: ID(spare + 500_000))
+      guard isRecorded else { return }
       _ = machine.record(record("second", second, &random), by: holder)
       #expect(isAsComputedAnew(machine))
       _ = machine.record(record("\(number)", entry, &random), by: holder)
