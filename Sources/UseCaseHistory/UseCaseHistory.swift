@@ -127,8 +127,7 @@ extension UseCaseHistory {
   ///   O(1).
   @discardableResult
   public func redo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
-    ledger.describeWaiting()
-    return execute(.redo) { $0.entry }
+    execute(.redo) { $0.entry }
   }
 
   /// Undoes this entry, wherever it is, unless a later applied entry overlaps it.
@@ -181,8 +180,7 @@ extension UseCaseHistory {
   public func redo(
     _ entry: HistoryEntry.ID
   ) -> UseCaseOperation<HistoryMove, HistoryEntry?> {
-    ledger.describeWaiting()
-    return execute(.redoEntry(entry)) { $0.entry }
+    execute(.redoEntry(entry)) { $0.entry }
   }
 
   /// Undoes the newest applied entry that overlaps the document, wherever it is.
@@ -211,7 +209,6 @@ extension UseCaseHistory {
     in document: HistoryFootprint
   ) -> UseCaseOperation<HistoryMove, HistoryEntry?> {
     if document == .everything { return undo() }
-    ledger.describeWaiting()
     return execute(.undoIn(document)) { $0.entry }
   }
 
@@ -228,7 +225,6 @@ extension UseCaseHistory {
     in document: HistoryFootprint
   ) -> UseCaseOperation<HistoryMove, HistoryEntry?> {
     if document == .everything { return redo() }
-    ledger.describeWaiting()
     return execute(.redoIn(document)) { $0.entry }
   }
 
@@ -247,8 +243,7 @@ extension UseCaseHistory {
   /// - Complexity: O(*n*) in the number of entries to undo or redo.
   @discardableResult
   public func move(to entry: HistoryEntry.ID?) -> UseCaseOperation<HistoryMove, [HistoryEntry]> {
-    ledger.describeWaiting()
-    return execute(.move(entry)) { $0.entries }
+    execute(.move(entry)) { $0.entries }
   }
 
   /// Runs `body` on the lane, without interruption by other operations of the history, and records
@@ -339,6 +334,11 @@ extension UseCaseHistory {
   private func execute<Answer>(
     _ move: HistoryMove, _ answer: @escaping @Sendable (borrowing Move<Answer>.Plan) -> Answer
   ) -> UseCaseOperation<HistoryMove, Answer> {
+    switch move {
+    case .undo, .undoEntry: break
+    // Their targets depend on the branch that the executions which wait leave, or on the document.
+    case .redo, .redoEntry, .undoIn, .redoIn, .move: ledger.describeWaiting()
+    }
     let here = HistoryFrame.innermost
     guard role(in: here) == nil else { return Self.refuse(move) }
     return HistoryFrame.outside(of: here) {
