@@ -52,7 +52,7 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
     }
     await frame.line?.idle()
     let journal = frame.isRecorded ? history.ledger.journal : nil
-    guard journal?.hasTransactions != true, base.queue(for: request).isPlain else {
+    guard journal?.hasTransactions != true, !base.queue(for: request).hasInterceptors else {
       let attempts = Attempts()
       let body = base.attempt(attempts, identity, request)
       return try await answer(request, in: frame, attempts, body)

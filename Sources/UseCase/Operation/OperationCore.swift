@@ -39,7 +39,7 @@ struct OperationCore: ~Copyable, Sendable {
     self.useCaseType = useCaseType
     isObserved = queue.observer != nil
     // On the lane of a history, it may be asked for by interceptors of other queues.
-    let hasParent = isObserved || !queue.isPlain || queue.hasKeeper
+    let hasParent = isObserved || queue.hasInterceptors || queue.hasKeeper
     parent = hasParent && Slot.hasHolder ? Slot.holder()?.id : nil
     guarded = Lock(Guarded(machine: Machine(isObserved: isObserved)))
     source = SlotSource(queue: queue, isCall: isCall, run: run)
@@ -49,8 +49,8 @@ struct OperationCore: ~Copyable, Sendable {
 
   // The queue is retained for each answer that inlined code asks itself.
 
-  /// Whether the body runs as it is, with nothing around it.
-  @usableFromInline var isPlain: Bool { queue.isPlain }
+  /// Whether the queue has interceptors, which run around the body.
+  @usableFromInline var hasInterceptors: Bool { queue.hasInterceptors }
 
   /// Whether a keeper may ask the operation for its title until the body has returned.
   @usableFromInline var hasKeeper: Bool { queue.hasKeeper }

@@ -100,8 +100,8 @@ extension UseCaseOperation {
     }
     defer { if hasKeeper { forgetUseCase() } }
     return try await Slot.local.withValue(Slot.Holder(self)) {
-      core.isPlain && !UseCaseTimeout.limits(useCase.timeout)
-        ? try await useCase.main(request) : try await runIntercepted(useCase)
+      core.hasInterceptors || UseCaseTimeout.limits(useCase.timeout)
+        ? try await runIntercepted(useCase) : try await useCase.main(request)
     }
   }
 

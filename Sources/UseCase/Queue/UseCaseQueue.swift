@@ -37,8 +37,8 @@ public final class UseCaseQueue: Sendable {
   private let timer: PauseTimer?
   let interceptors: [any UseCaseInterceptor]
   let observer: (@Sendable (UseCaseEvent) -> Void)?
-  /// Whether bodies run as they are, with nothing around them.
-  package let isPlain: Bool
+  /// Whether anything is around the bodies. To ask the array costs more.
+  package let hasInterceptors: Bool
   let keeper: (any QueueKeeper)?
   let boards: Boarding?
   let reactions: UseCaseReactions?
@@ -95,7 +95,7 @@ public final class UseCaseQueue: Sendable {
     self.lane = lane
     self.reactions = reactions
     hasKeeper = keeper != nil
-    isPlain = interceptors.isEmpty
+    hasInterceptors = !interceptors.isEmpty
     machine = Lock(Machine(policy: policy))
   }
 
