@@ -75,7 +75,7 @@ extension UseCase {
       `let queue = UseCaseQueue(…)`. To share it among all values, store it in a `static let`, \
       and return that from `queue`.
       """)
-    assert(Slot.objection(to: self) == nil, Slot.objection(to: self) ?? "")
+    assert(HeldSlots.objection(to: self) == nil, HeldSlots.objection(to: self) ?? "")
     return queue(for: request)
   }
 

@@ -41,7 +41,7 @@ public final class UseCaseHistory: Sendable {
 
   init(_ ledger: HistoryLedger, _ clock: any Clock<Duration>) {
     self.ledger = ledger
-    lane = UseCaseQueue(keeper: ledger, clock: clock)
+    lane = UseCaseQueue(delegate: ledger, clock: clock)
   }
 
   static func check(_ limit: Int?) {

@@ -39,8 +39,8 @@ struct OperationCore: ~Copyable, Sendable {
     self.useCaseType = useCaseType
     isObserved = queue.observer != nil
     // On the lane of a history, it may be asked for by interceptors of other queues.
-    let hasParent = isObserved || queue.hasInterceptors || queue.hasKeeper
-    parent = hasParent && Slot.hasHolder ? Slot.holder()?.id : nil
+    let hasParent = isObserved || queue.hasInterceptors || queue.hasDelegate
+    parent = hasParent && HeldSlots.hasHolder ? HeldSlots.holder()?.id : nil
     guarded = Lock(Guarded(machine: Machine(isObserved: isObserved)))
     source = SlotSource(queue: queue, isCall: isCall, run: run)
   }
@@ -52,8 +52,8 @@ struct OperationCore: ~Copyable, Sendable {
   /// Whether the queue has interceptors, which run around the body.
   @usableFromInline var hasInterceptors: Bool { queue.hasInterceptors }
 
-  /// Whether a keeper may ask the operation for its title until the body has returned.
-  @usableFromInline var hasKeeper: Bool { queue.hasKeeper }
+  /// Whether a delegate may ask the operation for its title until the body has returned.
+  @usableFromInline var hasDelegate: Bool { queue.hasDelegate }
 
   /// Whether the operation is a run, which its riders share.
   @usableFromInline var isRun: Bool { source.isRun }

@@ -11,12 +11,12 @@ struct SlotSource: ~Copyable, Sendable {
 
   @inline(__always)
   init(queue: UseCaseQueue, isCall: Bool, run: (any SharedRunning)?) {
-    let isInside = isCall && Slot.hasHolder
-    let line = isCall ? nil : Slot.line(in: queue)
-    let caller = isInside ? Slot.holder() : nil
+    let isInside = isCall && HeldSlots.hasHolder
+    let line = isCall ? nil : HeldSlots.line(in: queue)
+    let caller = isInside ? HeldSlots.holder() : nil
     // A rider is nobody's guest, so that it can leave a run that goes on.
     let isGuest = (isInside && queue.boards == nil) || line != nil
-    let host = isGuest ? Slot.enter(ObjectIdentifier(queue)) : nil
+    let host = isGuest ? HeldSlots.enter(ObjectIdentifier(queue)) : nil
     let isAlone = caller == nil && host == nil && run == nil && queue.boards == nil
     dependents =
       isAlone ? nil : Dependents(caller, host: host, line: host == nil ? nil : line, run: run)
@@ -55,7 +55,7 @@ struct SlotSource: ~Copyable, Sendable {
 
   /// Whether the running code would wait for ever if it awaited the operation here.
   func isDeadlock(isWaiting: @autoclosure () -> Bool) -> Bool {
-    if let line = dependents?.line { return isWaiting() && Slot.isHeld(inLine: line) }
+    if let line = dependents?.line { return isWaiting() && HeldSlots.isHeld(inLine: line) }
     return queue.policy.isSerial
       ? isWaiting() && queue.isHeldHere : dependents?.ride?.isDeadlock(id) ?? false
   }

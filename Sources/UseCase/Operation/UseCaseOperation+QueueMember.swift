@@ -1,4 +1,4 @@
-// The operation as its queue, and the keeper of its queue, see it.
+// The operation as its queue, and the delegate of its queue, see it.
 
 extension UseCaseOperation: QueueMember {
   func receive(_ id: UseCaseOperationID) { core.source.id = id }
@@ -9,7 +9,7 @@ extension UseCaseOperation: QueueMember {
 
   var queueID: ObjectIdentifier { ObjectIdentifier(core.queue) }
 
-  var keeper: (any QueueKeeper)? { core.queue.keeper }
+  var delegate: (any QueueDelegate)? { core.queue.delegate }
 
   var dependents: Dependents? { core.source.dependents }
 
@@ -53,7 +53,7 @@ extension UseCaseOperation: QueueMember {
   }
 }
 
-extension Slot.Holder {
+extension HeldSlots.Holder {
   @usableFromInline
   init<Request, Response>(_ operation: UseCaseOperation<Request, Response>) {
     self.init(member: operation)
@@ -63,7 +63,7 @@ extension Slot.Holder {
 extension UseCaseOperation: AdmittedOperation {
   package var useCaseType: any Any.Type { core.useCaseType }
 
-  /// The use case, if it describes itself, until the body begins. On a queue with a keeper, until
+  /// The use case, if it describes itself, until the body begins. On a queue with a delegate, until
   /// the body has returned.
   var described: (any DescribedUseCase)? {
     var useCase: (any UseCase<Request, Response>)?

@@ -7,7 +7,7 @@ extension UseCaseOperation {
   func submit(urgency: UInt8 = 0, isCall: Bool) {
     let admission = admit(urgency: urgency, isCall: isCall)
     // A run outlives the call that began it, if others ride it, too.
-    if isCall && !core.isRun || !Slot.hasHolder {
+    if isCall && !core.isRun || !HeldSlots.hasHolder {
       spawn(admission, urgency)
     } else {
       spawnOutsideOfSlot(admission, urgency)
@@ -24,12 +24,12 @@ extension UseCaseOperation {
     return admission
   }
 
-  /// Releases the use case: taken under the lock, if a keeper may be asking it for a title.
+  /// Releases the use case: taken under the lock, if a delegate may be asking it for a title.
   ///
   /// Specialized for a client, because to swap takes the metadata of the types.
   @inlinable @inline(never)
   func forgetUseCase() {
-    guard core.hasKeeper else { return useCase = nil }
+    guard core.hasDelegate else { return useCase = nil }
     var old: (any UseCase<Request, Response>)?
     core.underLock { swap(&old, &useCase) }
   }
@@ -37,7 +37,7 @@ extension UseCaseOperation {
   /// An operation that a body executes is independent: its task does not inherit the slot.
   @inlinable @inline(never)
   func spawnOutsideOfSlot(_ admission: Admission, _ urgency: UInt8) {
-    Slot.local.withValue(Slot.Holder.nobody) { spawn(admission, urgency) }
+    HeldSlots.local.withValue(HeldSlots.Holder.nobody) { spawn(admission, urgency) }
   }
 
   /// Makes the task of the body: one that runs it at once, or waits for its slot first.
@@ -93,24 +93,24 @@ extension UseCaseOperation {
   /// Runs the body. The use case is released when this returns.
   @concurrent @inlinable @inline(__always)
   func body() async throws -> Response {
-    // A keeper may ask for its title until the body has returned.
-    let hasKeeper = core.hasKeeper
-    guard let useCase = hasKeeper ? useCase : useCase.take() else {
+    // A delegate may ask for its title until the body has returned.
+    let hasDelegate = core.hasDelegate
+    guard let useCase = hasDelegate ? useCase : useCase.take() else {
       preconditionFailure("The body of an operation runs once.")
     }
-    defer { if hasKeeper { forgetUseCase() } }
-    return try await Slot.local.withValue(Slot.Holder(self)) {
+    defer { if hasDelegate { forgetUseCase() } }
+    return try await HeldSlots.local.withValue(HeldSlots.Holder(self)) {
       core.hasInterceptors || UseCaseTimeout.limits(useCase.timeout)
         ? try await runIntercepted(useCase) : try await useCase.main(request)
     }
   }
 
-  /// The body never begins. A keeper may ask for the title as long as the operation is in its
+  /// The body never begins. A delegate may ask for the title as long as the operation is in its
   /// queue.
   @usableFromInline @inline(never)
   func skipBody() -> DeliveryCall {
     // A guest is not in the queue, so nobody asks for its title.
-    let hasTitle = core.hasKeeper && core.source.dependents?.host == nil
+    let hasTitle = core.hasDelegate && core.source.dependents?.host == nil
     if !hasTitle { forgetUseCase() }
     return core.giveBack(core.exit()) { if hasTitle { forgetUseCase() } }
   }
@@ -128,7 +128,7 @@ extension UseCaseOperation {
     guard UseCaseTimeout.limits(duration) else { return nil }
     let sleep = core.queue.clock.sleeper(for: duration)
     // A task made inside the slot would hold the operation, as a task-local value.
-    return Slot.local.withValue(Slot.Holder.nobody) {
+    return HeldSlots.local.withValue(HeldSlots.Holder.nobody) {
       Task { [weak self] in
         try? await sleep { self?.concludeEarly(.failure(UseCaseTimeout(duration: duration))) }
       }
@@ -153,13 +153,13 @@ extension UseCaseOperation {
   /// size. Each body would ask.
   @usableFromInline @inline(never)
   func deliverInAnotherTask() {
-    Task { Slot.hasHolder ? await deliver() : await deliverHere() }
+    Task { HeldSlots.hasHolder ? await deliver() : await deliverHere() }
   }
 
   /// Runs the handlers, outside of any slot.
   @usableFromInline
   nonisolated(nonsending) func deliver() async {
-    await Slot.local.withValue(Slot.Holder.nobody) { await deliverHere() }
+    await HeldSlots.local.withValue(HeldSlots.Holder.nobody) { await deliverHere() }
   }
 
   /// Delivers where the caller runs, and suspends only for what runs on an actor.

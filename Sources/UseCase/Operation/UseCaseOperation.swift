@@ -26,8 +26,8 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
 
   /// Used by the thread that executes, then only by the task of the body, which takes it.
   ///
-  /// On a queue with a keeper, the task leaves it in place until the body has returned, and removes
-  /// it under the lock of the core. The keeper may read it under that lock, to ask for a title.
+  /// On a queue with a delegate, the task leaves it in place until the body has returned, and removes
+  /// it under the lock of the core. The delegate may read it under that lock, to ask for a title.
   ///
   /// The long form of the type has no value at first, so the initializer need not release one.
   @exclusivity(unchecked) @usableFromInline
@@ -126,13 +126,13 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
     }
     if !isCall { core.raiseToCurrent() }
     let isSettled =
-      !isCall && Slot.hasHolder ? await settleInBody() : await settle(isCall: isCall)
+      !isCall && HeldSlots.hasHolder ? await settleInBody() : await settle(isCall: isCall)
     guard isSettled else { throw CancellationError() }
     // In generic code, an outcome would be looked up by its type.
     switch core.verdict {
     case .success?: if let response { return response.value }
     case .failure(let error)?: throw error
-    case .cancelled(let reason)?: if isCall { Slot.noteCancellation(ofCall: reason) }
+    case .cancelled(let reason)?: if isCall { HeldSlots.noteCancellation(ofCall: reason) }
     case nil: break
     }
     throw CancellationError()

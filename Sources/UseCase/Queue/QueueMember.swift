@@ -14,8 +14,8 @@ protocol QueueMember: AdmittedOperation {
   /// The queue that gives out the slot.
   var queueID: ObjectIdentifier { get }
 
-  /// The keeper of that queue.
-  var keeper: (any QueueKeeper)? { get }
+  /// The delegate of that queue.
+  var delegate: (any QueueDelegate)? { get }
 
   /// The members that wait for this one, if there are any.
   var dependents: Dependents? { get }

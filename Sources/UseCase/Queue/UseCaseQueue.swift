@@ -39,13 +39,13 @@ public final class UseCaseQueue: Sendable {
   let observer: (@Sendable (UseCaseEvent) -> Void)?
   /// Whether anything is around the bodies. To ask the array costs more.
   package let hasInterceptors: Bool
-  let keeper: (any QueueKeeper)?
+  let delegate: (any QueueDelegate)?
   let boards: Boarding?
   let reactions: UseCaseReactions?
   /// Ends with the queue, if that is a lane.
   private let lane: (any AnyObject & Sendable)?
-  /// Whether a keeper may ask an operation for its title until the body has returned.
-  let hasKeeper: Bool
+  /// Whether a delegate may ask an operation for its title until the body has returned.
+  var hasDelegate: Bool { delegate != nil }
   private let changes = ChangeSignal()
   private let machine: Lock<Machine>
 
@@ -71,16 +71,16 @@ public final class UseCaseQueue: Sendable {
       observer: observer)
   }
 
-  /// Creates a serial queue that `keeper` follows. The keeper is not told of superseded operations,
+  /// Creates a serial queue that `delegate` follows. The delegate is not told of superseded operations,
   /// of which a serial queue has none.
-  package convenience init(keeper: any QueueKeeper, clock: any Clock<Duration>) {
-    self.init(.serial, keeper: keeper, clock: clock)
+  package convenience init(delegate: any QueueDelegate, clock: any Clock<Duration>) {
+    self.init(.serial, delegate: delegate, clock: clock)
   }
 
   /// Creates a queue that keeps the objects that follow it, and one that ends with it.
   init(
     _ policy: Policy, lane: (any AnyObject & Sendable)? = nil, timer: PauseTimer? = nil,
-    keeper: (any QueueKeeper)? = nil,
+    delegate: (any QueueDelegate)? = nil,
     boards: Boarding? = nil, clock: any Clock<Duration> = ContinuousClock(),
     interceptors: [any UseCaseInterceptor] = [], reactions: UseCaseReactions? = nil,
     observer: (@Sendable (UseCaseEvent) -> Void)? = nil
@@ -90,11 +90,10 @@ public final class UseCaseQueue: Sendable {
     self.timer = timer ?? (policy.pauses ? PauseTimer(clock) : nil)
     self.interceptors = interceptors
     self.observer = observer
-    self.keeper = keeper
+    self.delegate = delegate
     self.boards = boards
     self.lane = lane
     self.reactions = reactions
-    hasKeeper = keeper != nil
     hasInterceptors = !interceptors.isEmpty
     machine = Lock(Machine(policy: policy))
   }
@@ -161,14 +160,14 @@ public final class UseCaseQueue: Sendable {
   public func cancelAll() {
     let (members, release) = machine.withLock { machine in
       let (members, release) = machine.cancelAll()
-      if let keeper {
+      if let delegate {
         for member in members where !machine.holds(member.id) {
-          keeper.left(member.id, hasSucceeded: false)
+          delegate.left(member.id, hasSucceeded: false)
         }
       }
       return (members, release)
     }
-    keeper?.unlocked()
+    delegate?.unlocked()
     changes.poke()
     setTimer()
     for member in members {
@@ -197,7 +196,7 @@ public final class UseCaseQueue: Sendable {
   /// starts, as long as the slot is held. The value is false in handlers and in detached tasks.
   ///
   /// - Complexity: O(*n*), where *n* is the depth of nested calls of use cases.
-  public var isHeldHere: Bool { Slot.holder(in: ObjectIdentifier(self)) != nil }
+  public var isHeldHere: Bool { HeldSlots.holder(in: ObjectIdentifier(self)) != nil }
 }
 
 // MARK: - Members
@@ -213,13 +212,13 @@ extension UseCaseQueue {
       member.receive(id)
       let arrival = machine.admit(
         member, id: id, priority: policy.usesPriority ? member.urgency : 0)
-      if let keeper {
-        keeper.admitted(member)
-        if arrival.admission == .start { keeper.started(id) }
+      if let delegate {
+        delegate.admitted(member)
+        if arrival.admission == .start { delegate.started(id) }
       }
       return arrival
     }
-    keeper?.unlocked()
+    delegate?.unlocked()
     changes.poke()
     setTimer()
     arrival.superseded.forEach { $0.cancelFromQueue(.superseded) }
@@ -265,7 +264,7 @@ extension UseCaseQueue {
     act(on: decide(about: id, as: kind) { $0.giveBack(id, as: kind) })
   }
 
-  /// Runs one event of the machine, and tells the keeper, under the same lock, of its effects.
+  /// Runs one event of the machine, and tells the delegate, under the same lock, of its effects.
   @inline(__always)
   private func decide(
     about id: UseCaseOperationID? = nil, as kind: Verdict.Kind? = nil, at time: Duration = .zero,
@@ -273,16 +272,16 @@ extension UseCaseQueue {
   ) -> Machine.Release? {
     let now = timer.map { max($0.now, time) }
     let release = machine.withLock { machine in
-      guard let keeper else { return machine.change(at: now, event) }
+      guard let delegate else { return machine.change(at: now, event) }
       let wasThere = id.map { machine.holds($0) } ?? false
       let release = machine.change(at: now, event)
       if let id, wasThere, !machine.holds(id) {
-        keeper.left(id, hasSucceeded: kind == .success)
+        delegate.left(id, hasSucceeded: kind == .success)
       }
-      release?.started.forEach { keeper.started($0.id) }
+      release?.started.forEach { delegate.started($0.id) }
       return release
     }
-    keeper?.unlocked()
+    delegate?.unlocked()
     changes.poke()
     setTimer()
     return release
@@ -302,22 +301,22 @@ extension UseCaseQueue {
 
 extension UseCaseQueue {
   /// The innermost operation around the running code, of any queue.
-  package static var operationHere: UseCaseOperationID? { Slot.innermost?.id }
+  package static var operationHere: UseCaseOperationID? { HeldSlots.innermost?.id }
 
   /// Whether that operation has failed already, by a timeout, although its body runs.
-  package static var hasFailedHere: Bool { Slot.innermost?.verdict?.kind == .failure }
+  package static var hasFailedHere: Bool { HeldSlots.innermost?.verdict?.kind == .failure }
 
   /// That operation, if it holds a slot of this queue, and executes a use case of this type, itself or
   /// erased.
   package func operationHere(executing type: any Any.Type) -> UseCaseOperationID? {
-    guard let innermost = Slot.innermost, innermost.queueID == ObjectIdentifier(self),
+    guard let innermost = HeldSlots.innermost, innermost.queueID == ObjectIdentifier(self),
       innermost.isOccupied, innermost.useCaseType == type || innermost.baseType == type
     else { return nil }
     return innermost.id
   }
 
   /// Whether the running code has had its turn in this line.
-  package var isLineHeldHere: Bool { Slot.isHeld(inLine: self) }
+  package var isLineHeldHere: Bool { HeldSlots.isHeld(inLine: self) }
 
   /// Runs the body of the innermost operation, or a step of it, with the interceptors of this queue
   /// around it, all of it under the timeout. The operation may be on another queue. The interceptors
@@ -326,7 +325,7 @@ extension UseCaseQueue {
     _ request: Request, of useCaseType: any Any.Type, timeout: Duration = UseCaseTimeout.never,
     body: @escaping @Sendable (Request) async throws -> Response
   ) async throws -> Response {
-    guard let operation = Slot.innermost else {
+    guard let operation = HeldSlots.innermost else {
       preconditionFailure("A body runs in an operation.")
     }
     let timer = operation.timer(timeout)

@@ -111,7 +111,7 @@ final class SharedRun: SharedRunning {
   // MARK: - Deadlocks
 
   func isDeadlock(_ rider: UseCaseOperationID) -> Bool {
-    isAboard(rider) && (isOrAwaits(oneOf: Slot.runs) || operation?.isDeadlock ?? false)
+    isAboard(rider) && (isOrAwaits(oneOf: HeldSlots.runs) || operation?.isDeadlock ?? false)
   }
 
   func awaits(_ other: SharedRun) {

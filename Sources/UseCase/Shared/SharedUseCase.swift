@@ -50,7 +50,7 @@ public struct SharedUseCase<Base: UseCase>: UseCase {
     let (rider, run) = try board(request)
     defer { run.leave(rider) }
     if runs.isReporting { run.listen(rider, listener) }
-    let bodies = Slot.runs.compactMap { $0 as? SharedRun }
+    let bodies = HeldSlots.runs.compactMap { $0 as? SharedRun }
     for body in bodies { body.awaits(run) }
     defer { for body in bodies { body.awaitsNoLonger(run) } }
     if !bodies.isEmpty, run.isOrAwaits(oneOf: bodies) { throw UseCaseDeadlock() }
@@ -62,7 +62,7 @@ public struct SharedUseCase<Base: UseCase>: UseCase {
       return try await operation.value
     } catch {
       if case .cancelled(let reason)? = operation.verdict {
-        Slot.noteCancellation(ofCall: reason)
+        HeldSlots.noteCancellation(ofCall: reason)
       }
       throw error
     }
@@ -73,7 +73,7 @@ public struct SharedUseCase<Base: UseCase>: UseCase {
   private func board(
     _ request: Base.Request
   ) throws -> (rider: UseCaseOperationID, run: SharedRun) {
-    if let rider = Slot.innermost {
+    if let rider = HeldSlots.innermost {
       // An operation that was cancelled just now has left, and starts no other run.
       if rider.verdict != nil { throw CancellationError() }
       if let run = rider.dependents?.ride as? SharedRun, run.table === runs.table {

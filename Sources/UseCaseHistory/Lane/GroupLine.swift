@@ -4,18 +4,18 @@ import UseCaseInternals
 /// The parts that the body of a group has asked for by `execute`: they run one after the other.
 final class GroupLine: Sendable {
   let group: HistoryEntry.ID
-  private let keeper: PartsKeeper
+  private let delegate: PartsDelegate
   private let made = Lock<UseCaseQueue?>(nil)
 
   init(of group: HistoryEntry.ID, in ledger: HistoryLedger) {
     self.group = group
-    keeper = PartsKeeper(of: group, in: ledger)
+    delegate = PartsDelegate(of: group, in: ledger)
   }
 
   var queue: UseCaseQueue {
     made.withLock { queue in
       // Nothing is measured by its clock: the timeouts of the parts are those of the lane.
-      let line = queue ?? UseCaseQueue(keeper: keeper, clock: ContinuousClock())
+      let line = queue ?? UseCaseQueue(delegate: delegate, clock: ContinuousClock())
       queue = line
       return line
     }
@@ -30,7 +30,7 @@ final class GroupLine: Sendable {
 }
 
 /// Keeps the group open for the parts that wait in its line.
-private final class PartsKeeper: QueueKeeper {
+private final class PartsDelegate: QueueDelegate {
   private let group: HistoryEntry.ID
   /// A task that was made in the group may live longer than the history.
   private weak let ledger: HistoryLedger?

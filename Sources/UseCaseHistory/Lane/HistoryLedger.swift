@@ -95,7 +95,7 @@ extension HistoryLedger {
 
 // MARK: - The lane
 
-extension HistoryLedger: QueueKeeper {
+extension HistoryLedger: QueueDelegate {
   func admitted(_ operation: any AdmittedOperation) {
     let id = id(of: operation.id)
     if let move = move(of: operation) {

@@ -376,7 +376,7 @@ struct SharedRunInsideTests {
     let shared = held.shared()
     let rider = shared.execute(1)
     rider.cancel()
-    await Slot.local.withValue(Slot.Holder(rider)) {
+    await HeldSlots.local.withValue(HeldSlots.Holder(rider)) {
       await #expect(throws: CancellationError.self) { try await shared.main(1) }
     }
     #expect(held.queue.activity.executed == 1)

@@ -2,7 +2,7 @@
 ///
 /// So it hears of everything in the one order in which the queue decides. Its methods may take a
 /// lock of their own, and must not call the queue, or anything of a client's, while they hold it.
-package protocol QueueKeeper: AnyObject, Sendable {
+package protocol QueueDelegate: AnyObject, Sendable {
   /// An operation was admitted. The queue keeps it until it has left.
   func admitted(_ operation: any AdmittedOperation)
 
@@ -24,12 +24,12 @@ package protocol QueueKeeper: AnyObject, Sendable {
   func objection(to useCaseType: any Any.Type) -> String?
 }
 
-extension QueueKeeper {
+extension QueueDelegate {
   package func lineHere() -> UseCaseQueue? { nil }
   package func objection(to useCaseType: any Any.Type) -> String? { nil }
 }
 
-/// An operation as the keeper of its queue sees it.
+/// An operation as the delegate of its queue sees it.
 package protocol AdmittedOperation: AnyObject, Sendable {
   var id: UseCaseOperationID { get }
   var useCaseType: any Any.Type { get }
@@ -41,16 +41,16 @@ package protocol AdmittedOperation: AnyObject, Sendable {
   /// wrapper of a client's. It runs code of a client, so ask for it outside of locks.
   var title: String? { get }
 
-  /// The things that an execution of its request is going to touch, in the words of its keeper.
+  /// The things that an execution of its request is going to touch, in the words of its delegate.
   /// Known as long as the title is. It runs code of a client, too.
   var footprint: (any Sendable)? { get }
 
-  /// Tells the keeper ahead what it notes before the body begins, if it notes anything. Does nothing
+  /// Tells the delegate ahead what it notes before the body begins, if it notes anything. Does nothing
   /// as soon as the title is unknown. It runs code of a client, too.
   func announce()
 }
 
-/// A use case that describes itself to its queue and to the keeper.
+/// A use case that describes itself to its queue and to the delegate.
 package protocol DescribedUseCase: Sendable {
   /// The base, if that knows the title and the footprint.
   var described: (any DescribedUseCase)? { get }
@@ -61,11 +61,11 @@ package protocol DescribedUseCase: Sendable {
   /// Returns what a user calls the request, nil if nobody knows that.
   func title(for request: Any) -> String?
 
-  /// Returns what an execution of the request is going to touch, in the words of the keeper, nil if
+  /// Returns what an execution of the request is going to touch, in the words of the delegate, nil if
   /// nobody knows that.
   func footprint(of request: Any) -> (any Sendable)?
 
-  /// Tells the keeper ahead what it notes before this execution of the request begins, if it notes
+  /// Tells the delegate ahead what it notes before this execution of the request begins, if it notes
   /// anything.
   func announce(_ request: Any, of operation: UseCaseOperationID)
 }

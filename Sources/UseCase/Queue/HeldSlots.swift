@@ -1,6 +1,6 @@
 /// The slots that the running code holds.
 @usableFromInline
-enum Slot {
+enum HeldSlots {
   /// A type of its own, because an `Optional` is copied by way of its metadata.
   @usableFromInline
   struct Holder: Sendable {
@@ -81,7 +81,7 @@ enum Slot {
   /// Returns the line in which an operation waits that the running code executes on this queue. Nil if
   /// it waits in the queue.
   static func line(in queue: UseCaseQueue) -> UseCaseQueue? {
-    queue.hasKeeper && hasHolder ? queue.keeper?.lineHere() : nil
+    queue.hasDelegate && hasHolder ? queue.delegate?.lineHere() : nil
   }
 
   /// Whether the running code is a guest that has had its turn in this line.
@@ -98,9 +98,9 @@ enum Slot {
   /// may.
   @usableFromInline
   static func objection(to useCase: Any) -> String? {
-    guard let keeper = innermost?.keeper else { return nil }
+    guard let delegate = innermost?.delegate else { return nil }
     let described = useCase as? any DescribedUseCase
-    return keeper.objection(to: described?.baseType ?? type(of: useCase))
+    return delegate.objection(to: described?.baseType ?? type(of: useCase))
   }
 
   /// Enters the slot of this queue that the running code holds, as a guest.
