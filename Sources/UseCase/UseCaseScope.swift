@@ -15,13 +15,9 @@ import UseCaseInternals
 /// }
 /// ```
 public final class UseCaseScope: Sendable {
-  private struct Endings {
-    var last = 0
-    var waiting: [Int: @Sendable () -> Void] = [:]
-  }
-
   private let members = MemberGroup()
-  private let endings = Lock(Endings())
+  /// The closures to run at the end, by their numbers.
+  private let endings = Lock((last: 0, waiting: [Int: @Sendable () -> Void]()))
 
   /// Creates an empty scope.
   public init() {}

@@ -5,12 +5,7 @@ import Synchronization
 /// So a slow reader skips to the newest value, and values never arrive in the wrong order. A change
 /// costs one load if nobody reads. The streams end when the signal is deallocated.
 package final class ChangeSignal: Sendable {
-  private struct Readers {
-    var last = 0
-    var pokes: [Int: AsyncStream<Void>.Continuation] = [:]
-  }
-
-  private let readers = Lock(Readers())
+  private let readers = Lock((last: 0, pokes: [Int: AsyncStream<Void>.Continuation]()))
   private let count = Atomic(0)
 
   package init() {}

@@ -41,32 +41,21 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
   /// The member in the only slot, and the higher priority of one that waits for it.
   typealias Urged = (member: Member, priority: UInt8)
 
-  /// The members of one priority that wait.
-  private struct WaitingLine: Sendable {
-    var priority: UInt8
-    var members = MemberLine<UseCaseOperationID, Member>()
-  }
-
-  /// A member with an outcome, as long as handlers for it have not begun.
-  private struct Undelivered: Sendable {
-    let id: UseCaseOperationID
-    let member: Member
-    /// How often it was listed.
-    var count: Int32
-  }
+  private typealias Members = MemberLine<UseCaseOperationID, Member>
 
   let policy: UseCaseQueue.Policy
   /// Whether the clock matters. To compare durations costs more.
   private let hasPauses: Bool
   private(set) var isSuspended = false
-  /// The highest priority first. None is empty while a member waits. One line, unless the priority
-  /// matters.
-  private var lines: [WaitingLine] = []
+  /// The members of each priority that wait, the highest first. No line is empty while a member waits.
+  /// There is one line, unless the priority matters.
+  private var lines: [(priority: UInt8, members: Members)] = []
   private var waitingCount = 0
-  private var live = MemberLine<UseCaseOperationID, Member>()
-  private var unwinding = MemberLine<UseCaseOperationID, Member>()
+  private var live = Members()
+  private var unwinding = Members()
+  /// Members with an outcome, as long as handlers for it have not begun, and how often each was listed.
   /// The oldest first, only where a policy delivers only the newest.
-  private var undelivered: [Undelivered] = []
+  private var undelivered: [(id: UseCaseOperationID, member: Member, count: Int32)] = []
   private var (succeeded, failed, cancelled) = (0, 0, 0)
   private var idlers = Few<Idler>.none
   private var pauses = QueuePauses()
@@ -118,7 +107,7 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
     waitingCount += 1
     let index = lines.firstIndex { $0.priority <= priority } ?? lines.count
     if index == lines.count || lines[index].priority < priority {
-      lines.insert(WaitingLine(priority: priority), at: index)
+      lines.insert((priority, Members()), at: index)
     }
     lines[index].members.insert(member, id)
   }
@@ -250,8 +239,7 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
     if let index, undelivered[index].id == id {
       undelivered[index].count += 1
     } else {
-      undelivered.insert(
-        Undelivered(id: id, member: member, count: 1), at: index.map { $0 + 1 } ?? 0)
+      undelivered.insert((id, member, 1), at: index.map { $0 + 1 } ?? 0)
     }
   }
 

@@ -1,3 +1,6 @@
+/// The time at which to wake a queue in place of the old time. Nil if it need not be woken.
+typealias QueueAlarm = (old: Duration?, time: Duration?)
+
 /// The pauses of one queue: a debounce, and the window of a rate.
 ///
 /// A member that waits pauses until both are over, unless it was there at a flush. Where a policy
@@ -78,12 +81,6 @@ struct QueuePauses: Sendable {
     }
     guard next != alarm else { return nil }
     defer { alarm = next }
-    return QueueAlarm(old: alarm, time: next)
+    return (alarm, next)
   }
-}
-
-/// The time at which to wake a queue in place of the old time. Nil if it need not be woken.
-struct QueueAlarm: Sendable {
-  let old: Duration?
-  let time: Duration?
 }

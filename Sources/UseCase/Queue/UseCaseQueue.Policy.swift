@@ -170,13 +170,6 @@ enum Admission: Equatable, Sendable {
 }
 
 extension UseCaseQueue.Policy {
-  /// The admission of an incoming operation, and how many older ones, the oldest first, it
-  /// supersedes.
-  struct Decision: Equatable, Sendable {
-    var admission: Admission
-    var superseded = 0
-  }
-
   /// Decides about an incoming operation from counts alone.
   ///
   /// - Parameters:
@@ -186,11 +179,12 @@ extension UseCaseQueue.Policy {
   ///   - undelivered: How many have an outcome with handlers that have not begun, if that counts.
   ///   - isSuspended: Whether the queue is suspended.
   ///   - isPausing: Whether the operation waits for a pause of the policy.
-  /// - Returns: The decision.
+  /// - Returns: The admission of the operation, and how many older ones, the oldest first, it
+  ///   supersedes.
   func decision(
     holding: Int, live: Int, waiting: Int, undelivered: Int = 0, isSuspended: Bool = false,
     isPausing: Bool = false
-  ) -> Decision {
+  ) -> (admission: Admission, superseded: Int) {
     let isHeldBack = isSuspended || isPausing
     let hasSlot = !isHeldBack && holding < limit
     switch whenBusy {
@@ -198,15 +192,14 @@ extension UseCaseQueue.Policy {
       // A suspended queue holds both those that are to run and those that are to wait. A sum of the
       // two limits could overflow.
       let line = isPausing && !isSuspended ? waiting : holding + waiting - limit
-      guard line < waitingLimit else { return Decision(admission: .drop) }
-      return Decision(admission: hasSlot ? .start : .wait)
+      guard line < waitingLimit else { return (.drop, 0) }
+      return (hasSlot ? .start : .wait, 0)
     case .cancelPrevious, .cancelPreviousAndWait:
       let overlaps = whenBusy == .cancelPrevious && !isHeldBack
-      return Decision(
-        admission: hasSlot || overlaps ? .start : .wait,
-        superseded: max(0, undelivered + live + waiting - limit + 1))
+      let superseded = max(0, undelivered + live + waiting - limit + 1)
+      return (hasSlot || overlaps ? .start : .wait, superseded)
     case .keepLatest:
-      return Decision(admission: hasSlot ? .start : .wait, superseded: waiting)
+      return (hasSlot ? .start : .wait, waiting)
     }
   }
 

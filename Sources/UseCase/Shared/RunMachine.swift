@@ -64,20 +64,6 @@ struct RunMachine<
     }
   }
 
-  /// The consequences of the execution.
-  struct Start: Sendable {
-    /// Resume these.
-    let waiters: [Waiter]
-    /// Cancel this: all riders have left.
-    let unwanted: Member?
-  }
-
-  /// The consequences of an update. Let `old` go.
-  struct Report: Sendable {
-    let listeners: [Listener]
-    let old: Update?
-  }
-
   /// The remains of a rider that leaves. Let all of them go.
   struct Departure: Sendable {
     /// The run, if this was its last rider. Cancel it unless it has an outcome.
@@ -160,13 +146,13 @@ struct RunMachine<
     return nil
   }
 
-  /// The run is executed.
-  mutating func started() -> Start {
+  /// The run is executed. Returns those to resume, and the run, to be cancelled, if all riders have left.
+  mutating func started() -> (waiters: [Waiter], unwanted: Member?) {
     guard case .making(let waiters) = state, let run else {
       preconditionFailure("A run is executed once, after it is made, and not when it is \(state).")
     }
     state = aboard == 0 ? .left : .riding
-    return Start(waiters: waiters, unwanted: aboard == 0 ? run : nil)
+    return (waiters, aboard == 0 ? run : nil)
   }
 
   /// A rider leaves, if it is aboard.
@@ -190,17 +176,17 @@ struct RunMachine<
     if !riders.values[index].isAboard, riders.values[index].count == 0 { riders.remove(at: index) }
   }
 
-  /// The run reports.
-  mutating func report(_ update: Update) -> Report {
-    let report = Report(
-      listeners: riders.values.compactMap {
-        if case .listening(let listener) = $0.stage { listener } else { nil }
-      }, old: newest)
+  /// The run reports. Returns those to tell, and the update before, to be let go.
+  mutating func report(_ update: Update) -> (listeners: [Listener], old: Update?) {
+    let listeners = riders.values.compactMap {
+      if case .listening(let listener) = $0.stage { listener } else { nil }
+    }
+    let old = newest
     newest = update
     for (id, rider) in riders {
       if case .coming(let updates) = rider.stage { riders[id]?.stage = .coming(updates + [update]) }
     }
-    return report
+    return (listeners, old)
   }
 
   /// The body of a rider has begun. Returns the updates that were kept for it. As long as there are

@@ -12,7 +12,7 @@ struct PolicyTests {
     let policy: Policy
     let (holding, live, waiting, undelivered): (Int, Int, Int, Int)
     let (isSuspended, isPausing): (Bool, Bool)
-    let decision: Policy.Decision
+    let decision: (admission: Admission, superseded: Int)
 
     init(
       _ policy: Policy, _ holding: Int, _ live: Int, _ waiting: Int, undelivered: Int = 0,
@@ -22,7 +22,7 @@ struct PolicyTests {
       (self.holding, self.live, self.waiting) = (holding, live, waiting)
       (isSuspended, isPausing) = (suspended, pausing)
       self.undelivered = undelivered
-      decision = Policy.Decision(admission: admission, superseded: superseded)
+      decision = (admission, superseded)
     }
 
     var testDescription: String {
