@@ -15,7 +15,6 @@ package final class ChangeSignal: Sendable {
   }
 
   /// Tells the streams of a change. Call this outside of any lock.
-  @inline(__always)
   package func poke() {
     if count.load(ordering: .sequentiallyConsistent) > 0 { pokeAll() }
   }

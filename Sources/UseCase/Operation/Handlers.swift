@@ -32,7 +32,6 @@ struct Callback: Sendable {
   let isolation: (any Actor)?
   let call: Call
 
-  @usableFromInline
   init(isolation: (any Actor)?, call: @escaping Call) {
     self.isolation = isolation
     self.call = call
@@ -54,7 +53,6 @@ func onIsolation<Argument>(
 }
 
 /// Returns a closure without a parameter likewise.
-@usableFromInline
 func onIsolation(
   _ closure: @escaping @isolated(any) @Sendable () -> Void
 ) -> @Sendable () -> Void {

@@ -17,7 +17,7 @@ struct OperationCore: ~Copyable, Sendable {
     var machine: Machine
   }
 
-  @usableFromInline let useCaseType: any Any.Type
+  let useCaseType: any Any.Type
   let source: SlotSource
   private let lastWait = Atomic<Int32>(0)
   private let urgencyValue = Atomic<UInt8>(0)
@@ -27,7 +27,7 @@ struct OperationCore: ~Copyable, Sendable {
 
   /// The operation in whose body this one was executed or called, if somebody wants to know.
   let parent: UseCaseOperationID?
-  @usableFromInline let isObserved: Bool
+  let isObserved: Bool
 
   @usableFromInline
   init(queue: UseCaseQueue, useCaseType: any Any.Type, isCall: Bool) {
@@ -142,7 +142,7 @@ struct OperationCore: ~Copyable, Sendable {
   func enter() -> Bool { withMachine { $0.enter() } }
 
   /// A guest has returned, or the own body will never begin. Returns the slot if it is free.
-  @usableFromInline func exit() -> Verdict.Kind? { withMachine { $0.exit() } }
+  func exit() -> Verdict.Kind? { withMachine { $0.exit() } }
 
   /// Gives the slot back if it is free, and then releases the rest. Returns what the caller does.
   @usableFromInline
@@ -292,7 +292,6 @@ struct OperationCore: ~Copyable, Sendable {
     if unlisted > 0 { source.unlist(unlisted) }
   }
 
-  @usableFromInline
   func failureIsHandled() { withMachine { $0.failureIsHandled() } }
 
   /// A task is about to await the value of this call.
@@ -308,7 +307,6 @@ struct OperationCore: ~Copyable, Sendable {
 
   func report(_ update: Callback) -> Bool { withMachine { $0.report(update) } }
 
-  @usableFromInline
   func next() -> DeliveryStep<Callback, @Sendable () -> Void> {
     defer { unlistIfDelivered() }
     return change { $0.next() }
@@ -316,7 +314,6 @@ struct OperationCore: ~Copyable, Sendable {
 
   /// A handler is about to begin on its isolation. Returns the verdict that it is given, nil if it
   /// may not begin.
-  @usableFromInline
   func begin(_ handler: Handler<Callback>) -> Verdict? {
     let verdict = withMachine { $0.begin(handler) }
     unlistIfDelivered()

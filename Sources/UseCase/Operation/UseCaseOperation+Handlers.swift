@@ -18,7 +18,7 @@ extension UseCaseOperation {
   ///
   /// - Parameter handler: Runs at most once, in the isolation of the code that attaches it.
   /// - Returns: The operation itself.
-  @inlinable @discardableResult
+  @discardableResult
   public func `catch`(
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (any Error) -> Void
   ) -> Self {
@@ -37,7 +37,7 @@ extension UseCaseOperation {
   ///   - type: The type of error to handle.
   ///   - handler: Runs at most once, in the isolation of the code that attaches it.
   /// - Returns: The operation itself.
-  @inlinable @discardableResult
+  @discardableResult
   public func `catch`<Failure: Error>(
     _ type: Failure.Type,
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable (Failure) -> Void
@@ -54,7 +54,7 @@ extension UseCaseOperation {
   ///
   /// - Parameter handler: Runs at most once, in the isolation of the code that attaches it.
   /// - Returns: The operation itself.
-  @inlinable @discardableResult
+  @discardableResult
   public func common(
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable () -> Void
   ) -> Self {
@@ -71,7 +71,7 @@ extension UseCaseOperation {
   ///
   /// - Parameter handler: Runs at most once, in the isolation of the code that attaches it.
   /// - Returns: The operation itself.
-  @inlinable @discardableResult
+  @discardableResult
   public func onCancel(
     @_inheritActorContext _ handler:
       @escaping @isolated(any) @Sendable (UseCaseCancellation) -> Void
@@ -89,7 +89,7 @@ extension UseCaseOperation {
   ///
   /// - Parameter handler: Runs exactly once, in the isolation of the code that attaches it.
   /// - Returns: The operation itself.
-  @inlinable @discardableResult
+  @discardableResult
   public func finally(
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable () -> Void
   ) -> Self {

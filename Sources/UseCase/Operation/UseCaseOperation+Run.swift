@@ -123,7 +123,6 @@ extension UseCaseOperation {
     return freed
   }
 
-  @usableFromInline
   func timer(_ duration: Duration) -> Task<Void, Never>? {
     guard UseCaseTimeout.limits(duration) else { return nil }
     let sleep = core.queue.clock.sleeper(for: duration)
