@@ -187,7 +187,7 @@ struct OperationCore: ~Copyable, Sendable {
       let outcome = machine.concludeEarly(verdict, tellsFailure: tellsFailure)
       return (outcome, machine.beginTelling())
     }
-    guard outcome.isNew else {
+    guard let outcome else {
       unlistIfDelivered()
       return false
     }

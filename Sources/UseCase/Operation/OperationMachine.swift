@@ -14,19 +14,17 @@ struct OperationMachine<
 >: Sendable {
   /// The consequences of an early outcome.
   struct EarlyOutcome: Sendable {
-    /// Whether there was no verdict before.
-    var isNew = false
     /// Resume these, which await the value.
-    var waiters = Few<ValueWaiter>.none
+    let waiters: Few<ValueWaiter>
     /// Resume this one, which waits to start.
-    var parked: Waiter?
+    let parked: Waiter?
     /// Let this go, and cancel it first if `isJobCancelled`.
-    var job: Job?
-    var isJobCancelled = false
+    let job: Job?
+    let isJobCancelled: Bool
     /// Let these go: handlers of a start that never comes.
-    var startHandlers: [Callback] = []
+    let startHandlers: [Callback]
     /// Deliver: there are handlers for the outcome.
-    var delivers = false
+    let delivers: Bool
   }
 
   /// A task that awaits the value. The key of a later one is higher.
@@ -231,15 +229,15 @@ extension OperationMachine {
   /// - Parameters:
   ///   - verdict: Why.
   ///   - tellsFailure: Whether a failure is told if nobody handles it.
-  /// - Returns: The consequences.
+  /// - Returns: The consequences. Nil if there was a verdict before.
   @inline(__always) mutating func concludeEarly(
-    _ verdict: Verdict, tellsFailure: Bool = false
-  ) -> EarlyOutcome {
+    _ verdict: Verdict, tellsFailure: Bool
+  ) -> EarlyOutcome? {
     if let earlier = self.verdict {
       if case .cancelled(let reason) = verdict {
         delivery.silence(reason, after: earlier.kind, mayDeliver: isDeliverable)
       }
-      return EarlyOutcome()
+      return nil
     }
     // A task whose body has not begun ends by itself, and may deliver.
     let isJobCancelled = slot.isOccupied
@@ -250,7 +248,7 @@ extension OperationMachine {
     announceOutcome(tellsFailure: tellsFailure)
     let startHandlers = slot.hasBegun ? [] : delivery.takeUpdates()
     return EarlyOutcome(
-      isNew: true, waiters: takeWaiters(), parked: slot.takeParked(), job: job,
+      waiters: takeWaiters(), parked: slot.takeParked(), job: job,
       isJobCancelled: isJobCancelled, startHandlers: startHandlers,
       delivers: delivery.claim(for: verdict.kind))
   }

@@ -133,9 +133,35 @@ struct OperationPartsTests {
   @Test func `a job that comes after an early outcome is not cancelled before its body begins`() {
     var machine = OperationMachine<Int, Int, Int, Int>(isObserved: false)
     let outcome = machine.concludeEarly(.cancelled(.requested), tellsFailure: false)
-    #expect(outcome.job == nil && outcome.isJobCancelled == false)
+    #expect(outcome != nil && outcome?.job == nil && outcome?.isJobCancelled == false)
     var job = Optional(7)
     #expect(machine.keep(&job) == .nothing && job == 7)
+  }
+
+  @Test func `a job that runs the body is kept behind an early outcome until the body returns`() {
+    var machine = OperationMachine<Int, Int, Int, Int>(isObserved: false)
+    var job = Optional(7)
+    _ = (machine.keep(&job), machine.start())
+    _ = machine.concludeEarly(.cancelled(.requested), tellsFailure: false)
+    let kept = machine.jobToEscalate()
+    let late = machine.conclude(.success)
+    let left = machine.jobToEscalate()
+    #expect(kept == 7 && !late.isNew && late.job == 7 && left == nil)
+  }
+
+  @Test(.holds("Unhandled failures"))
+  func `only a failure is told to the one who asks for those that nobody handles`() {
+    for isFailure in [false, true] {
+      var machine = OperationMachine<Int, Int, Int, Int>(isObserved: false)
+      _ = machine.start()
+      _ =
+        isFailure
+        ? machine.conclude(.failure(UseCaseDeadlock()), tellsFailure: true)
+        : machine.conclude(.success)
+      let isDue = machine.wasGivenBack(isListed: false).next == .deliver
+      let isTold = if isDue, case .unhandledFailure = machine.next() { true } else { false }
+      #expect(isTold == isFailure)
+    }
   }
 
   @Test func `a priority that grows before the task exists raises the task once it does`() {
