@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 import UseCaseHistory
-import UseCaseJournal
+
+@testable import UseCaseJournal
 
 /// The journal in another process, or in one with less room or fewer rights.
 @Suite(.mustEnd)
@@ -56,8 +57,37 @@ struct FileJournalInChildTests {
       }
       let words = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
       #expect(words.contains("It is impossible to write the journal \(folder.file.path). ("))
-      #expect(try await folder.read() == [[1], [3]])
+      // The next one that opens the journal would remove what is left of a new file.
       #expect(try folder.names == ["undo.journal"])
+      #expect(try await folder.read() == [[1], [3]])
+    }
+
+    @Test(.holds("Files"))
+    func `no file stays open, whatever becomes of it`() async throws {
+      let folder = try Folder()
+      await #expect(processExitsWith: .success) { [file = folder.file as URL] in
+        signal(SIGXFSZ, SIG_IGN)
+        func openFiles() throws -> Int {
+          try FileManager.default.contentsOfDirectory(atPath: "/dev/fd").count
+        }
+        let journal = try FileJournal(at: file)
+        let before = try openFiles()
+        setFileLimit(100)
+        let long = [UInt8](repeating: 2, count: 200)
+        guard await reason({ try await journal.replace(with: [long]) }) == .cannotWrite
+        else { exit(1) }
+        setFileLimit(.max)
+        try await journal.replace(with: [long])
+        guard try openFiles() == before else { exit(2) }
+        await journal.close()
+        guard try openFiles() == before - 1 else { exit(3) }
+        // As a process leaves it that is killed while it writes a new file.
+        let left = URL(filePath: try JournalPath(file).unguessable())
+        try Data(contentsOf: file).write(to: left)
+        let next = try FileJournal(at: file)
+        guard try openFiles() == before else { exit(4) }
+        await next.close()
+      }
     }
 
     @Test func `in a folder without permission a journal is an error in words`() async throws {

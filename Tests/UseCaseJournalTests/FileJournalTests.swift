@@ -237,6 +237,23 @@ struct FileJournalTests {
     #expect(try folder.names == ["undo.journal"])
   }
 
+  @Test func `a journal of some megabytes is written anew in pieces`() async throws {
+    let records = (1...4).map { [UInt8](repeating: $0, count: 700_000) }
+    let journal = try FileJournal(at: folder.file)
+    try await journal.replace(with: records)
+    try await journal.append([5])
+    await journal.close()
+    #expect(try await folder.read() == records + [[5]])
+  }
+
+  @Test(.holds("Files"))
+  func `a torn record is gone before the next one comes`() async throws {
+    let offsets = try await folder.fill([[1], [UInt8](repeating: 2, count: 90)])
+    try folder.write(Array(try folder.bytes.dropLast(3)))
+    _ = try await folder.read()
+    #expect(try folder.bytes.count == offsets[1])
+  }
+
   @Test func `replacing through a link replaces the file, and the link stays`() async throws {
     _ = try await folder.fill(Self.records)
     let link = folder.url.appending(path: "link")
