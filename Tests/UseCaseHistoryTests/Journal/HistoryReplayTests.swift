@@ -93,13 +93,29 @@ struct HistoryReplayTests {
       executed(1) + executed(2) + executed(3) + [
         .moves(isRedo: false, count: 3), .moving(id(3)), .undone(id(3)), .moving(id(2)),
       ])
+    try replay.tell(.saved(.of(id(1))), 100)
     let doubts = try replay.doubts()
     #expect(doubts.map(\.id) == [id(2)])
     try replay.finish(.compensate)
-    #expect(ids(replay) == ([1, 2], [3]))
+    #expect(ids(replay) == ([1, 2], [3]) && replay.pool.saved == nil)
     let inDoubt = replay.pool.applied.records.compactMap(\.content.step)
       .filter(\.isInDoubt.value)
     #expect(inDoubt.map(\.id) == [id(2)])
+  }
+
+  @Test func `groups that were interrupted are undone in the order of their calls`() throws {
+    for numbers in [[4, 6, 8], [8, 4, 6], [6, 8, 4]] as [[UInt64]] {
+      var replay = try replay(
+        numbers.flatMap { group -> [HistoryFact] in
+          let part = id(group + 1)
+          return [
+            .opened(id(group), in: nil, title: []), .began(part, in: id(group), pair(1)),
+            .answered(part, [], isMarked: false), .ended(part, .part),
+          ]
+        })
+      try replay.finish(.compensate)
+      #expect(replay.interrupted.map(\.id) == [id(4), id(6), id(8)])
+    }
   }
 
   @Test func `a clear makes what runs leave`() throws {
@@ -145,6 +161,8 @@ struct HistoryReplayTests {
       executed(1) + [undo, .moving(id(1)), .moved], executed(1) + [undo, undo],
       executed(1) + [undo, began, answered, .ended(id(5), .recorded)],
       executed(1) + [.moves(isRedo: false, count: 2)],
+      executed(1) + [undo, .contradicts([])], executed(1) + executed(6) + [undo, .undoes(id(1))],
+      inGroup + executed(1) + [undo, .closed(id(4), isLost: false)],
       inGroup + [.ended(id(5), .part)], inGroup + [.undone(id(5))],
       inGroup.dropLast() + [.ended(id(5), .recorded)],
       inGroup.dropLast() + [.closed(id(4), isLost: false)],
@@ -169,7 +187,7 @@ struct HistoryReplayTests {
       HistoryFact.piece(.kept(isApplied: true)), HistoryFact.piece(.kept(isApplied: false))
     )
     let group = [leaf(1), leaf(2), bundle(3, 2)]
-    let marks = HistoryPlaces(sum: .beginning, lastNumber: 0, covered: 1)
+    let nothing = HistoryPlaces(sum: .beginning, lastNumber: 0, covered: 0)
     let wrong: [[HistoryFact]] = [
       [applied], [undone], [.piece(.partial(1))], [.piece(.interrupted)],
       [.piece(.dropped(.cleared))], [bundle(1, 1)], [leaf(1), bundle(2, 0)],
@@ -179,13 +197,17 @@ struct HistoryReplayTests {
       group + [applied, .piece(.partial(1)), .piece(.partial(1))],
       group + [applied, .piece(.partial(1)), leaf(4), applied],
       group + [undone, .piece(.partial(1))], [leaf(1), undone, leaf(2), applied],
-      [leaf(1 << 62), applied], [.piece(.start(last: 0, newest: id(1), marks))],
+      [leaf(1 << 62), applied], [.piece(.start(last: 0, newest: id(1), nothing))],
+      [leaf(1), applied, leaf(1), undone],
       [.began(id(1), in: id(2), pair(1))], [.cleared], [.discarded([])],
     ]
     for facts in wrong {
       #expect(throws: HistoryFact.Malformed.self, "\(facts)") { _ = try replay(whole: facts) }
     }
     _ = try replay(whole: group + [applied, .piece(.partial(1)), leaf(4), undone])
+    let half = [leaf(4), applied] + group + [applied, .piece(.partial(1))]
+    _ = try replay(whole: half, [.undoes(id(3))])
+    #expect(throws: HistoryFact.Malformed.self) { _ = try replay(whole: half, [.undoes(id(4))]) }
     #expect(throws: HistoryFact.Malformed.self) { _ = try replay(whole: [], [applied]) }
     for (last, covered) in [(UInt64(1) << 62, 0), (1, 1)] {
       #expect(throws: HistoryFact.Malformed.self) {
@@ -195,6 +217,43 @@ struct HistoryReplayTests {
         _ = try replay.doubts()
       }
     }
+  }
+
+  @Test(.holds("Damage"))
+  func `a whole history is complete, and comes before all other facts`() throws {
+    let leaf = HistoryFact.piece(.leaf(id(1), pair(1)))
+    #expect(throws: HistoryFact.Malformed.self) { _ = try replay(whole: [leaf], [.saved(nil)]) }
+    #expect(throws: HistoryFact.Malformed.self) {
+      var replay = try replay([])
+      try replay.tell(leaf, nil)
+    }
+    #expect(throws: HistoryFact.Malformed.self) {
+      var replay = try replay(whole: [], [.saved(nil)])
+      try replay.tell(leaf, nil)
+    }
+  }
+
+  @Test func `the newest id is that of an execution, a group or a place`() throws {
+    #expect(try replay(executed(7) + executed(3)).newest == id(7))
+    #expect(try replay([.opened(id(8), in: nil, title: [])]).newest == id(8))
+    let undo = HistoryFact.moves(isRedo: false, count: 1)
+    let lost: [HistoryFact] = [undo, .moving(id(7)), .obsolete(id(7), place: id(9)), .moved]
+    #expect(try replay(executed(7) + lost).newest == id(9))
+  }
+
+  @Test func `a redo that has had an effect has the response of the answer`() throws {
+    var replay = try replay(
+      executed(1) + [
+        .moves(isRedo: false, count: 1), .moving(id(1)), .undone(id(1)), .moved,
+        .moves(isRedo: true, count: 1), .moving(id(1)),
+      ])
+    let doubts = try replay.doubts()
+    try replay.answer(doubts[0], .hadEffect([7]))
+    try replay.finish(.compensate)
+    #expect(doubts.count == 1 && doubts[0].kind == .redo && ids(replay) == ([1], []))
+    let pair = replay.pool.newestStep?.pair
+    // The use case is asked for the footprint of the new response.
+    #expect(pair?.response == [7] && pair?.isMarked == true)
   }
 
   @Test func `an effect without an entry covers no entry that was annulled`() throws {
