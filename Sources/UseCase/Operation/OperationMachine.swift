@@ -61,7 +61,7 @@ struct OperationMachine<
     events = EventLine(isObserved: isObserved)
   }
 
-  // Queries are inlined: the compiler calls one that is not with a copy of the whole machine.
+  // Those that are asked often are inlined: else the compiler calls them with a copy of the machine.
 
   @inline(__always) var verdict: Verdict? {
     switch conclusion {
@@ -89,7 +89,7 @@ struct OperationMachine<
   }
 
   /// Whether code runs in the slot.
-  @inline(__always) var isOccupied: Bool { slot.isOccupied }
+  var isOccupied: Bool { slot.isOccupied }
 }
 
 // MARK: - Slot and body
@@ -253,7 +253,6 @@ extension OperationMachine {
       delivers: delivery.claim(for: verdict.kind))
   }
 
-  @inline(__always)
   private mutating func announceOutcome(tellsFailure: Bool) {
     if tellsFailure { delivery.fail() }
     events.announce(.outcome)
@@ -366,7 +365,7 @@ extension OperationMachine {
   }
 
   /// Whether an update that is about to be received may be.
-  @inline(__always) var mayReceive: Bool {
+  var mayReceive: Bool {
     if case .cancelled? = verdict { return false }
     return delivery.silence == nil
   }
@@ -376,7 +375,6 @@ extension OperationMachine {
 
 extension OperationMachine {
   /// Returns the event to tell, if there is one and no other thread tells.
-  @inline(__always)
   mutating func beginTelling() -> EventLine.Event? { events.begin() }
 
   /// Returns the next event for the thread that tells.

@@ -121,7 +121,6 @@ extension HistoryLedger: QueueDelegate {
   }
 
   /// Returns the request, if the operation is a move.
-  @inline(__always)
   private func move(of operation: any AdmittedOperation) -> HistoryMove? {
     // A client may record a use case with the same types of request and response.
     let type = operation.useCaseType
@@ -130,7 +129,6 @@ extension HistoryLedger: QueueDelegate {
     return nil
   }
 
-  @inline(__always)
   private func request<Answer: Sendable>(
     of operation: any AdmittedOperation, answering: Answer.Type
   ) -> HistoryMove {
