@@ -54,8 +54,8 @@ extension UseCaseOperation {
     }
   }
 
-  /// Makes a task of this priority. Not inlined: few clients need it.
-  @usableFromInline @inline(never)
+  /// Makes a task of this priority. Few clients need it.
+  @usableFromInline
   func spawn(_ admission: Admission, _ priority: TaskPriority) {
     switch admission {
     case .start: core.keep(Task(priority: priority) { await run(core.start()) })
@@ -233,14 +233,12 @@ extension OperationCore {
 
   /// Asks on the isolation of the handler whether it may begin, and calls it. No other code of this
   /// isolation comes in between.
-  @inline(never)
   private func run(_ handler: Handler<Callback>, on isolation: isolated any Actor) async {
     guard let verdict = begin(handler) else { return }
     if handler.callback.call(verdict) { failureIsHandled() }
   }
 
   /// Receives the updates, each on its isolation, until a cancellation keeps one back.
-  @inline(never)
   private nonisolated(nonsending) func receive(_ updates: [Callback]) async {
     for update in updates {
       guard await receive(update, on: update.isolation) else { return }

@@ -73,7 +73,7 @@ enum HeldSlots {
 
   /// A call that the running code awaits was cancelled. If its body ends with `CancellationError`,
   /// it is cancelled for the reason of the last such call.
-  @usableFromInline @inline(never)
+  @usableFromInline
   static func noteCancellation(ofCall reason: UseCaseCancellation) {
     innermost?.noteCancellation(ofCall: reason)
   }

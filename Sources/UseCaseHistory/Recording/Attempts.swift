@@ -58,7 +58,6 @@ final class Attempts: Sendable {
     }
   }
 
-  @inline(never)
   private func own<Step: HistoryStep>(_ step: any HistoryStep) -> Step {
     guard let step = step as? Step else { preconditionFailure("\(step) is no \(Step.self).") }
     return step
