@@ -24,8 +24,7 @@ extension UseCaseOperation {
   ) -> Self {
     let call = onIsolation(handler)
     return attach(.failure, on: handler.isolation) { verdict in
-      guard case .failure(let error)? = verdict else { return false }
-      call(error)
+      if case .failure(let error)? = verdict { call(error) }
       return true
     }
   }
@@ -129,8 +128,7 @@ extension UseCaseOperation {
   ) -> Self {
     let call = onIsolation(handler)
     return attach(.always, on: handler.isolation) { verdict in
-      guard let outcome = verdict.flatMap(self.outcome(of:)) else { return false }
-      call(outcome)
+      if let outcome = verdict.flatMap(self.outcome(of:)) { call(outcome) }
       return true
     }
   }

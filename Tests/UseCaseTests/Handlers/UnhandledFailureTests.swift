@@ -75,9 +75,13 @@ struct UnhandledFailureTests {
         .onStart {}.then { _ in }.common {}.onCancel { _ in }.finally {}
         .catch(Offline.self) { _ in }
         .store(in: scope)
-      await heard(operation)
+      let late = heldBack { failing in
+        let operation = failing.execute(2)
+        return operation.finally { operation.onStart {} }
+      }
+      for operation in [operation, late] { await heard(operation) }
       await settle()
-      #expect(count(operation) == 1)
+      #expect(count(operation) == 1 && count(late) == 1)
     }
   }
 
