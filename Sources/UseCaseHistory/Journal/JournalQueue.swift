@@ -106,7 +106,7 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   mutating func claim(_ intent: HistoryFact?) -> Batch? {
     guard !isWriting, waiters.isEmpty, chores.isEmpty else { return nil }
     if let intent { put(intent) }
-    (isWriting, isStuck, isAsked) = (true, false, false)
+    isWriting = true
     defer { facts = [] }
     return Batch(facts: facts)
   }

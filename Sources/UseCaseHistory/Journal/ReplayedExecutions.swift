@@ -90,7 +90,9 @@ extension ReplayedExecutions {
   /// place is uncertain now.
   mutating func settle(_ id: ID, _ answer: HistorySettlement<[UInt8]?>?) -> Bool {
     let isLeftOver = leftOver[id] != nil
-    guard var execution = leftOver[id] ?? running[id] else { return false }
+    guard var execution = leftOver[id] ?? running[id] else {
+      preconditionFailure("Only an execution in doubt is settled, and \(id) is none.")
+    }
     switch answer {
     case .hadNoEffect:
       (leftOver[id], running[id]) = (nil, nil)

@@ -103,6 +103,40 @@ struct HistoryReplayTests {
     #expect(inDoubt.map(\.id) == [id(2)])
   }
 
+  @Test func `a group of which a part was undone has the place of its own, with one lost too`()
+    throws
+  {
+    let parts = ([5, 6, 7] as [UInt64]).flatMap { part -> [HistoryFact] in
+      [
+        .began(id(part), in: id(4), pair(1)), .answered(id(part), [], isMarked: false),
+        .ended(id(part), .part),
+      ]
+    }
+    let opened = [HistoryFact.opened(id(4), in: nil, title: [])] + parts
+    let lost: [HistoryFact] = [.moving(id(7)), .obsolete(id(7), place: id(20))]
+    let undone: [HistoryFact] = [.moving(id(6)), .undone(id(6))]
+    let closed = HistoryFact.closed(id(4), isLost: false)
+    for (facts, place) in [(lost, id(20)), (lost + undone, id(4))] {
+      let replay = try replay(opened + facts + [closed])
+      guard case .group(let group) = replay.pool.applied.last?.content else {
+        Issue.record("The group is an entry.")
+        return
+      }
+      #expect(group.place == .of(place))
+    }
+  }
+
+  @Test func `an undo in doubt is none any more when it is done`() throws {
+    var replay = try replay(executed(1))
+    let step = try #require(replay.pool.newestStep)
+    step.isInDoubt.update { $0 = true }
+    let undo: [HistoryFact] = [
+      .moves(isRedo: false, count: 1), .moving(id(1)), .undone(id(1)), .moved,
+    ]
+    for (index, fact) in undo.enumerated() { try replay.tell(fact, UInt64(index + 10)) }
+    #expect(!step.isInDoubt.value)
+  }
+
   @Test func `groups that were interrupted are undone in the order of their calls`() throws {
     for numbers in [[4, 6, 8], [8, 4, 6], [6, 8, 4]] as [[UInt64]] {
       var replay = try replay(
@@ -167,6 +201,11 @@ struct HistoryReplayTests {
       inGroup.dropLast() + [.ended(id(5), .recorded)],
       inGroup.dropLast() + [.closed(id(4), isLost: false)],
       inGroup + [.moving(id(5)), .began(id(6), in: id(4), pair(6))],
+      inGroup + [
+        .began(id(6), in: id(4), pair(6)), .answered(id(6), [], isMarked: false),
+        .ended(id(6), .part), .moving(id(5)),
+      ],
+      inGroup + [.closed(id(4), isLost: false), .moving(id(5))],
       inGroup + [.moving(id(5)), .closed(id(4), isLost: false)],
       inGroup + [.opened(id(6), in: id(4), title: []), .closed(id(4), isLost: false)],
       inGroup + [.closed(id(4), isLost: false), .closed(id(4), isLost: false)],
@@ -198,7 +237,7 @@ struct HistoryReplayTests {
       group + [applied, .piece(.partial(1)), leaf(4), applied],
       group + [undone, .piece(.partial(1))], [leaf(1), undone, leaf(2), applied],
       [leaf(1 << 62), applied], [.piece(.start(last: 0, newest: id(1), nothing))],
-      [leaf(1), applied, leaf(1), undone],
+      [leaf(1), applied, leaf(1), undone], [leaf(1), applied, .began(id(1), in: nil, pair(1))],
       [.began(id(1), in: id(2), pair(1))], [.cleared], [.discarded([])],
     ]
     for facts in wrong {

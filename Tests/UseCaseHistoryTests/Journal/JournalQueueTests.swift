@@ -37,6 +37,31 @@ struct JournalQueueTests {
     }
   }
 
+  @Test func `what was asked for during a write is not asked for behind it`() {
+    var queue = Queue()
+    queue.put(.saved(nil))
+    let (isFirst, isSecond) = (queue.claim(), queue.claim())
+    let batches = [queue.next(), queue.next()]
+    _ = queue.takeTurn(1)
+    queue.put(.saved(nil))
+    #expect(isFirst && !isSecond && batches.map { $0?.facts.count } == [1, nil])
+    guard case .rest = queue.endTurn() else {
+      Issue.record("Nobody has asked for that.")
+      return
+    }
+  }
+
+  @Test func `one writes at a time, and a chore waits for a task of its own`() {
+    var queue = Queue()
+    let first = queue.claim(.saved(nil))
+    queue.put(.saved(nil))
+    let (isClaimed, second) = (queue.claim(), queue.claim(.saved(nil)))
+    _ = queue.endTurn()
+    queue.put(5)
+    let third = queue.claim(.saved(nil))
+    #expect(first?.facts.count == 1 && !isClaimed && second == nil && third == nil)
+  }
+
   @Test func `a write that succeeds lets what nobody waits for follow`() throws {
     var queue = Queue()
     queue.put(.saved(nil))
@@ -45,7 +70,6 @@ struct JournalQueueTests {
     _ = queue.failed(try #require(first), Self.error)
     let isStuck = queue.next() == nil
     queue.put(.saved(nil), 7)
-    _ = queue.claim()
     let second = queue.next()
     _ = queue.wrote(try #require(second))
     queue.put(5)
@@ -70,6 +94,16 @@ struct JournalQueueTests {
     var queue = Queue()
     queue.put(.ended(ID(1), end))
     #expect(queue.isImplied == [.recorded, .part, .merged].contains(end))
+  }
+
+  @Test(arguments: [
+    HistoryFact.cleared, .saved(nil), .forgot(ID(1)), .limited(1), .discarded([ID(1)]),
+    .undone(ID(1)), .combined(ID(1), pair),
+  ])
+  func `the record of a transaction implies no change of its own`(fact: HistoryFact) {
+    var queue = Queue()
+    queue.put(fact)
+    #expect(!queue.isImplied)
   }
 
   @Test func `that an execution does not merge is implied only if no record says that it does`() {

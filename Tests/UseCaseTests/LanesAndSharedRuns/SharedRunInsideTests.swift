@@ -393,8 +393,10 @@ struct SharedRunInsideTests {
       static func == (left: Self, right: Self) -> Bool { left.number == right.number }
       func hash(into hasher: inout Hasher) { hasher.combine(number) }
     }
-    for way in 0..<6 {
-      let (gate, queue) = (Gate(), UseCaseQueue())
+    for (policy, way) in [.unlimited, .cancelPrevious].flatMap({ policy in
+      (0..<6).map { (policy as UseCaseQueue.Policy, $0) }
+    }) {
+      let (gate, queue) = (Gate(), UseCaseQueue(policy))
       if way >= 4 { queue.suspend() }
       let ended = await { [token = lifetime.track()] in
         let shared = AnyUseCase<Key, Lifetime.Token>(queue: queue) { key in
@@ -416,7 +418,7 @@ struct SharedRunInsideTests {
       #expect(ended != nil)
       _ = ended.map { _ in }
       await lifetime.alive(atMost: way == 0 ? 1 : 0)
-      withExtendedLifetime(ended) {}
+      withExtendedLifetime((ended, queue)) {}
     }
     await lifetime.over()
   }

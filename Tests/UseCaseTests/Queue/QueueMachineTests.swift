@@ -430,6 +430,15 @@ struct QueueMachineTests {
     #expect(queue.cancel("a") == "b")
   }
 
+  @Test func `a member that is listed twice is kept until both listings are taken back`() {
+    var machine = QueueMachine<Int, Int>(policy: .cancelPrevious)
+    let id = UseCaseOperationID(number: 1)
+    _ = (machine.admit(1, id: id), machine.giveBack(id, as: .success))
+    machine.list(1, id)
+    let (first, second) = (machine.unlist(id, 1), machine.unlist(id, 1))
+    #expect(first == nil && second == 1)
+  }
+
   @Test func `a member that is gone is not kept`() {
     final class Operation: Sendable {}
     var machine = QueueMachine<Operation, Int>(policy: .serial)
