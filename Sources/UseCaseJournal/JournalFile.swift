@@ -69,21 +69,16 @@ extension JournalFile {
   /// Returns a descriptor of the file at the path, nil if there is none. Nothing else than a file
   /// is touched: to open a device may have an effect.
   private static func existing(_ path: JournalPath) throws -> Int32? {
-    func failure() -> HistoryJournalError {
-      HistoryJournalError(.cannotRead, journal: path.file, cause: POSIXError.current)
+    func noFile() throws -> Int32? {
+      if errno == ENOENT { return nil }
+      throw HistoryJournalError(.cannotRead, journal: path.file, cause: POSIXError.current)
     }
     var status = stat()
-    guard lstat(path.file, &status) == 0 else {
-      if errno == ENOENT { return nil }
-      throw failure()
-    }
+    guard lstat(path.file, &status) == 0 else { return try noFile() }
     guard isFile(status) else { throw HistoryJournalError(.foreign, journal: path.file) }
     let descriptor = open(
       path.file, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      if errno == ENOENT { return nil }
-      throw failure()
-    }
+    guard descriptor >= 0 else { return try noFile() }
     guard fstat(descriptor, &status) == 0, isFile(status) else {
       close(descriptor)
       throw HistoryJournalError(.foreign, journal: path.file)
@@ -224,12 +219,12 @@ extension JournalFile {
   mutating func replace(with records: [[UInt8]]) throws {
     // A damaged file is left as it is.
     if end == nil { _ = try read() }
-    try checkPlace()
     let temporary = path.unguessable()
     var new = try Self(writing: path, at: temporary)
     do {
       try new.fill(with: records)
-      try checkPlace()
+      // Another journal may have the place of one that was moved away.
+      guard try isThere() else { throw HistoryJournalError(.moved, journal: path.file) }
       guard rename(temporary, path.file) == 0 else { throw error(.cannotWrite) }
     } catch {
       unlink(temporary)
@@ -239,11 +234,6 @@ extension JournalFile {
     release()
     self = new
     try syncFolder()
-  }
-
-  /// Another journal may have the place of one that was moved away.
-  private func checkPlace() throws {
-    guard try isThere() else { throw HistoryJournalError(.moved, journal: path.file) }
   }
 
   /// Fills a new file, and syncs it.

@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 import UseCaseHistory
-import UseCaseJournal
+
+@testable import UseCaseJournal
 
 @Suite(.mustEnd)
 struct FileJournalTests {
@@ -244,6 +245,14 @@ struct FileJournalTests {
     try await journal.append([5])
     await journal.close()
     #expect(try await folder.read() == records + [[5]])
+  }
+
+  @Test(.holds("Files"))
+  func `a torn record that has a whole one in it is torn all the same`() async throws {
+    let inner = JournalFormat.frame([1, 2, 3])
+    _ = try await folder.fill([[1], inner + [UInt8](repeating: 0, count: 40)])
+    try folder.write(Array(try folder.bytes.dropLast(3)))
+    #expect(try await folder.read() == [[1]])
   }
 
   @Test(.holds("Files"))
