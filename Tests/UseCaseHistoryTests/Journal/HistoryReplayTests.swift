@@ -267,7 +267,10 @@ struct HistoryReplayTests {
       try replay.tell(leaf, nil)
     }
     #expect(throws: HistoryFact.Malformed.self) {
-      var replay = try replay(whole: [], [.saved(nil)])
+      var replay = try replay([])
+      let nothing = HistoryPlaces(sum: .beginning, lastNumber: 0, covered: 0)
+      try replay.tell(.piece(.start(last: 100, newest: id(1), nothing)), nil)
+      try replay.tell(.saved(nil), 101)
       try replay.tell(leaf, nil)
     }
   }
