@@ -336,7 +336,7 @@ extension UseCaseHistory {
   ) -> UseCaseOperation<HistoryMove, Answer> {
     switch move {
     case .undo, .undoEntry: break
-    // Their targets depend on the branch that the executions which wait leave, or on the document.
+    // They depend on the branch that the executions which wait leave, or on a document.
     case .redo, .redoEntry, .undoIn, .redoIn, .move: ledger.describeWaiting()
     }
     let here = HistoryFrame.innermost

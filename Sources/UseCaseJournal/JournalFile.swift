@@ -219,12 +219,12 @@ extension JournalFile {
   mutating func replace(with records: [[UInt8]]) throws {
     // A damaged file is left as it is.
     if end == nil { _ = try read() }
+    guard try isThere() else { throw moved }
     let temporary = path.unguessable()
     var new = try Self(writing: path, at: temporary)
     do {
       try new.fill(with: records)
-      // Another journal may have the place of one that was moved away.
-      guard try isThere() else { throw HistoryJournalError(.moved, journal: path.file) }
+      guard try isThere() else { throw moved }
       guard rename(temporary, path.file) == 0 else { throw error(.cannotWrite) }
     } catch {
       unlink(temporary)
@@ -235,6 +235,9 @@ extension JournalFile {
     self = new
     try syncFolder()
   }
+
+  /// Another journal may have the place of one that was moved away, or its folder is gone.
+  private var moved: HistoryJournalError { HistoryJournalError(.moved, journal: path.file) }
 
   /// Fills a new file, and syncs it.
   private mutating func fill(with records: [[UInt8]]) throws {

@@ -116,6 +116,20 @@ struct NeighborTests {
     #expect(try folder.names == [])
   }
 
+  @Test(.holds("Whose file"))
+  func `a journal whose folder was moved away says so, and is still found there`() async throws {
+    let (inner, away) = (url("inner"), url("away"))
+    try FileManager.default.createDirectory(at: inner, withIntermediateDirectories: false)
+    let journal = try FileJournal(at: inner.appending(path: "undo.journal"))
+    try FileManager.default.moveItem(at: inner, to: away)
+    #expect(await reason { try await journal.replace(with: [[1]]) } == .moved)
+    try await journal.append([2])
+    await journal.close()
+    let found = try FileJournal(at: away.appending(path: "undo.journal"))
+    #expect(try await found.read() == [[2]])
+    await found.close()
+  }
+
   // MARK: Paths
 
   @Test func `a dangling link leads to a new file, and stays`() async throws {

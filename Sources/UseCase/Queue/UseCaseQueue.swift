@@ -37,7 +37,7 @@ public final class UseCaseQueue: Sendable {
   private let timer: PauseTimer?
   let interceptors: [any UseCaseInterceptor]
   let observer: (@Sendable (UseCaseEvent) -> Void)?
-  /// Whether anything is around the bodies. To ask the array costs more.
+  /// Whether it has interceptors. To ask the array costs more.
   package let hasInterceptors: Bool
   let delegate: (any QueueDelegate)?
   let boards: Boarding?

@@ -1,4 +1,4 @@
-/// A fact that is appended. (To copy a tuple takes a function of the runtime.)
+/// A fact that is appended. (A tuple of these two is copied by a function of the runtime.)
 struct NumberedFact: Sendable {
   let number: UInt64
   let fact: HistoryFact

@@ -25,7 +25,7 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   private var chores: [Chore] = []
   /// Whether the last attempt has failed and no other has been asked for.
   private var isStuck = false
-  /// Whether a transaction had the journal when somebody asked for an attempt.
+  /// Whether somebody else had the journal when an attempt was asked for.
   private var isAsked = false
   /// The transactions that wait for their turn.
   private var transactions: ArraySlice<Waiter> = []
@@ -106,7 +106,7 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   mutating func claim(_ intent: HistoryFact?) -> Batch? {
     guard !isWriting, waiters.isEmpty, chores.isEmpty else { return nil }
     if let intent { put(intent) }
-    isWriting = true
+    (isWriting, isAsked) = (true, false)
     defer { facts = [] }
     return Batch(facts: facts)
   }

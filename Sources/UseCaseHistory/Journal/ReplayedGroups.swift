@@ -142,6 +142,7 @@ extension ReplayedGroups {
     guard isInterrupted || group.running == 0 else {
       throw Malformed("Something runs in group \(id).")
     }
+    if let last = lastLeaf(of: id) { byLastLeaf[last.id] = nil }
     groups[id]?.isOpen = false
     // A group of which parts were undone is another thing than one that has lost parts only.
     if !group.undone.isEmpty { groups[id]?.place = nil }

@@ -19,7 +19,7 @@ struct HistoryForecast: Sendable {
 
   /// Creates the forecast that holds when nothing waits.
   init<Step>(of pool: HistoryPool<Step>) {
-    (count, cursor) = (pool.lineCount, pool.applied.count)
+    (count, cursor) = (pool.entryCount, pool.applied.count)
     ranges = [0..<count]
     isPartial = pool.partial != nil
   }
@@ -68,7 +68,7 @@ struct HistoryForecast: Sendable {
   ) {
     if footprint == .everything { truncate() } else { drop(contradicted(by: footprint, in: pool)) }
     survivors = count - cursor
-    let number = pool.lineCount + new.count
+    let number = pool.entryCount + new.count
     new.append((entry, footprint))
     if cursor == count, let last = ranges.last, last.upperBound == number {
       ranges[ranges.count - 1] = last.lowerBound..<number + 1
@@ -202,13 +202,13 @@ extension HistoryForecast {
   }
 
   private func entry<Step>(numbered number: Int, in pool: HistoryPool<Step>) -> ID {
-    let firstNew = pool.lineCount
+    let firstNew = pool.entryCount
     return number < firstNew ? pool[number].id : new[number - firstNew].id
   }
 
   private func footprint<Step>(at index: Int, in pool: HistoryPool<Step>) -> HistoryFootprint {
     let number = segments(index..<index + 1)[0].numbers.lowerBound
-    let firstNew = pool.lineCount
+    let firstNew = pool.entryCount
     return number < firstNew ? pool[number].footprint : new[number - firstNew].footprint
   }
 
@@ -267,20 +267,20 @@ extension HistoryForecast {
   private func newNumbers<Step>(
     in numbers: Range<Int>, of pool: HistoryPool<Step>
   ) -> Range<Int> {
-    let first = pool.lineCount
+    let first = pool.entryCount
     return numbers.clamped(to: first..<first + new.count)
   }
 
   private func isNew<Step>(
     _ number: Int, overlapping footprint: HistoryFootprint, in pool: HistoryPool<Step>
   ) -> Bool {
-    new[number - pool.lineCount].footprint.overlaps(footprint)
+    new[number - pool.entryCount].footprint.overlaps(footprint)
   }
 
   /// Returns the index of an entry that will be there.
   private func index<Step>(of id: ID, in pool: HistoryPool<Step>) -> Int? {
     let newIndex = new.lastIndex { $0.id == id }
-    guard let number = newIndex.map({ pool.lineCount + $0 }) ?? pool.number(of: id)
+    guard let number = newIndex.map({ pool.entryCount + $0 }) ?? pool.number(of: id)
     else { return nil }
     var start = 0
     for range in ranges {

@@ -108,8 +108,8 @@ extension HistoryPool {
 
 /// The applied entries and then the undone ones, from the next to redo, each with its number.
 extension HistoryPool {
-  /// How many entries are in the line. The next number is that of the first new one.
-  var lineCount: Int { applied.count + undone.count }
+  /// How many entries there are. The next number is that of the first new one.
+  var entryCount: Int { applied.count + undone.count }
 
   subscript(number: Int) -> Record {
     number < applied.count ? applied[number] : undone[position(of: number)]
@@ -119,11 +119,11 @@ extension HistoryPool {
 
   /// Returns the positions of the undone entries with these numbers.
   private func positions(of numbers: Range<Int>) -> Range<Int> {
-    let undone = numbers.clamped(to: applied.count..<lineCount)
+    let undone = numbers.clamped(to: applied.count..<entryCount)
     return position(of: undone.upperBound) + 1..<position(of: undone.lowerBound) + 1
   }
 
-  private func number(of position: Int) -> Int { lineCount - 1 - position }
+  private func number(of position: Int) -> Int { entryCount - 1 - position }
 
   func number(of id: ID) -> Int? {
     switch spot(of: id) {

@@ -21,7 +21,7 @@ protocol HistoryStep: AnyObject, Sendable {
   /// Its undo or redo has thrown `HistoryObsolete`. Returns the id of the place that the rest of its
   /// group is.
   func noteObsolete() -> HistoryEntry.ID
-  /// What a journal keeps of it.
+  /// What a journal makes its bytes of. A step that a journal keeps has its bytes instead.
   var values: (useCase: any Any.Type, request: Any, response: Any) { get }
 }
 

@@ -205,7 +205,6 @@ struct HistoryReplayTests {
         .began(id(6), in: id(4), pair(6)), .answered(id(6), [], isMarked: false),
         .ended(id(6), .part), .moving(id(5)),
       ],
-      inGroup + [.closed(id(4), isLost: false), .moving(id(5))],
       inGroup + [.moving(id(5)), .closed(id(4), isLost: false)],
       inGroup + [.opened(id(6), in: id(4), title: []), .closed(id(4), isLost: false)],
       inGroup + [.closed(id(4), isLost: false), .closed(id(4), isLost: false)],
@@ -214,6 +213,10 @@ struct HistoryReplayTests {
     for facts in wrong {
       #expect(throws: HistoryFact.Malformed.self, "\(facts)") { _ = try replay(facts) }
     }
+    let error = #expect(throws: HistoryFact.Malformed.self) {
+      _ = try replay(inGroup + [.closed(id(4), isLost: false), .moving(id(5))])
+    }
+    #expect(error?.sentence == "Step \(id(5)) is not next.")
   }
 
   @Test(.holds("Damage"))

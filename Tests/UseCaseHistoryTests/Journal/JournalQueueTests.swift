@@ -51,6 +51,19 @@ struct JournalQueueTests {
     }
   }
 
+  @Test func `what is written at once is asked for no more`() {
+    var queue = Queue()
+    _ = queue.takeTurn(1)
+    queue.put(.saved(nil))
+    _ = (queue.claim(), queue.takeFacts(), queue.endTurn())
+    _ = queue.claim(.saved(nil))
+    queue.put(.saved(nil))
+    guard case .rest = queue.endTurn() else {
+      Issue.record("Nobody has asked for that.")
+      return
+    }
+  }
+
   @Test func `one writes at a time, and a chore waits for a task of its own`() {
     var queue = Queue()
     let first = queue.claim(.saved(nil))
