@@ -182,8 +182,7 @@ extension UseCaseQueue.Policy {
   /// - Returns: The admission of the operation, and how many older ones, the oldest first, it
   ///   supersedes.
   func decision(
-    holding: Int, live: Int, waiting: Int, undelivered: Int = 0, isSuspended: Bool = false,
-    isPausing: Bool = false
+    holding: Int, live: Int, waiting: Int, undelivered: Int, isSuspended: Bool, isPausing: Bool
   ) -> (admission: Admission, superseded: Int) {
     let isHeldBack = isSuspended || isPausing
     let hasSlot = !isHeldBack && holding < limit
