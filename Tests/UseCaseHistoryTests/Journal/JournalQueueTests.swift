@@ -64,6 +64,14 @@ struct JournalQueueTests {
     }
   }
 
+  @Test func `a chore alone needs somebody who does it, and nothing needs nobody`() {
+    var queue = Queue()
+    let isClaimed = queue.claim()
+    queue.put(5)
+    let isAsked = queue.claim()
+    #expect(!isClaimed && isAsked)
+  }
+
   @Test func `one writes at a time, and a chore waits for a task of its own`() {
     var queue = Queue()
     let first = queue.claim(.saved(nil))
