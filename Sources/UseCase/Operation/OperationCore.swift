@@ -187,7 +187,7 @@ struct OperationCore: ~Copyable, Sendable {
       let outcome = machine.concludeEarly(verdict, tellsFailure: tellsFailure)
       return (outcome, machine.beginTelling())
     }
-    guard let outcome else {
+    guard outcome.isNew else {
       unlistIfDelivered()
       return false
     }

@@ -14,17 +14,19 @@ struct OperationMachine<
 >: Sendable {
   /// The consequences of an early outcome.
   struct EarlyOutcome: Sendable {
+    /// Whether there was no verdict before.
+    var isNew = false
     /// Resume these, which await the value.
-    let waiters: Few<ValueWaiter>
+    var waiters = Few<ValueWaiter>.none
     /// Resume this one, which waits to start.
-    let parked: Waiter?
+    var parked: Waiter?
     /// Let this go, and cancel it first if `isJobCancelled`.
-    let job: Job?
-    let isJobCancelled: Bool
+    var job: Job?
+    var isJobCancelled = false
     /// Let these go: handlers of a start that never comes.
-    let startHandlers: [Callback]
+    var startHandlers: [Callback] = []
     /// Deliver: there are handlers for the outcome.
-    let delivers: Bool
+    var delivers = false
   }
 
   /// A task that awaits the value. The key of a later one is higher.
@@ -229,15 +231,15 @@ extension OperationMachine {
   /// - Parameters:
   ///   - verdict: Why.
   ///   - tellsFailure: Whether a failure is told if nobody handles it.
-  /// - Returns: The consequences. Nil if there was a verdict before.
+  /// - Returns: The consequences.
   @inline(__always) mutating func concludeEarly(
-    _ verdict: Verdict, tellsFailure: Bool
-  ) -> EarlyOutcome? {
+    _ verdict: Verdict, tellsFailure: Bool = false
+  ) -> EarlyOutcome {
     if let earlier = self.verdict {
       if case .cancelled(let reason) = verdict {
         delivery.silence(reason, after: earlier.kind, mayDeliver: isDeliverable)
       }
-      return nil
+      return EarlyOutcome()
     }
     // A task whose body has not begun ends by itself, and may deliver.
     let isJobCancelled = slot.isOccupied
@@ -248,7 +250,7 @@ extension OperationMachine {
     announceOutcome(tellsFailure: tellsFailure)
     let startHandlers = slot.hasBegun ? [] : delivery.takeUpdates()
     return EarlyOutcome(
-      waiters: takeWaiters(), parked: slot.takeParked(), job: job,
+      isNew: true, waiters: takeWaiters(), parked: slot.takeParked(), job: job,
       isJobCancelled: isJobCancelled, startHandlers: startHandlers,
       delivers: delivery.claim(for: verdict.kind))
   }

@@ -133,7 +133,7 @@ struct OperationPartsTests {
   @Test func `a job that comes after an early outcome is not cancelled before its body begins`() {
     var machine = OperationMachine<Int, Int, Int, Int>(isObserved: false)
     let outcome = machine.concludeEarly(.cancelled(.requested), tellsFailure: false)
-    #expect(outcome != nil && outcome?.job == nil && outcome?.isJobCancelled == false)
+    #expect(outcome.job == nil && outcome.isJobCancelled == false)
     var job = Optional(7)
     #expect(machine.keep(&job) == .nothing && job == 7)
   }

@@ -184,8 +184,8 @@ extension OperationWorld {
     if case .cancelled(let reason) = fate, !isFirst { silence(reason) }
     let end = machine.concludeEarly(
       fate.verdict, tellsFailure: tellsFailures && !fate.isCancelled)
-    try demand((end != nil) == isFirst, "the first end decides")
-    guard let end else {
+    try demand(end.isNew == isFirst, "the first end decides")
+    guard isFirst else {
       try unlist(machine.takeListings())
       return next
     }

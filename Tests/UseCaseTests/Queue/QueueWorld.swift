@@ -173,8 +173,8 @@ struct QueueWorld: ActedWorld {
       return ids.count > 1 ? [.grant(Array(ids.dropFirst()), then: next)] : next
     case .end(let ids, let reason, let next):
       let rest = end(Array(ids.dropFirst()), reason, then: next)
-      let ending = try with(ids[0]) { $0.concludeEarly(.cancelled(reason), tellsFailure: false) }
-      guard let ending else { return rest }
+      let ending = try with(ids[0]) { $0.concludeEarly(.cancelled(reason)) }
+      guard ending.isNew else { return rest }
       let waiters = ending.waiters.all.map(\.waiter) + [ending.parked].compactMap(\.self)
       return [.cancel(ids[0], waiters: waiters, then: rest)]
     case .cancel(let id, let waiters, let next):
