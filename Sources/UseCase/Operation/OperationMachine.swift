@@ -63,7 +63,7 @@ struct OperationMachine<
     events = EventLine(isObserved: isObserved)
   }
 
-  // Those that are asked often are inlined: else the compiler calls them with a copy of the machine.
+  // The frequent ones are inlined: else the compiler calls them with a copy of the machine.
 
   @inline(__always) var verdict: Verdict? {
     switch conclusion {

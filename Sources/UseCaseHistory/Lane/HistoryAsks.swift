@@ -1,6 +1,6 @@
 import UseCase
 
-/// What the operations on the lane have been asked to do, in the order of their admission: an
+/// The requests to the operations on the lane, in the order of their admission: an
 /// execution, a group, an undo, a redo or a move.
 ///
 /// An execution may be described later: by the things that it is going to touch.

@@ -21,7 +21,7 @@ protocol HistoryStep: AnyObject, Sendable {
   /// Its undo or redo has thrown `HistoryObsolete`. Returns the id of the place that the rest of its
   /// group is.
   func noteObsolete() -> HistoryEntry.ID
-  /// What a journal makes its bytes of. A step that a journal keeps has its bytes instead.
+  /// The use case and values that a journal encodes. A step that is in a journal has bytes instead.
   var values: (useCase: any Any.Type, request: Any, response: Any) { get }
 }
 
