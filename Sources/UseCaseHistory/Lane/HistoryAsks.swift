@@ -1,6 +1,6 @@
 import UseCase
 
-/// The requests to the operations on the lane, in the order of their admission: an
+/// The requests of the operations on the lane, in the order of their admission: an
 /// execution, a group, an undo, a redo or a move.
 ///
 /// An execution may be described later: by the things that it is going to touch.
