@@ -16,7 +16,13 @@ extension HistoryEntry.ID {
 }
 
 /// An operation that a machine only hands on.
-let handedOn = AnyUseCase<Void, Void> { _ in }.execute()
+let handedOn = HandedOn()
+
+final class HandedOn: AdmittedOperation {
+  let id = UseCaseOperationID.next()
+  var useCaseType: any Any.Type { HandedOn.self }
+  var description: ExecutionDescription? { nil }
+}
 
 extension HistoryRecord<String> {
   init(_ number: Int, _ footprint: HistoryFootprint = .everything) {
