@@ -92,6 +92,9 @@ final class OperationCore: QueueMember {
     isCall && !mayDeliver && verdict?.kind != .cancelled ? .cancelled(.superseded) : verdict
   }
 
+  /// Whether the operation was cancelled, or timed out, while its body ran.
+  var wasInterrupted: Bool { withMachine { $0.isJobCancelled } }
+
   /// Whether the handlers of the outcome may begin: no newer operation has been admitted that alone
   /// may deliver.
   var mayDeliver: Bool {

@@ -87,7 +87,8 @@ struct OperationMachine<Waiter: Sendable, Job: Sendable, Callback: Sendable>: Se
   private var notice = Notice.none
   /// Whether the verdict came before the body had returned.
   private var isEarly = false
-  private var isJobCancelled = false
+  /// Whether the early outcome has come while the body ran, and so has cancelled its task.
+  private(set) var isJobCancelled = false
   /// Whether the priority has grown before there was a job.
   private var isRaised = false
   private var isDelivering = false

@@ -1,0 +1,211 @@
+public import Observation
+
+/// A value that shows what the user has done before the server has agreed.
+///
+/// ```swift
+/// let heart = OptimisticValue(Heart(isLiked: false))
+///
+/// heart.change(like.execute(true)) { $0.isLiked = true }
+/// print(heart.value.isLiked)  // true
+/// ```
+///
+/// Each change belongs to an operation. ``value`` is what the server has confirmed, and on top every
+/// change that is not settled, in the order of the calls. When the operation succeeds, its change
+/// becomes part of ``confirmed``. When the operation fails or is cancelled, its change goes, and the
+/// others stay: no snapshot is ever restored, so no change is lost with another.
+///
+/// A success waits in ``confirmed`` for the changes before it, so the screen doesn't go back and forth.
+/// The value changes before any handler of the operation runs, in the same go of the main actor.
+///
+/// Execute the writes on a queue like ``UseCaseQueue/Policy/serial`` or
+/// ``UseCaseQueue/Policy/keepLatest``. Under ``UseCaseQueue/Policy/cancelPrevious``, a write that gives
+/// way may have reached the server, and nothing tells in which order two writes have arrived.
+///
+/// The idea is that of the optimistic updates of TanStack Query and Apollo, as a layer instead of a
+/// snapshot.
+@MainActor @Observable
+public final class OptimisticValue<Value> {
+  /// A moment in the life of a value, for ``OptimisticValue/confirm(_:since:)``.
+  ///
+  /// As long as you keep the mark, the value keeps the changes that have succeeded since.
+  public final class Mark: Sendable {
+    fileprivate let number: Int
+    private let owner: ObjectIdentifier
+
+    fileprivate init(_ number: Int, of owner: ObjectIdentifier) {
+      (self.number, self.owner) = (number, owner)
+    }
+
+    fileprivate func isOf(_ object: AnyObject) -> Bool { owner == ObjectIdentifier(object) }
+  }
+
+  private struct Change {
+    let number: Int
+    var apply: (inout Value) -> Void
+    /// The number of its success, nil as long as its operation has no outcome.
+    var success: Int?
+  }
+
+  /// The confirmed value, with every change that is not settled on top. Only changes and ``confirm``
+  /// set it.
+  ///
+  /// Observers are not told when the value is `Equatable` and hasn't changed.
+  public private(set) var value: Value
+
+  /// The value as the server has it, as far as it is known.
+  public private(set) var confirmed: Value
+
+  /// Whether a change has no outcome yet.
+  public private(set) var isPending = false
+
+  /// Whether the server may have a change that is not shown: its operation was cancelled or timed out
+  /// while its body ran. It is so until the next ``confirm(_:since:)``.
+  public private(set) var isUncertain = false
+
+  /// The error of the last change that has failed; `nil` once a change that was asked for later has
+  /// succeeded after that.
+  public private(set) var error: (any Error)?
+
+  /// The changes that are not part of the confirmed value, in the order of the calls. The first has no
+  /// outcome yet.
+  @ObservationIgnored private var changes: [Change] = []
+  /// The changes that were confirmed since the oldest mark, in the order of the calls.
+  @ObservationIgnored private var successes: [Change] = []
+  @ObservationIgnored private var marks: [WeakMark] = []
+  @ObservationIgnored private var asked = 0
+  @ObservationIgnored private var succeeded = 0
+  /// The number of the change that has failed last.
+  @ObservationIgnored private var failed = 0
+
+  private struct WeakMark {
+    weak let mark: Mark?
+  }
+
+  /// Creates a value that the server has confirmed.
+  ///
+  /// - Parameter confirmed: The value, without any change.
+  public init(_ confirmed: Value) {
+    (value, self.confirmed) = (confirmed, confirmed)
+  }
+
+  /// Shows a change until its operation has an outcome, and then makes it part of the confirmed value
+  /// or takes it back.
+  ///
+  /// The change is visible when this returns. If the operation has its outcome already, such as one
+  /// that its queue has dropped, the change is settled before this returns.
+  ///
+  /// - Parameters:
+  ///   - operation: The operation that makes the change on the server.
+  ///   - apply: Makes the change. It is called again whenever a change below it is settled.
+  ///   - confirmed: Makes the change in place of `apply` once there is the response: with the id that
+  ///     the server has given, or the price that it has rounded.
+  /// - Returns: The operation.
+  /// - Complexity: O(*n*) in the number of changes that are not settled.
+  @discardableResult
+  public func change<Request, Response>(
+    _ operation: UseCaseOperation<Request, Response>, _ apply: @escaping (inout Value) -> Void,
+    confirmed: ((inout Value, Response) -> Void)? = nil
+  ) -> UseCaseOperation<Request, Response> {
+    asked += 1
+    let number = asked
+    changes.append(Change(number: number, apply: apply))
+    let settle = { [weak self] in
+      guard let self, let outcome = operation.outcome else { return }
+      switch outcome {
+      case .success(let response):
+        succeed(number, confirmed.map { confirmed in { confirmed(&$0, response) } })
+      case .failure(let error): fail(number, error, isCertain: !operation.core.wasInterrupted)
+      case .cancelled: fail(number, nil, isCertain: !operation.core.wasInterrupted)
+      }
+    }
+    if operation.settle({ _ in settle() }) { show() } else { settle() }
+    return operation
+  }
+
+  /// Takes a mark before a reload begins, for ``confirm(_:since:)``.
+  ///
+  /// - Returns: The mark. Keep it until the answer of the reload is there.
+  public func mark() -> Mark {
+    let mark = Mark(succeeded, of: ObjectIdentifier(self))
+    marks.removeAll { $0.mark == nil }
+    marks.append(WeakMark(mark: mark))
+    return mark
+  }
+
+  /// Takes the server's word: the answer of a reload, or a push.
+  ///
+  /// The new value is taken to have every change that has succeeded by then. With a mark, the changes
+  /// that have succeeded after it are applied to the new value again. Changes without an outcome stay
+  /// on top.
+  ///
+  /// ```swift
+  /// let mark = rows.mark()
+  /// load.execute().then { list in rows.confirm(list, since: mark) }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - value: The value as the server has it.
+  ///   - mark: A mark that was taken before the server was asked, `nil` if no change can have
+  ///     succeeded meanwhile. A mark of another value is a programmer error and traps.
+  /// - Complexity: O(*n*) in the number of changes that are not settled, or were since the mark.
+  public func confirm(_ value: Value, since mark: Mark? = nil) {
+    guard mark?.isOf(self) ?? true else {
+      fatalError("A value is confirmed since a mark of its own: take it by its `mark()`.")
+    }
+    let known = mark?.number ?? succeeded
+    var value = value
+    for change in successes where change.success ?? 0 > known { change.apply(&value) }
+    changes.removeAll { $0.success.map { $0 <= known } ?? false }
+    confirmed = value
+    isUncertain = false
+    takeSettled()
+    show()
+  }
+
+  private func succeed(_ number: Int, _ apply: ((inout Value) -> Void)?) {
+    guard let index = changes.firstIndex(where: { $0.number == number }) else { return }
+    succeeded += 1
+    changes[index].success = succeeded
+    if let apply { changes[index].apply = apply }
+    if number > failed { error = nil }
+    takeSettled()
+    // Without an answer to show, the value is what it was.
+    if apply == nil { updatePending() } else { show() }
+  }
+
+  private func fail(_ number: Int, _ error: (any Error)?, isCertain: Bool) {
+    changes.removeAll { $0.number == number }
+    if let error { (self.error, failed) = (error, number) }
+    if !isCertain { isUncertain = true }
+    takeSettled()
+    show()
+  }
+
+  /// The first changes become part of the confirmed value, up to one that has no outcome.
+  private func takeSettled() {
+    let count = changes.firstIndex { $0.success == nil } ?? changes.count
+    if count == 0 { return }
+    var value = confirmed
+    for change in changes[..<count] { change.apply(&value) }
+    confirmed = value
+    marks.removeAll { $0.mark == nil }
+    if marks.isEmpty { successes = [] } else { successes += changes[..<count] }
+    changes.removeFirst(count)
+  }
+
+  private func show() {
+    var newest = confirmed
+    for change in changes { change.apply(&newest) }
+    if !isEqual(newest, value) { value = newest }
+    updatePending()
+  }
+
+  private func updatePending() {
+    if isPending == changes.isEmpty { isPending = !changes.isEmpty }
+  }
+}
+
+private func isEqual<Value>(_ value: Value, _ other: Value) -> Bool {
+  func isEqual<Known: Equatable>(_ value: Known) -> Bool { value == other as? Known }
+  return (value as? any Equatable).map { isEqual($0) } ?? false
+}
