@@ -33,12 +33,19 @@ final class OperationCore: QueueMember {
   }
 
   let queue: UseCaseQueue
+  private let isObserved: Bool
   let useCaseType: any Any.Type
   /// The name of the use case, if the queue has an observer.
   let name: String
   let context: CallContext?
   /// The operation in whose body this one was executed or called, if somebody wants to know.
   let parent: UseCaseOperationID?
+  /// The operation of the same queue in whose handler this one was executed.
+  let handled: UseCaseOperationID?
+  /// Whether a newer operation can keep this one from delivering.
+  private let isRival: Bool
+  /// Whether this one was executed or called in a body.
+  @usableFromInline let isInBody: Bool
   /// Written once, before any other thread sees the operation.
   private let number = Atomic<UInt64>(0)
   private let lastWait = Atomic<Int32>(0)
@@ -58,17 +65,19 @@ final class OperationCore: QueueMember {
   ) {
     self.queue = queue
     self.useCaseType = useCaseType
-    let isObserved = queue.observer != nil
+    isObserved = queue.observer != nil
+    isRival = queue.policy.deliversOnlyNewest || queue.boards != nil
     self.name = isObserved ? name() : ""
     let described = queue.delegate == nil ? nil : description()
-    context = .here(queue, isCall: isCall, described)
+    let holder = HeldSlots.local.get()
+    isInBody = holder.isBody
+    handled = holder.isHandler ? holder.handled(in: queue)?.id : nil
+    context = .here(queue, isCall: isCall, isInBody: isInBody, described)
     // On the lane of a history, interceptors of other queues ask for it.
     let hasParent = isObserved || queue.hasInterceptors || described != nil
-    parent = hasParent ? HeldSlots.holder()?.id : nil
+    parent = hasParent && isInBody ? HeldSlots.holder()?.id : nil
     guarded = Lock(Guarded(machine: Machine(isObserved: isObserved)))
   }
-
-  private var isObserved: Bool { queue.observer != nil }
 
   var description: ExecutionDescription? { context?.description }
 
@@ -98,7 +107,7 @@ final class OperationCore: QueueMember {
   /// Whether the handlers of the outcome may begin: no newer operation has been admitted that alone
   /// may deliver.
   var mayDeliver: Bool {
-    (!queue.policy.deliversOnlyNewest || queue.mayDeliver(id)) && context?.ride?.mayDeliver ?? true
+    !isRival || queue.mayDeliver(id) && context?.ride?.mayDeliver ?? true
   }
 
   /// Whether the body runs by way of interceptors or the window of a rate.
@@ -220,15 +229,15 @@ extension OperationCore {
 
 extension OperationCore {
   /// The body has returned. Returns whether there was no verdict before, and the first step that
-  /// needs a task.
+  /// needs an actor.
   @usableFromInline
   func succeed() -> (isNew: Bool, step: Step) {
     let mayDeliver = mayDeliver
     let (isNew, step) = change { $0.conclude(.success, mayDeliver: mayDeliver) }
-    return (isNew, goOn(from: step))
+    return (isNew, deliverAtOnce(from: step))
   }
 
-  /// The body has thrown. Returns the first step that needs a task.
+  /// The body has thrown. Returns the first step that needs an actor.
   @usableFromInline
   func fail(_ error: any Error) -> Step {
     let mayDeliver = mayDeliver
@@ -240,7 +249,7 @@ extension OperationCore {
         tellsFailure: tellsFailure
       ).step
     }
-    return goOn(from: step)
+    return deliverAtOnce(from: step)
   }
 
   func cancel(_ reason: UseCaseCancellation, isFromQueue: Bool) {
@@ -430,29 +439,47 @@ extension OperationCore {
   private func goOn(from first: consuming Step, on isolation: (any Actor)? = nil) -> Step {
     var step = first
     while true {
-      var leaves = false
+      var leaving: Verdict.Kind?
       switch consume step {
       case .tell(let waiters): for waiter in waiters { waiter.resume(on: isolation) }
       case .forget: break
-      case .leave: leaves = true
+      case .leave(_, let kind): leaving = kind
       case .unhandledFailure:
         reportFailure()
         return .done
       case let step: return step
       }
-      if leaves, leave(on: isolation) { return .done }
+      if let leaving, leave(as: leaving, on: isolation) { return .done }
       step = next()
     }
   }
 
   /// The operation leaves its queue: it gives its slot back, and everything that waits for its end is
   /// resumed. Returns whether nothing is left to deliver.
-  private func leave(on isolation: (any Actor)?) -> Bool {
-    counting?.leave(id, as: verdict?.kind ?? .success)
+  private func leave(as kind: Verdict.Kind, on isolation: (any Actor)?) -> Bool {
+    counting?.leave(id, as: kind)
     context?.host?.exit()
     let (waiters, _, isDone) = change { $0.left() }
     waiters.forEach { $0.waiter.resume(on: isolation) }
     return isDone
+  }
+
+  /// Takes the steps that need no actor, on this thread, which runs on none, in the task of the body.
+  private func deliverAtOnce(from first: consuming Step) -> Step {
+    var step = goOn(from: first)
+    guard case .call = step else { return step }
+    HeldSlots.local.withValue(HeldSlots.Holder(handlerOf: self)) {
+      while true {
+        switch consume step {
+        case .call(let handler, let verdict): call(handler, verdict)
+        case let other:
+          step = other
+          return
+        }
+        step = goOn(from: next())
+      }
+    }
+    return step
   }
 
   /// Takes this step, and those that follow it, in another task if there is one to take.

@@ -448,7 +448,7 @@ extension OperationMachine {
     switch stage {
     case .over:
       stage = .leaving
-      return .leave(handlers.removeAll())
+      return .leave(handlers.removeAll(), verdict?.kind ?? told.kind)
     case .left where handlers.count > 0: return .forget(handlers.removeAll())
     case .left where hasListener(for: .end): return .tell(takeListeners { _ in true })
     case .left where notice == .due:
@@ -543,7 +543,7 @@ enum DeliveryStep<Callback: Sendable, Waiter: Sendable>: Sendable {
   case tell([Waiter])
   /// Everything has run. Let go of these, which were passed over, and let the operation leave its
   /// queue.
-  case leave([Handler<Callback>])
+  case leave([Handler<Callback>], Verdict.Kind)
   /// The operation has left. Let go of these, which were passed over.
   case forget([Handler<Callback>])
   /// Another task is to deliver: this one is cancelled.

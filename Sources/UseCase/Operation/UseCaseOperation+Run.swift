@@ -11,7 +11,7 @@ extension UseCaseOperation {
       useCase = nil
       return core.exit()
     }
-    if isCall || !HeldSlots.hasHolder {
+    if isCall || !core.isInBody {
       spawn(admission, urgency)
     } else {
       // An operation that a body executes is independent: its task does not inherit the slot.

@@ -120,13 +120,13 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   /// The value; `cancels` cancels the operation with the task that awaits it.
   @inlinable @inline(__always)
   nonisolated(nonsending) func value(cancels: Bool) async throws -> Response {
-    if core.isDeadlock {
+    let isInBody = HeldSlots.hasHolder
+    if isInBody, core.isDeadlock {
       if cancels { core.concludeEarly(.failure(UseCaseDeadlock())) }
       throw UseCaseDeadlock()
     }
     core.raiseToCurrent()
-    let isSettled =
-      HeldSlots.hasHolder ? await settleInBody(cancels: cancels) : await settle(cancels: cancels)
+    let isSettled = isInBody ? await settleInBody(cancels: cancels) : await settle(cancels: cancels)
     guard isSettled else { throw CancellationError() }
     // In generic code, an outcome would be looked up by its type.
     switch core.verdict(isCall: cancels) {

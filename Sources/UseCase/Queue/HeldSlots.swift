@@ -26,6 +26,17 @@ enum HeldSlots {
     private init() { (member, isHandler, task) = (nil, false, 0) }
 
     @usableFromInline static var nobody: Holder { Holder() }
+
+    /// Whether a body runs here.
+    var isBody: Bool { member != nil && !isHandler }
+
+    /// The operation of this queue whose handler the running code is: for this code it is over.
+    func handled(in queue: UseCaseQueue) -> (id: UseCaseOperationID, kind: Verdict.Kind)? {
+      guard isHandler, let member, member.queue === queue, task == currentTask,
+        let verdict = member.verdict
+      else { return nil }
+      return (member.id, verdict.kind)
+    }
   }
 
   /// The callers of the operation whose body runs here are a chain behind it.
@@ -39,7 +50,7 @@ enum HeldSlots {
     return holder.isHandler ? nil : holder.member
   }
 
-  @usableFromInline static var hasHolder: Bool { innermost != nil }
+  @usableFromInline static var hasHolder: Bool { local.get().isBody }
 
   /// Whether the running code is a body itself, and not a task that a body has made. Known in a debug
   /// build.
@@ -48,19 +59,10 @@ enum HeldSlots {
     return holder.member != nil && !holder.isHandler && holder.task == currentTask
   }
 
-  /// The operation of this queue whose handler the running code is: for this code it is over.
-  static func handled(in queue: UseCaseQueue) -> (id: UseCaseOperationID, kind: Verdict.Kind)? {
-    let holder = local.get()
-    guard holder.isHandler, let member = holder.member, member.queue === queue,
-      holder.task == currentTask, let verdict = member.verdict
-    else { return nil }
-    return (member.id, verdict.kind)
-  }
-
   /// The operation whose handler the running code is, if it has its outcome.
   static var handled: UseCaseOperationID? {
     let holder = local.get()
-    return holder.member.flatMap { handled(in: $0.queue)?.id }
+    return holder.member.flatMap { holder.handled(in: $0.queue)?.id }
   }
 
   /// Returns the nearest member whose slot is occupied: one of this queue if a queue is given.

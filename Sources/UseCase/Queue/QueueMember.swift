@@ -5,6 +5,9 @@ protocol QueueMember: AdmittedOperation {
   /// The identity of the member, which it receives once, at admission, under the lock of its queue.
   func receive(_ id: UseCaseOperationID)
 
+  /// The operation of the same queue in whose handler the member was executed.
+  var handled: UseCaseOperationID? { get }
+
   /// The raw value of the priority of the member, which may grow.
   var urgency: UInt8 { get }
 
@@ -95,12 +98,12 @@ final class CallContext: Sendable {
 
   /// Returns the context of an operation that the running code executes, nil if it has none.
   static func here(
-    _ queue: UseCaseQueue, isCall: Bool, _ description: ExecutionDescription?
+    _ queue: UseCaseQueue, isCall: Bool, isInBody: Bool, _ description: ExecutionDescription?
   ) -> CallContext? {
     var (caller, host, line) = ((any QueueMember)?.none, (any QueueMember)?.none, UseCaseQueue?.none)
     var call = QueueCall.inside
     if isCall, let delegate = queue.delegate { call = delegate.call() }
-    if HeldSlots.hasHolder {
+    if isInBody {
       if isCall { caller = HeldSlots.holder() } else { line = queue.delegate?.lineHere() }
       if case .inside = call, isCall || line != nil { host = HeldSlots.enter(queue) }
       if host == nil { line = nil }

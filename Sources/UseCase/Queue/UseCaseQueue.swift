@@ -43,6 +43,8 @@ public final class UseCaseQueue: Sendable {
   let reactions: UseCaseReactions?
   /// The lanes that the queue is one of.
   private let lane: (any QueueLane)?
+  /// Whether nothing follows the queue: no delegate, no lanes, no timer. To ask each costs more.
+  private let isPlain: Bool
   private let changes = ChangeSignal()
   /// The pauses of retries, which `flush(retries:)` ends.
   let retries = RetryPauses()
@@ -106,6 +108,7 @@ public final class UseCaseQueue: Sendable {
     self.lane = lane
     self.reactions = reactions
     hasInterceptors = !interceptors.isEmpty
+    isPlain = self.timer == nil && delegate == nil && lane == nil
     machine = Lock(Machine(policy: policy, hasInterceptors: !interceptors.isEmpty))
   }
 
@@ -114,7 +117,7 @@ public final class UseCaseQueue: Sendable {
   /// A consistent snapshot of what the queue is doing and has done. In a handler, the operation that
   /// the handler belongs to is done.
   public var activity: UseCaseActivity {
-    let handled = HeldSlots.handled(in: self)
+    let handled = HeldSlots.local.get().handled(in: self)
     return machine.withLock { $0.activity(without: handled) }
   }
 
@@ -250,14 +253,13 @@ extension UseCaseQueue {
   /// Admits the member, gives it its identity, and supersedes the members that give way to it.
   func admit(_ member: any QueueMember) -> Admission {
     // The pause is counted from before the operations that give way have to hear of it.
-    if let timer { wake(at: timer.now) }
-    let handled = HeldSlots.handled(in: self)?.id
+    if !isPlain, let timer { wake(at: timer.now) }
     let arrival = change { machine in
       let id = UseCaseOperationID.next()
       member.receive(id)
       let arrival = machine.admit(
-        member, id: id, priority: policy.usesPriority ? member.urgency : 0, in: handled)
-      if let delegate, arrival.isAdmitted {
+        member, id: id, priority: policy.usesPriority ? member.urgency : 0, in: member.handled)
+      if !isPlain, let delegate, arrival.isAdmitted {
         delegate.admitted(member)
         if arrival.admission == .start { delegate.started(id) }
       }
@@ -336,7 +338,7 @@ extension UseCaseQueue {
   /// Runs `body` under the lock of the machine, which follows the lanes.
   @inline(__always)
   private func change<Result: Sendable>(_ body: (inout Machine) -> Result) -> Result {
-    guard let lane else { return machine.withLock(body) }
+    guard !isPlain, let lane else { return machine.withLock(body) }
     return machine.withLock { machine in
       machine.follow(isSuspended: lane.isSuspended, isClosed: lane.isClosed)
       defer { if machine.isEmpty { lane.rest(machine.activity()) } }
@@ -350,9 +352,9 @@ extension UseCaseQueue {
     about id: UseCaseOperationID? = nil, as kind: Verdict.Kind? = nil, at time: Duration = .zero,
     _ event: (inout Machine) -> Machine.Release?
   ) -> Machine.Release? {
-    let now = timer.map { max($0.now, time) }
+    let now = isPlain ? nil : timer.map { max($0.now, time) }
     let release = change { machine in
-      guard let delegate else { return machine.change(at: now, event) }
+      guard !isPlain, let delegate else { return machine.change(at: now, event) }
       let wasThere = id.map { machine.holds($0) } ?? false
       let release = machine.change(at: now, event)
       if let id, wasThere, !machine.holds(id) {
@@ -366,9 +368,11 @@ extension UseCaseQueue {
   }
 
   /// Tells of a change, outside of the lock.
+  @inline(__always)
   private func hasChanged() {
-    delegate?.unlocked()
     changes.poke()
+    if isPlain { return }
+    delegate?.unlocked()
     setTimer()
   }
 
