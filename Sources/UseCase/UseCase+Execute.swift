@@ -124,7 +124,7 @@ extension UseCase {
       `let queue = UseCaseQueue(…)`. To share it among all values, store it in a `static let`, \
       and return that from `queue`.
       """)
-    assert(ignoredProperty(of: self) == nil, ignoredProperty(of: self) ?? "")
+    assert(hasNoIgnoredProperty(self))
     assert(HeldSlots.objection(to: self) == nil, HeldSlots.objection(to: self) ?? "")
     return queue(for: request)
   }
@@ -147,24 +147,23 @@ extension UseCase {
   }
 }
 
-/// Why a use case has a property that the library ignores: one that is optional does not meet the
-/// requirement, so the default does. Nil if it has none.
+/// Traps if the use case has a property that the library would ignore: one that is optional doesn't
+/// meet the requirement, so the default does. Each type is asked once.
 @usableFromInline
-func ignoredProperty(of useCase: some UseCase) -> String? {
+func hasNoIgnoredProperty(_ useCase: some UseCase) -> Bool {
   let type = type(of: useCase)
-  return checkedTypes.withLock { checked in
-    guard checked.insert(ObjectIdentifier(type)).inserted else { return false }
-    return true
+  guard checkedTypes.withLock({ $0.insert(ObjectIdentifier(type)).inserted }) else { return true }
+  for child in Mirror(reflecting: useCase).children {
+    guard let name = child.label, name == "queue" || name == "timeout",
+      Mirror(reflecting: child.value).displayStyle == .optional
+    else { continue }
+    fatalError(
+      """
+      \(type).\(name) is optional, so it is ignored, and the default of `\(name)` is used. Give it a \
+      type that isn't optional.
+      """)
   }
-    ? Mirror(reflecting: useCase).children.lazy.compactMap { child -> String? in
-      guard let name = child.label, name == "queue" || name == "timeout",
-        Mirror(reflecting: child.value).displayStyle == .optional
-      else { return nil }
-      return """
-        \(type).\(name) is optional, so it is ignored: the default of `\(name)` is used. Remove the \
-        question mark, and give it a value.
-        """
-    }.first : nil
+  return true
 }
 
 private let checkedTypes = Lock<Set<ObjectIdentifier>>([])
