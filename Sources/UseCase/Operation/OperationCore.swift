@@ -44,6 +44,8 @@ final class OperationCore: QueueMember {
   let handled: UseCaseOperationID?
   /// Whether a newer operation can keep this one from delivering.
   private let isRival: Bool
+  /// Whether the running code awaits the operation, as the call form does.
+  let isCall: Bool
   /// Whether this one was executed or called in a body.
   @usableFromInline let isInBody: Bool
   /// Written once, before any other thread sees the operation.
@@ -63,8 +65,12 @@ final class OperationCore: QueueMember {
     queue: UseCaseQueue, useCaseType: any Any.Type, isCall: Bool, name: @autoclosure () -> String,
     description: @autoclosure () -> ExecutionDescription
   ) {
+    let call = isCall ? queue.delegate?.call() ?? .inside : .inside
+    var queue = queue
+    if case .on(let other) = call { queue = other }
     self.queue = queue
     self.useCaseType = useCaseType
+    self.isCall = isCall
     isObserved = queue.observer != nil
     isRival = queue.policy.deliversOnlyNewest || queue.boards != nil
     self.name = isObserved ? name() : ""
@@ -72,7 +78,7 @@ final class OperationCore: QueueMember {
     let holder = HeldSlots.local.get()
     isInBody = holder.isBody
     handled = holder.isHandler ? holder.handled(in: queue)?.id : nil
-    context = .here(queue, isCall: isCall, isInBody: isInBody, described)
+    context = .here(queue, isCall: isCall, call, isInBody: isInBody, described)
     // On the lane of a history, interceptors of other queues ask for it.
     let hasParent = isObserved || queue.hasInterceptors || described != nil
     parent = hasParent && isInBody ? HeldSlots.holder()?.id : nil
@@ -171,6 +177,8 @@ extension OperationCore {
     }
     return start()
   }
+
+  @usableFromInline func neverBegins() { queue.delegate?.neverBegins(id) }
 
   func enter() -> Bool { withMachine { $0.enter() } }
 
@@ -299,6 +307,7 @@ extension OperationCore {
       return state == .waiting && HeldSlots.isHeld(inLine: line)
     }
     return queue.policy.isSerial && state == .waiting && queue.isHeldHere
+      && queue.delegate?.isBodyHere() ?? true
   }
 
   @usableFromInline

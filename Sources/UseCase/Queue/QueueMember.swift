@@ -98,11 +98,10 @@ final class CallContext: Sendable {
 
   /// Returns the context of an operation that the running code executes, nil if it has none.
   static func here(
-    _ queue: UseCaseQueue, isCall: Bool, isInBody: Bool, _ description: ExecutionDescription?
+    _ queue: UseCaseQueue, isCall: Bool, _ call: QueueCall, isInBody: Bool,
+    _ description: ExecutionDescription?
   ) -> CallContext? {
     var (caller, host, line) = ((any QueueMember)?.none, (any QueueMember)?.none, UseCaseQueue?.none)
-    var call = QueueCall.inside
-    if isCall, let delegate = queue.delegate { call = delegate.call() }
     if isInBody {
       if isCall { caller = HeldSlots.holder() } else { line = queue.delegate?.lineHere() }
       if case .inside = call, isCall || line != nil { host = HeldSlots.enter(queue) }

@@ -41,12 +41,9 @@ public struct SharedUseCase<Base: UseCase>: UseCase {
   ///   cancelled.
   /// - Complexity: That of the base.
   public func main(_ request: Base.Request) async throws -> Base.Response {
-    switch runs.seatHere {
-    case .run(let run, let rider): try await runs.ride(run, rider)
-    case .alone: try await runs.base(request)
+    if let (run, rider) = runs.runHere { return try await runs.ride(run, rider) }
     // A client's wrapper has a body of its own, which executes when it comes to it.
-    case nil: try await self(request)
-    }
+    return try await self(request)
   }
 }
 
@@ -64,18 +61,14 @@ extension SharedUseCase: ReportingUseCase where Base: ReportingUseCase {
   public func main(
     _ request: Base.Request, report: @escaping @Sendable (Base.Update) -> Void
   ) async throws -> Base.Response {
-    switch runs.seatHere {
-    case .run(let run, let rider):
-      run.riders.listen(rider) { update in
-        guard let update = update as? Base.Update else {
-          preconditionFailure("\(Base.self) reports \(Base.Update.self), not \(type(of: update)).")
-        }
-        report(update)
+    guard let (run, rider) = runs.runHere else { return try await self(request, report: report) }
+    run.riders.listen(rider) { update in
+      guard let update = update as? Base.Update else {
+        preconditionFailure("\(Base.self) reports \(Base.Update.self), not \(type(of: update)).")
       }
-      return try await runs.ride(run, rider)
-    case .alone: return try await runs.base(request, report: report)
-    case nil: return try await self(request, report: report)
+      report(update)
     }
+    return try await runs.ride(run, rider)
   }
 }
 
@@ -159,49 +152,57 @@ private final class SharedRuns<Base: UseCase>: Sendable {
     }
   }
 
-  /// The way in which a rider gets its outcome.
-  enum Seat: Sendable {
-    case run(Run, rider: UseCaseOperationID)
-    /// It shares nothing: it would wait for a slot that the code around it holds.
-    case alone
-  }
-
   let base: Base
   private let key: @Sendable (Base.Request) -> RequestKey
   private let runs = Lock<[RequestKey: Run]>([:])
-  /// The seats of the riders that have not ended.
-  private let seats = Lock<[UseCaseOperationID: Seat]>([:])
+  /// The runs of the riders that have not ended.
+  private let ridden = Lock<[UseCaseOperationID: Run]>([:])
 
   init(of base: Base, _ key: @escaping @Sendable (Base.Request) -> RequestKey) {
     self.base = base
     self.key = key
   }
 
-  /// The seat of the operation whose body runs here.
-  var seatHere: Seat? {
-    HeldSlots.innermost.flatMap { rider in seats.withLock { $0[rider.id] } }
+  /// The run of the operation whose body runs here.
+  var runHere: (run: Run, rider: UseCaseOperationID)? {
+    HeldSlots.innermost.flatMap { rider in
+      ridden.withLock { $0[rider.id] }.map { ($0, rider.id) }
+    }
   }
 
-  /// An operation is executed on the queue of the riders. Gives it its seat, and executes the run if
-  /// there is none.
+  /// An operation is executed on the queue of the riders. Gives it its run, and executes that if there
+  /// is none.
   func board(_ rider: any AnyObject & Sendable) {
     // A client's wrapper has a body of its own, and is no rider.
     guard let rider = rider as? Operation, let useCase = rider.useCase,
       baseType(of: useCase) == baseType(of: base)
     else { return }
-    let (id, isAlone) = (rider.id, HeldSlots.hasHolder && base.queue(for: rider.request).isHeldHere)
-    let seat = isAlone ? Seat.alone : .run(run(of: rider), rider: id)
-    seats.withLock { $0[id] = seat }
-    if case .run(let run, _) = seat {
-      rider.core.listen(for: .value) { [weak self] _ in self?.leave(run, id) }
-    }
+    let id = rider.id
+    let run = isHeldHere(for: rider.request) ? ownRun(of: rider) : sharedRun(of: rider)
+    ridden.withLock { $0[id] = run }
+    rider.core.context?.ride = run.operation.core
+    rider.core.listen(for: .value) { [weak self] _ in self?.leave(run, id) }
     rider.core.listen(for: .end) { [weak self] _ in
-      _ = self?.seats.withLock { $0.removeValue(forKey: id) }
+      _ = self?.ridden.withLock { $0.removeValue(forKey: id) }
     }
   }
 
+  /// Whether the running code holds a slot that the run would wait for, and awaits it.
+  private func isHeldHere(for request: Base.Request) -> Bool {
+    HeldSlots.hasHolder && base.queue(for: request).isHeldHere
+  }
+
+  /// Returns a run that the rider shares with nobody: an execution of the base, or a call of it.
+  private func ownRun(of rider: Operation) -> Run {
+    let isCall = rider.core.isCall
+    let run = makeRun(key(rider.request), rider.request, isCall: isCall)
+    _ = run.board(rider.id)
+    run.operation.submit(urgency: rider.core.urgency, isCall: isCall)
+    return run
+  }
+
   /// Returns the run that the rider shares.
-  private func run(of rider: Operation) -> Run {
+  private func sharedRun(of rider: Operation) -> Run {
     let key = key(rider.request)
     var made: Run?
     while true {
@@ -212,28 +213,29 @@ private final class SharedRuns<Base: UseCase>: Sendable {
       }
       withExtendedLifetime(old) {}
       if let run {
-        rider.core.context?.ride = run.operation.core
         if run.riders === made?.riders {
           run.operation.submit(urgency: rider.core.urgency, isCall: false)
         }
         return run
       }
-      made = makeRun(key, rider.request)
+      made = makeRun(key, rider.request, isCall: false)
     }
   }
 
-  private func makeRun(_ key: RequestKey, _ request: Base.Request) -> Run {
+  private func makeRun(
+    _ key: RequestKey, _ request: Base.Request, isCall: Bool
+  ) -> Run {
     let riders = Riders()
     func reporting<Reporting: ReportingUseCase & UseCase<Base.Request, Base.Response>>(
       _ base: Reporting
     ) -> Operation {
-      base.operation(for: request, isCall: false) { _ in { riders.report($0) } }
+      base.operation(for: request, isCall: isCall) { _ in { riders.report($0) } }
     }
     let operation =
       if let base = base as? any ReportingUseCase & UseCase<Base.Request, Base.Response> {
         reporting(base)
       } else {
-        base.operation(for: request, isCall: false)
+        base.operation(for: request, isCall: isCall)
       }
     return Run(key: key, operation: operation, riders: riders)
   }

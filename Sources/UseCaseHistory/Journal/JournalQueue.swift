@@ -154,36 +154,6 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
     fact.intent.map { intents[$0.id] != nil } ?? false
   }
 
-  // MARK: The next execution
-
-  /// The execution is the next one, and its intent is written with what is to be written now.
-  mutating func announce(_ id: HistoryEntry.ID, _ pair: HistoryPair) {
-    // Several bodies may end in a slot before it begins.
-    if announced != nil { return }
-    put(.began(id, in: nil, pair))
-    announced = id
-  }
-
-  /// The execution begins. Returns whether its intent is written.
-  mutating func takeAnnounced(_ id: HistoryEntry.ID) -> Bool {
-    guard announced == id else { return false }
-    announced = nil
-    return true
-  }
-
-  /// The execution never begins. Returns whether it was announced.
-  mutating func left(_ id: HistoryEntry.ID) -> Bool {
-    guard announced == id else { return false }
-    withdrawAnnounced()
-    return true
-  }
-
-  /// A replay takes the intent back, if it is there. If the execution begins, it tells the intent
-  /// again.
-  private mutating func withdrawAnnounced() {
-    if let id = announced.take() { put(.failed(id)) }
-  }
-
   // MARK: Turns
 
   /// A transaction wants the journal. Returns the waiter if it has that now. Otherwise it waits for its turn.

@@ -101,20 +101,6 @@ extension JournalWriter {
     if let error = await written(intent) { throw error }
   }
 
-  /// The next execution on the lane is this one. Its intent is written with the end of the one
-  /// before it: one write for each in a burst.
-  func announce(_ id: ID, _ pair: HistoryPair) {
-    // A journal that has become too long is written anew while no body is about to run.
-    if isTooLong(by: 2) || id.number >= HistoryFact.firstNumberBeyond { return }
-    queue.withLock { $0.announce(id, pair) }
-  }
-
-  /// The execution begins. Returns whether its intent is written already.
-  func takeAnnounced(_ id: ID) -> Bool { queue.withLock { $0.takeAnnounced(id) } }
-
-  /// The execution has left the lane. Returns whether there is something new to write.
-  func left(_ id: ID) -> Bool { queue.withLock { $0.left(id) } }
-
   func check(_ id: ID) throws {
     guard id.number >= HistoryFact.firstNumberBeyond else { return }
     throw HistoryJournalError(

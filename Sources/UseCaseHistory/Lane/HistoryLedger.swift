@@ -18,8 +18,6 @@ final class HistoryLedger: Sendable {
   private let elapsed: @Sendable () -> Duration
   /// Whether something was admitted, and the clock was not read yet.
   private let isUntimed = Atomic(false)
-  /// Whether an operation has left, and the journal was not told yet.
-  private let isUnwritten = Atomic(false)
   /// Writes the facts of the machine. Nil in a history that ends with its process.
   let journal: JournalWriter?
 
@@ -113,7 +111,10 @@ extension HistoryLedger: QueueDelegate {
   func left(_ id: UseCaseOperationID, hasSucceeded: Bool) {
     let id = self.id(of: id)
     machine.withLock { $0.leave(id, hasSucceeded: hasSucceeded) }
-    if journal?.left(id) == true { isUnwritten.store(true, ordering: .relaxed) }
+  }
+
+  func neverBegins(_ id: UseCaseOperationID) {
+    change { $0.neverBegins(self.id(of: id)) }
   }
 
   func unlocked() {
@@ -122,10 +123,6 @@ extension HistoryLedger: QueueDelegate {
       isUntimed.store(false, ordering: .relaxed)
       let now = elapsed()
       machine.withLock { $0.time(now) }
-    }
-    if isUnwritten.load(ordering: .relaxed) {
-      isUnwritten.store(false, ordering: .relaxed)
-      journal?.start()
     }
     changes.poke()
   }

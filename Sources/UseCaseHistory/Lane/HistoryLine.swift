@@ -261,6 +261,12 @@ extension HistoryLine {
     }
   }
 
+  /// The operation that has the lane was cancelled, and its body never begins.
+  mutating func neverBegins(_ id: ID) {
+    guard case .running(let run) = turn, run.holder == id, run.bodies == 0 else { return }
+    settle()
+  }
+
   /// The history is to be cleared: from inside of the running operation, in whose hands the records
   /// are, only when it is over. Returns whether it is cleared now.
   mutating func askToClear(isInside: Bool, isMoving: Bool) -> Bool {

@@ -70,6 +70,9 @@ extension HistoryMachine {
 
   mutating func start(_ id: ID) { line.start(id, isSaved: pool.isSaved) }
 
+  /// The operation that has the lane was cancelled, and its body never begins.
+  mutating func neverBegins(_ id: ID) { line.neverBegins(id) }
+
   mutating func leave(_ id: ID, hasSucceeded: Bool) {
     line.leave(id, hasSucceeded: hasSucceeded, in: pool)
   }
