@@ -34,8 +34,6 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   /// The bodies that were told to begin, and not yet to have ended: an execution with its pair, an
   /// undo or a redo without one.
   private var intents: [HistoryEntry.ID: HistoryPair?] = [:]
-  /// The execution whose intent was told together with the end of the one before it.
-  private var announced: HistoryEntry.ID?
   /// The executions that merge with another one, as far as the journal has been told.
   private var combined: Set<HistoryEntry.ID> = []
   private var last: UInt64 = 0
@@ -45,8 +43,6 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   private var omission: HistoryJournalError?
 
   mutating func put(_ fact: consuming HistoryFact) {
-    // The execution begins after that, so its intent comes after that, too.
-    if case .cleared = fact { withdrawAnnounced() }
     if let (id, pair) = fact.intent { intents.updateValue(pair, forKey: id) }
     if let id = fact.end { intents.removeValue(forKey: id) }
     // As a rule, they are the end of one operation and the intent of the next.
@@ -143,8 +139,6 @@ struct JournalQueue<Waiter: Sendable, Chore: Sendable>: Sendable {
   ) -> HistoryJournalError? {
     isStuck = true
     facts = batch.facts.filter { !isOpen($0.fact) } + facts
-    // Its intent may have been written or not.
-    withdrawAnnounced()
     chores = batch.chores + chores
     return setFailure(error)
   }
