@@ -15,7 +15,7 @@ extension OperationWorld {
     case .attach(let branches, let next):
       return try branches.flatMap { try attach($0) } + next
     case .attachFirst:
-      let isTaken = parts.change { $0.attachFirst(handler(.settlement)) }
+      let isTaken = parts.change { [handler = handler(.settlement)] in $0.attachFirst(handler) }
       try demand(isTaken == (fate == nil), "a settlement comes before the outcome, or not at all")
       if isTaken { note(.settlement) }
       return []
