@@ -242,7 +242,7 @@ extension OperationCore {
   func succeed() -> (isNew: Bool, step: Step) {
     let mayDeliver = mayDeliver
     let (isNew, step) = change { $0.conclude(.success, mayDeliver: mayDeliver) }
-    return (isNew, deliverAtOnce(from: step))
+    return (isNew, deliverAtOnce(from: consume step))
   }
 
   /// The body has thrown. Returns the first step that needs an actor.
@@ -257,7 +257,7 @@ extension OperationCore {
         tellsFailure: tellsFailure
       ).step
     }
-    return deliverAtOnce(from: step)
+    return deliverAtOnce(from: consume step)
   }
 
   func cancel(_ reason: UseCaseCancellation, isFromQueue: Bool) {
@@ -510,31 +510,30 @@ extension OperationCore {
   /// Delivers from this step on, until nothing is left.
   @usableFromInline
   nonisolated(nonsending) func deliver(from first: consuming Step) async {
-    let step = goOn(from: first)
+    var step = Optional(goOn(from: first))
     switch step {
-    case .done: return
+    case nil, .done: return
     case .handOver: deliverInAnotherTask()
     case .call, .ask, .updates, .tell, .leave, .forget, .unhandledFailure:
-      await HeldSlots.local.withValue(HeldSlots.Holder(handlerOf: self)) { await run(step) }
+      await HeldSlots.local.withValue(HeldSlots.Holder(handlerOf: self)) { await run(&step) }
     }
   }
 
-  /// Takes each step that needs a task.
-  private nonisolated(nonsending) func run(_ first: consuming Step) async {
-    var step = first
-    while true {
+  /// Takes each step that needs a task. Nothing keeps a step longer than it takes.
+  private nonisolated(nonsending) func run(_ next: inout Step?) async {
+    while let step = next.take() {
       switch consume step {
       case .call(let handler, let verdict): call(handler, verdict)
       case .ask(let handler):
         guard let isolation = handler.callback.isolation else {
           preconditionFailure("A handler that is asked has an isolation.")
         }
-        step = await run(handler, on: isolation)
+        next = await run(consume handler, on: isolation)
         continue
       case .updates(let updates): await receive(updates)
       case .handOver, .tell, .leave, .forget, .unhandledFailure, .done: return
       }
-      step = goOn(from: next())
+      next = goOn(from: self.next())
     }
   }
 

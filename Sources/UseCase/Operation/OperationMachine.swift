@@ -504,8 +504,19 @@ extension OperationMachine {
     events.announce(.ended)
     let isDone = handlers.count == 0 && updates.isEmpty && notice != .due
     if isDone { isDelivering = false }
-    defer { (listeners, job, deliverer) = (.none, nil, nil) }
-    return (listeners, (job, deliverer), isDone)
+    var due = listeners
+    listeners = .none
+    if handlers.count > 0 {
+      // A handler was attached while the queue let the operation go, perhaps by code that awaits the
+      // end next: it hears of the end when that handler has run.
+      let all = due
+      due = .none
+      for listener in all {
+        if listener.moment == .end { listeners.append(listener) } else { due.append(listener) }
+      }
+    }
+    defer { (job, deliverer) = (nil, nil) }
+    return (due, (job, deliverer), isDone)
   }
 }
 

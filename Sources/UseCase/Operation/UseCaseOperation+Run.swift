@@ -69,7 +69,7 @@ extension UseCaseOperation {
       step = core.exitBody()
     }
     if case .done = step { return }
-    await core.deliver(from: step)
+    await core.deliver(from: consume step)
   }
 
   /// Runs the body. The use case is released when this returns.

@@ -259,6 +259,7 @@ extension QueueMachine {
       return wakeIfPausing()
     }
     guard removeWaiting(id) != nil else { return wakeIfPausing() }
+    endBurstIfNobodyWaits()
     done.count(kind)
     lingering += 1
     return release()
@@ -272,10 +273,14 @@ extension QueueMachine {
     for index in lines.indices {
       guard let member = lines[index].members.remove(id) else { continue }
       noteDeparture(from: index)
-      if waitingCount == 0 { pauses.nobodyWaits() }
       return member
     }
     return nil
+  }
+
+  /// A burst goes on if the last member that waits is superseded: an incoming one takes its place.
+  private mutating func endBurstIfNobodyWaits() {
+    if waitingCount == 0 { pauses.nobodyWaits() }
   }
 
   private mutating func noteDeparture(from index: Int) {
@@ -318,6 +323,7 @@ extension QueueMachine {
       done.count(kind)
       if hasPauses { pauses.giveBack(id) }
     } else if removeWaiting(id) != nil {
+      endBurstIfNobodyWaits()
       done.count(kind)
     } else {
       lingering -= 1

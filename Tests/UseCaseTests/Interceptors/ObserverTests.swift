@@ -177,16 +177,6 @@ struct ObserverTests {
     #expect(await log.elements(atLeast: 2) == ["finally", "ended"])
   }
 
-  @Test func `ended of a call is told outside of the slot of its caller`() async {
-    let (queue, log) = (UseCaseQueue(.serial), Log<String>())
-    let observed = UseCaseQueue { log.append("\($0.kind) \(queue.isHeldHere)") }
-    let inner = AnyUseCase(queue: observed) { (number: Int) in number }
-    let outer = AnyUseCase(queue: queue) { try await inner($0) }
-    await outer.execute(1).ended()
-    await log.elements(atLeast: 3)
-    #expect(log.elements == ["running true", "succeeded true", "ended false"])
-  }
-
   @Test func `late handlers do not make the observer hear the end again`() async {
     let held = held(.serial)
     held.open(1)

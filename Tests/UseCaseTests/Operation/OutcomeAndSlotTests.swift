@@ -18,7 +18,7 @@ struct OutcomeAndSlotTests {
     #expect(held.crowd.peak == 1)
   }
 
-  @Test(.holds("Free before handlers"))
+  @Test(.holds("Over for its handlers"))
   func `every handler finds its slot free and itself counted`() async {
     for end in ["success", "failure", "cancellation"] {
       let queue = UseCaseQueue(.dropWhileBusy)
@@ -43,7 +43,7 @@ struct OutcomeAndSlotTests {
     }
   }
 
-  @Test(.holds("Free before handlers"))
+  @Test(.holds("In the queue until the end"))
   func `the slot is free and the operation counted when value returns or throws`() async {
     let queue = UseCaseQueue(.dropWhileBusy)
     let useCase = AnyUseCase(queue: queue) { (number: Int) in
@@ -83,15 +83,18 @@ struct OutcomeAndSlotTests {
     #expect(found.elements == Array(repeating: true, count: 50))
   }
 
-  @Test(.holds("Failing and slow bodies"))
-  func `the slot does not wait for the handlers`() async {
+  @Test(.holds("In the queue until the end"))
+  func `a slot is held until the handlers have run`() async {
     let held = Held(.serial)
     held.open(1...2)
     await onMainActor {
       let first = held.execute(1).then { _ in }
       let second = held.execute(2)
+      holdThread { first.state == .finished }
       // The handler of the first cannot run while the main actor is busy here.
-      holdThread { held.returned.count == 2 }
+      for _ in 1...1_000 { yieldThread() }
+      #expect(fates([first, second]) == "+W")
+      #expect(held.queue.activity.running == 1)
       return [first, second]
     }
     #expect(held.returned.elements == [1, 2])

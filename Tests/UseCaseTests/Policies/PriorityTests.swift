@@ -136,7 +136,8 @@ struct PriorityTests {
 
   @Test(.holds("Awaited priority"))
   func `a run is as urgent as the most urgent of its riders`() async throws {
-    let line = UseCaseQueue(.serial.byPriority)
+    let (reactions, runs) = (UseCaseReactions(), Log<Operation>())
+    let line = UseCaseQueue(.serial.byPriority, reactions: reactions)
     let order = Log<Int>()
     let gate = Gate()
     let load = AnyUseCase<Int, Int>(queue: line) { number in
@@ -146,9 +147,15 @@ struct PriorityTests {
     }
     let shared = load.shared()
     let first = load.execute(0)
+    reactions.to(AnyUseCase<Int, Int>.self) { runs.append($0) }
     var riders = (1...4).map { shared.execute($0, priority: .background) }
     riders.append(shared.execute(3, priority: .high))
     riders[3].raise(to: .medium)
+    // A rider raises its run when its own task awaits it.
+    while runs.elements[2].priority < .high || runs.elements[3].priority < .medium {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
     gate.open()
     await allEnded(riders + [first])
     #expect(order.elements == [0, 3, 4, 1, 2])

@@ -142,7 +142,7 @@ struct PolicyTests {
     #expect(decision == line.decision)
   }
 
-  @Test func `who waits may start when there is a slot`() {
+  @Test func `an operation that waits may start when there is a slot`() {
     for policy in [
       Policy.serial, .cancelPreviousAndWait, .dropWhileBusy, .keepLatest, Self.throttled,
     ] {
@@ -182,8 +182,19 @@ struct PolicyTests {
 
   @Test func `a policy that is a special case of another is that one`() {
     #expect(Policy.throttle(.zero) == .keepLatest)
-    #expect(Policy.limit(1, waiting: 0) == .dropWhileBusy)
-    #expect(Policy.limit(3, waiting: 0) == Policy(limit: 3, whenBusy: .drop))
+  }
+
+  @Test(.holds("limit(_:waiting:)"))
+  func `a line without a place to wait in is a line like any other`() {
+    let line = Policy.limit(3, waiting: 0)
+    #expect(line.byPriority.waiting(atMost: 2) == .limit(3, waiting: 2).byPriority)
+    #expect(line.waiting(atMost: 2) == .limit(3, waiting: 2))
+    for row in Self.table where row.policy == Self.dropPair {
+      let decision = Policy.limit(2, waiting: 0).decision(
+        holding: row.holding, live: row.live, waiting: row.waiting,
+        isSuspended: row.isSuspended, isPausing: row.isPausing)
+      #expect(decision == row.decision)
+    }
   }
 
   @Test(.holds("Composition"))

@@ -95,30 +95,46 @@ struct SuspensionTests {
     #expect(held.begun.elements == [2, 3])
   }
 
-  @Test @MainActor
-  func `idle waits for an operation that waits in a suspended queue`() async {
+  @Test(.holds("Idle queues"))
+  func `idle does not wait for an operation that waits in a suspended queue`() async {
     let held = Held(.serial)
     held.open(1)
     held.queue.suspend()
     let operation = held.execute(1)
-    // It runs when the test gives up the main actor: when it waits.
-    Task { held.queue.resume() }
+    await held.queue.idle()
+    #expect(operation.fate == "W")
+    held.queue.resume()
     await held.queue.idle()
     #expect(held.returned.elements == [1])
     await operation.ended()
   }
 
-  @Test @MainActor
-  func `idle returns when cancelAll has emptied a suspended queue`() async {
+  @Test(.holds("Idle queues")) @MainActor
+  func `idle waits for the handlers of operations that a suspended queue has cancelled`() async {
     let held = Held(.serial)
     held.queue.suspend()
-    let operations = held.executeFirst(3)
-    // It runs when the test gives up the main actor: when it waits.
-    Task { held.queue.cancelAll() }
+    let handled = Log<UseCaseCancellation>()
+    let operations = held.executeFirst(3).map { $0.onCancel { handled.append($0) } }
+    held.queue.cancelAll()
+    #expect(fates(operations) == "CCC" && handled.count == 0)
     await held.queue.idle()
-    #expect(fates(operations) == "CCC")
-    await allEnded(operations)
+    #expect(handled.elements == [.requested, .requested, .requested])
     #expect(held.queue.isSuspended)
+  }
+
+  @Test(.holds("Closed queues"), arguments: [UseCaseQueue.Policy.serial, .dropWhileBusy])
+  func `a closed queue refuses what comes, and goes on with what is there`(
+    policy: UseCaseQueue.Policy
+  ) async {
+    let held = Held(policy)
+    let first = held.execute(1)
+    held.queue.close()
+    let late = held.execute(2)
+    #expect(fates([first, late]) == "RL" && held.queue.isClosed)
+    held.open(1)
+    await held.queue.idle()
+    #expect(fates([first, held.execute(3)]) == "+L")
+    await late.ended()
   }
 
   @Test func `a suspended queue may be suspended and resumed from its own bodies`() async {
