@@ -100,4 +100,17 @@ struct ValueTests {
     }
     #expect(held.queue.activity.succeeded == 500)
   }
+
+  @Test func `a call returns when the handlers of reactions have run`() async throws {
+    let reactions = UseCaseReactions()
+    let held = Held(on: UseCaseQueue(.dropWhileBusy, reactions: reactions))
+    reactions.to(Held.self) { [log] operation in
+      operation.then { log.append("then \($0)") }.finally { log.append("finally") }
+    }
+    for number in 1...200 {
+      held.open(number)
+      #expect(try await held(number) == number)
+      #expect(log.count == 2 * number && !held.queue.isBusy)
+    }
+  }
 }
