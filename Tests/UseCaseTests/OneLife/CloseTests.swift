@@ -33,7 +33,7 @@ struct CloseTests {
     let operations = held.executeFirst(3)
     held.queue.close()
     let refused = held.execute(4)
-    #expect(fates(operations + [refused]) == "RWWX")
+    #expect(fates(operations + [refused]) == "RWWL")
     held.open(1...3)
     await held.queue.idle()
     #expect(fates(operations) == "+++" && held.begun.elements == [1, 2, 3])
@@ -50,7 +50,7 @@ struct CloseTests {
     queue.flush()
     await queue.idle()
     #expect(fates(operations) == "SS+" && held.begun.elements == [3])
-    #expect(held.execute(4).fate == "X")
+    #expect(held.execute(4).fate == "L")
   }
 
   @Test(arguments: [true, false])
@@ -61,11 +61,11 @@ struct CloseTests {
       if isSuspended { held.queue.suspend() }
       held.queue.close()
       // It neither drops nor supersedes.
-      #expect(fates([first, held.execute(2), held.execute(3)]) == "RXX")
+      #expect(fates([first, held.execute(2), held.execute(3)]) == "RLL")
       held.open(1)
       await first.ended()
       #expect(first.fate == "+")
-      #expect(held.execute(4).fate == "X")
+      #expect(held.execute(4).fate == "L")
     }
   }
 
@@ -80,7 +80,7 @@ struct CloseTests {
     await held.queue.idle()
     #expect(fates([running] + waiting) == "CCC")
     held.queue.resume()
-    #expect(held.execute(4).fate == "X")
+    #expect(held.execute(4).fate == "L")
     #expect(!held.queue.isBusy)
   }
 
@@ -101,7 +101,7 @@ struct CloseTests {
     let outer = AnyUseCase(queue: held.queue) { (number: Int) in
       held.queue.close()
       let executed = held.execute(3)
-      return try await held(number + 1) + (executed.fate == "X" ? 100 : 0)
+      return try await held(number + 1) + (executed.fate == "L" ? 100 : 0)
     }
     #expect(try await outer.execute(1).value == 102)
     #expect(held.begun.elements == [2])
@@ -135,7 +135,7 @@ struct CloseTests {
     held.queue.close()
     held.open(1)
     await first.ended()
-    #expect(fates([first] + again.elements) == "+X")
+    #expect(fates([first] + again.elements) == "+L")
   }
 
   @Test func `a handler may close its queue`() async {
@@ -144,7 +144,7 @@ struct CloseTests {
     let second = held.execute(2)
     held.open(1...2)
     await allEnded([first, second])
-    #expect(fates([first, second]) == "++" && held.execute(3).fate == "X")
+    #expect(fates([first, second]) == "++" && held.execute(3).fate == "L")
   }
 
   @Test func `a reaction hears of what was refused`() async {
@@ -172,7 +172,7 @@ struct CloseTests {
     let shared = held.shared()
     let riders = [shared.execute(1), shared.execute(1)]
     await allEnded(riders)
-    #expect(fates(riders) == "XX")
+    #expect(fates(riders) == "LL")
   }
 
   @Test func `another execution in a closed lane is refused, and in another lane it runs`() async {
@@ -185,7 +185,7 @@ struct CloseTests {
     let refused = AnyUseCase(queue: first) { (number: Int) in await held.main(number) }.execute(1)
     let running = AnyUseCase(queue: second) { (number: Int) in await held.main(number) }.execute(2)
     await allEnded([refused, running])
-    #expect(fates([refused, running]) == "X+")
+    #expect(fates([refused, running]) == "L+")
   }
 
   @Test func `in races each operation runs or is refused, and idle means that all is over`() async {
@@ -210,7 +210,7 @@ struct CloseTests {
       }
       await queue.idle()
       let ends = fates(operations)
-      #expect(ends.allSatisfy { $0 == "+" || $0 == "X" } && ends.contains("X"))
+      #expect(ends.allSatisfy { $0 == "+" || $0 == "L" } && ends.contains("L"))
       #expect(queue.activity.executed == 16 && queue.activity.isIdle)
       await allEnded(operations)
       #expect(ran.value == 15)

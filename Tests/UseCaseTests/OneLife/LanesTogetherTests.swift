@@ -87,7 +87,7 @@ struct LanesTogetherTests {
     useCase.lanes.close()
     #expect(useCase.lanes.isClosed && useCase.lanes[1].isClosed && useCase.lanes[9].isClosed)
     let refused = [13, 91].map { useCase.execute($0) }
-    #expect(fates(before + refused) == "RWXX")
+    #expect(fates(before + refused) == "RWLL")
     useCase.held.open(11...12)
     await useCase.lanes.idle()
     #expect(fates(before) == "++")
@@ -100,7 +100,7 @@ struct LanesTogetherTests {
     do {
       let lane = useCase.lanes[1]
       lane.close()
-      #expect(useCase.execute(11).fate == "X")
+      #expect(useCase.execute(11).fate == "L")
     }
     await useCase.lanes.idle()
     while useCase.lanes.count > 0 { await Task.yield() }

@@ -107,7 +107,7 @@ struct ReferenceQueue {
     case .cancelled(.dropped): "D"
     case .cancelled(.scopeEnded): "E"
     case .cancelled(.thrown): "T"
-    case .cancelled(.closed): "X"
+    case .cancelled(.closed): "L"
     case nil: operations[id].stage == .waiting ? "W" : "R"
     }
   }
