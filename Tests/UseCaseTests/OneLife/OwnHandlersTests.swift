@@ -404,4 +404,47 @@ struct OwnHandlersTests {
     await allEnded(made.elements)
     #expect(made.count == 2)
   }
+
+  /// It has left its place, so there is nothing to wait for.
+  @Test @MainActor
+  func `a newcomer of an operation that never had a slot starts without it`() async {
+    for round in 1...200 {
+      let held = Held(.serial)
+      held.queue.suspend()
+      let again = Log<Operation>()
+      let states = Log<UseCaseOperationState>()
+      let first = held.execute(1).finally {
+        again.append(held.execute(2))
+        states.append(again.elements[0].state)
+      }
+      first.cancel()
+      held.queue.resume()
+      #expect(await isReached { again.count == 1 })
+      // As the next job of the main actor.
+      #expect(states.elements == [.running], "round \(round)")
+      #expect(again.elements[0].state == .running, "round \(round)")
+      #expect(comes(within: .seconds(5)) { again.elements[0].state != .waiting })
+      held.open(2)
+      await allEnded([first] + again.elements)
+    }
+  }
+
+  @Test @MainActor
+  func `a newcomer of a handler that is attached when all is over starts at once`() async {
+    let held = Held(.dropWhileBusy)
+    held.open(1)
+    let first = held.execute(1)
+    await first.ended()
+    let states = Log<UseCaseOperationState>()
+    let again = Log<Operation>()
+    first.then { _ in
+      again.append(held.execute(2))
+      states.append(again.elements[0].state)
+    }
+    #expect(await isReached { again.count == 1 })
+    #expect(states.elements == [.running])
+    #expect(again.elements[0].state == .running)
+    held.open(2)
+    await allEnded([first] + again.elements)
+  }
 }

@@ -80,7 +80,7 @@ final class Burst {
   /// says what the newcomer gets, and not what others find there meanwhile.
   private var mayRetryEarly: Bool {
     switch policy.whenBusy {
-    case .wait: policy.places == nil && policy.limit != 2
+    case .wait: policy.places == nil && policy.limit == 1
     case .drop: policy.limit == 1
     case .cancelPreviousAndWait: policy.pause == 0
     case .keepLatest, .cancelPrevious: false
@@ -330,7 +330,7 @@ final class Burst {
       expected \(reference.fates) \(reference.activity) begun \(reference.started.sorted())
       but      \(fates(operations)) \(queue.activity) begun \(plain.begun.elements.sorted())
       handlers to run: \(reference.hasHandlersToRun)
-      after \(trace.suffix(60).joined(separator: "\n      "))
+      after \(trace.suffix(150).joined(separator: "\n      "))
       """
   }
 }

@@ -39,6 +39,8 @@ struct ReferenceQueue {
     var silence: UseCaseCancellation?
     var pauseEnds = 0
     var isFlushed = false
+    /// The operation in whose handler it was executed: it waits until that has left.
+    var maker: Int?
     var started: Int?
     /// Its body has run, or runs.
     var hasSlot: Bool { started != nil }
@@ -258,6 +260,7 @@ struct ReferenceQueue {
       operations[id].pauseEnds = min(
         now + policy.pause, begin + (policy.longestPause ?? policy.pause * 1_000))
     }
+    if let own = isInHandler, slots.contains(own) { operations[id].maker = own }
     line.append(id)
     fill()
     return id
@@ -269,16 +272,20 @@ struct ReferenceQueue {
   }
 
   private mutating func fill() {
-    while !isSuspended, let first = line.first, mayStartBesides(slots.count),
-      startTime(of: first) <= now
+    while !isSuspended, let first = line.first(where: { !waitsForMaker($0) }),
+      mayStartBesides(slots.count), startTime(of: first) <= now
     {
-      line.removeFirst()
+      line.removeAll { $0 == first }
       operations[first].stage = .running
       operations[first].started = now
       starts.append(now)
       beginOfBurst = nil
     }
     if line.isEmpty { beginOfBurst = nil }
+  }
+
+  private func waitsForMaker(_ id: Int) -> Bool {
+    operations[id].maker.map { slots.contains($0) } ?? false
   }
 
   // MARK: Ends
