@@ -1,0 +1,210 @@
+import TestSupport
+import Testing
+import UseCase
+
+/// A rate counts calls of `main`, those of retries included.
+@Suite(.mustEnd)
+struct RateOfAttemptsTests {
+  private let clock = ManualClock()
+
+  /// Fails as often as it is told to, and writes down when it was called.
+  private struct Flaky: UseCase {
+    let queue: UseCaseQueue
+    let clock: ManualClock
+    var timeout = UseCaseTimeout.never
+    var failures: [Int: Int] = [:]
+    let calls = Log<[Int]>()
+
+    func main(_ request: Int) async throws -> Int {
+      let second = Int(clock.now.offset.components.seconds)
+      let before = calls.elements.count { $0[0] == request }
+      calls.append([request, second])
+      if before < failures[request, default: 0] { throw Refused() }
+      return request
+    }
+  }
+
+  private func flaky(
+    _ policy: UseCaseQueue.Policy, failures: [Int: Int],
+    timeout: Duration = UseCaseTimeout.never,
+    interceptors: [any UseCaseInterceptor] = [RetryInterceptor(attempts: 9)]
+  ) -> Flaky {
+    Flaky(
+      queue: UseCaseQueue(policy, clock: clock, interceptors: interceptors), clock: clock,
+      timeout: timeout, failures: failures)
+  }
+
+  @Test(arguments: [UseCaseQueue.Policy.unlimited, .serial, .limit(3)])
+  func `retries wait for the window as others do`(policy: UseCaseQueue.Policy) async throws {
+    let flaky = flaky(policy.rate(2, per: .seconds(1)), failures: [1: 5])
+    let operation = flaky.execute(1)
+    for second in 0..<3 {
+      await flaky.calls.elements(atLeast: 2 * second + 2)
+      guard second < 2 else { break }
+      try await clock.sleeping(for: .seconds(1))
+      await clock.advance(by: .seconds(1))
+    }
+    await operation.ended()
+    #expect(flaky.calls.elements.map { $0[1] } == [0, 0, 1, 1, 2, 2])
+    #expect(operation.fate == "+")
+  }
+
+  @Test func `in any second no more start than the rate allows, whoever retries`() async throws {
+    let flaky = flaky(
+      UseCaseQueue.Policy.serial.rate(2, per: .seconds(1)), failures: [1: 2, 2: 1, 4: 3])
+    let operations = (1...5).map { flaky.execute($0) }
+    // Eleven calls, two in each second.
+    for second in 0...5 {
+      await flaky.calls.elements(atLeast: min(2 * second + 2, 11))
+      guard second < 5 else { break }
+      try await clock.sleeping(for: .seconds(1))
+      await clock.advance(by: .seconds(1))
+    }
+    await allEnded(operations)
+    #expect(
+      flaky.calls.elements == [
+        [1, 0], [1, 0], [1, 1], [2, 1], [2, 2], [3, 2], [4, 3], [4, 3], [4, 4], [4, 4], [5, 5],
+      ])
+    #expect(fates(operations) == "+++++")
+  }
+
+  @Test func `a retry goes ahead of what waits for a slot`() async throws {
+    let attempts = Log<String>()
+    let flaky = flaky(
+      UseCaseQueue.Policy.limit(2).spaced(by: .seconds(1)), failures: [1: 1],
+      interceptors: [RetryInterceptor(attempts: 2), Noting { _, name in attempts.append(name) }])
+    let operations = [flaky.execute(1), flaky.execute(2)]
+    await attempts.elements(atLeast: 2)
+    // The second attempt has begun, and is about to wait for the window.
+    for _ in 1...1_000 { await Task.yield() }
+    try await clock.sleeping(for: .seconds(1))
+    await clock.advance(by: .seconds(1))
+    await operations[0].ended()
+    #expect(flaky.calls.elements == [[1, 0], [1, 1]])
+    #expect(fates(operations) == "+W")
+    try await clock.sleeping(for: .seconds(1))
+    await clock.advance(by: .seconds(1))
+    await operations[1].ended()
+    #expect(flaky.calls.elements == [[1, 0], [1, 1], [2, 2]])
+  }
+
+  @Test func `flush ends the wait of an attempt`() async throws {
+    let flaky = flaky(UseCaseQueue.Policy.serial.spaced(by: .seconds(60)), failures: [1: 1])
+    let operation = flaky.execute(1)
+    await flaky.calls.elements(atLeast: 1)
+    try await clock.sleeping()
+    flaky.queue.flush()
+    await operation.ended()
+    #expect(flaky.calls.elements == [[1, 0], [1, 0]])
+    // A start that was flushed is a start: what comes later pauses again.
+    let next = flaky.execute(2)
+    #expect(next.fate == "W")
+    next.cancel()
+    await next.ended()
+  }
+
+  @Test func `the timeout of an attempt that waits goes on`() async throws {
+    let flaky = flaky(
+      UseCaseQueue.Policy.serial.spaced(by: .seconds(60)), failures: [1: 1],
+      timeout: .seconds(5))
+    let operation = flaky.execute(1)
+    await flaky.calls.elements(atLeast: 1)
+    try await clock.sleeping(2)
+    await clock.advance(by: .seconds(5))
+    await #expect(throws: UseCaseTimeout.self) { try await operation.value }
+    await operation.ended()
+    #expect(flaky.calls.count == 1 && !flaky.queue.isBusy)
+  }
+
+  @Test func `an attempt that waits ends with the cancellation of its operation`() async throws {
+    let flaky = flaky(UseCaseQueue.Policy.serial.spaced(by: .seconds(60)), failures: [1: 1])
+    let operation = flaky.execute(1)
+    await flaky.calls.elements(atLeast: 1)
+    try await clock.sleeping()
+    operation.cancel()
+    await operation.ended()
+    #expect(operation.fate == "C" && flaky.calls.count == 1 && !flaky.queue.isBusy)
+  }
+
+  /// Answers what it knows, without a call of `main`.
+  private struct Cache: UseCaseInterceptor {
+    func intercept<Request: Sendable, Response: Sendable>(
+      _ request: Request, of execution: UseCaseExecution, next: UseCaseNext<Request, Response>
+    ) async throws -> Response {
+      if let number = request as? Int, number < 0, let known = number as? Response { return known }
+      return try await next(request)
+    }
+  }
+
+  @Test(arguments: [UseCaseQueue.Policy.serial, .limit(3), .unlimited])
+  func `an operation that never calls main gives its place back`(
+    policy: UseCaseQueue.Policy
+  ) async {
+    let flaky = flaky(
+      policy.spaced(by: .seconds(60)), failures: [:], interceptors: [Cache()])
+    // None of them waits for the clock, which stands.
+    let operations = [-1, -2, -3, 4].map { flaky.execute($0) }
+    await allEnded(operations)
+    #expect(fates(operations) == "++++")
+    #expect(flaky.calls.elements == [[4, 0]])
+    let next = flaky.execute(5)
+    #expect(next.fate == "W")
+    next.cancel()
+    await next.ended()
+  }
+
+  @Test func `one with a slot that has not called main yet counts as a start`() async throws {
+    struct Slow: UseCaseInterceptor {
+      let gate: Gate
+
+      func intercept<Request: Sendable, Response: Sendable>(
+        _ request: Request, of execution: UseCaseExecution, next: UseCaseNext<Request, Response>
+      ) async throws -> Response {
+        await gate.passIgnoringCancellation()
+        return try await next(request)
+      }
+    }
+    let gate = Gate()
+    let flaky = flaky(
+      UseCaseQueue.Policy.limit(3).spaced(by: .seconds(1)), failures: [:],
+      interceptors: [Slow(gate: gate)])
+    let operations = [flaky.execute(1), flaky.execute(2)]
+    #expect(fates(operations) == "RW")
+    gate.open()
+    await operations[0].ended()
+    #expect(fates(operations) == "+W")
+    try await clock.sleeping(for: .seconds(1))
+    await clock.advance(by: .seconds(1))
+    await operations[1].ended()
+    #expect(flaky.calls.elements == [[1, 0], [2, 1]])
+  }
+
+  @Test func `a call inside a held slot is no start`() async throws {
+    let queue = UseCaseQueue(.serial.spaced(by: .seconds(60)), clock: clock)
+    let flaky = Flaky(queue: queue, clock: clock)
+    let outer = AnyUseCase(queue: queue) { (number: Int) in
+      var sum = 0
+      for inner in 1...5 { sum += try await flaky(number + inner) }
+      return sum
+    }
+    // The clock stands.
+    #expect(try await outer.execute(0).value == 15)
+    #expect(flaky.calls.count == 5)
+  }
+
+  @Test func `a leading edge drops until the window of the last attempt is over`() async throws {
+    let flaky = flaky(.dropWhileBusy.spaced(by: .seconds(2)), failures: [1: 1])
+    let first = flaky.execute(1)
+    await flaky.calls.elements(atLeast: 1)
+    try await clock.sleeping(for: .seconds(2))
+    #expect(flaky.execute(2).fate == "D")
+    await clock.advance(by: .seconds(2))
+    await first.ended()
+    #expect(flaky.calls.elements == [[1, 0], [1, 2]])
+    #expect(flaky.execute(3).fate == "D")
+    await clock.advance(by: .seconds(2))
+    let last = flaky.execute(4)
+    await last.ended()
+    #expect(last.fate == "+")
+  }
+}
