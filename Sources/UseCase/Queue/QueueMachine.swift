@@ -202,8 +202,12 @@ extension QueueMachine {
         continue
       }
       let isNewest = !policy.deliversOnlyNewest
-      guard let id = isNewest ? lines.first?.members.lastID : lines.first?.members.firstID,
-        let member = removeWaiting(id)
+      // Lines of several priorities have members each.
+      let id =
+        isNewest
+        ? lines.lazy.compactMap(\.members.lastID).max()
+        : lines.lazy.compactMap(\.members.firstID).min()
+      guard let id, let member = removeWaiting(id)
       else { preconditionFailure("\(policy) supersedes no more members than there are.") }
       newest.remove(id)
       done.cancelled += 1
