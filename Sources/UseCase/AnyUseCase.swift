@@ -32,7 +32,8 @@ public struct AnyUseCase<Request: Sendable, Response: Sendable>: UseCase {
     main: @escaping @Sendable (Request) async throws -> Response
   ) {
     base = ClosureUseCase(
-      queue: queue, timeout: timeout, useCaseName: name ?? String(describing: Self.self), body: main)
+      queue: queue, timeout: timeout, useCaseName: name ?? String(describing: Self.self), body: main
+    )
     described = nil
     baseType = Self.self
   }
@@ -114,7 +115,8 @@ public struct AnyReportingUseCase<
       ) async throws -> Response
   ) {
     base = ReportingClosureUseCase(
-      queue: queue, timeout: timeout, useCaseName: name ?? String(describing: Self.self), body: main)
+      queue: queue, timeout: timeout, useCaseName: name ?? String(describing: Self.self), body: main
+    )
     described = nil
     baseType = Self.self
   }

@@ -168,6 +168,15 @@ func hasNoIgnoredProperty(_ useCase: some UseCase) -> Bool {
 
 private let checkedTypes = Lock<Set<ObjectIdentifier>>([])
 
+extension ExecutionDescription {
+  @usableFromInline
+  init(of useCase: some UseCase, _ request: some Sendable) {
+    let described = useCase as? any DescribedUseCase
+    self.init(
+      baseType: described?.baseType ?? type(of: useCase), words: described?.describe(request))
+  }
+}
+
 extension UseCaseOperation {
   func callToTheEnd() async throws -> Response {
     do {

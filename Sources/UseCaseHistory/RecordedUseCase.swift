@@ -199,7 +199,7 @@ extension RecordedUseCase {
       // A closure that returned the response would be called by way of its type.
       try await HistoryFrame.local.withValue(frame) {
         response = try await queue.run(
-          request, of: base, timeout: UseCaseTimeout.never, body: body)
+          request, of: base.useCaseName, timeout: UseCaseTimeout.never, body: body)
       }
     } catch {
       failure = error

@@ -64,7 +64,7 @@ public struct RetryInterceptor: UseCaseInterceptor {
           throw error
         }
         let pause = delay.duration(after: error, attempt: attempt)
-        if pause > .zero { try await execution.pause(for: pause, on: clock) }
+        if pause > .zero { try await execution.pause(pause, clock) }
         try Task.checkCancellation()
         attempt += 1
       }

@@ -72,7 +72,7 @@ public struct UseCaseExecution: Sendable {
   public let id: UseCaseOperationID
 
   /// The ``UseCase/useCaseName``.
-  public var useCase: String { subject.useCaseName }
+  public var useCase: String { name() }
 
   /// The operation whose body started this one, with `execute` or with the call form,
   /// `try await useCase(request)`. It is `nil` if the operation wasn't started in a body.
@@ -81,23 +81,19 @@ public struct UseCaseExecution: Sendable {
   /// The work that `next` does: ``Purpose/main``, unless a history undoes or redoes.
   public let purpose: Purpose
 
-  private let subject: any UseCase
-  private let queue: UseCaseQueue
+  private let name: @Sendable () -> String
+
+  /// Pauses before another attempt, on the clock of the queue if there is no other. The pause ends
+  /// early at a `flush(retries: true)` of the queue. Throws `CancellationError` if the task is
+  /// cancelled, or the error of the clock.
+  let pause: @Sendable (Duration, (any Clock<Duration>)?) async throws -> Void
 
   init(
-    _ operation: any QueueMember, of useCase: any UseCase, for purpose: Purpose,
-    on queue: UseCaseQueue
+    id: UseCaseOperationID, parent: UseCaseOperationID?, purpose: Purpose,
+    name: @escaping @Sendable () -> String,
+    pause: @escaping @Sendable (Duration, (any Clock<Duration>)?) async throws -> Void
   ) {
-    (id, parent, self.purpose) = (operation.id, operation.parent, purpose)
-    (subject, self.queue) = (useCase, queue)
-  }
-
-  /// Pauses before another attempt, on the clock of the queue if that is nil. The pause ends early at
-  /// a `flush(retries: true)` of the queue.
-  ///
-  /// - Throws: `CancellationError` if the task is cancelled, or the error of the clock.
-  func pause(for duration: Duration, on clock: (any Clock<Duration>)?) async throws {
-    try await queue.retries.pause(for: duration, on: clock ?? queue.clock)
+    (self.id, self.parent, self.purpose, self.name, self.pause) = (id, parent, purpose, name, pause)
   }
 
   /// Returns the body with these interceptors around it, the first one outermost.

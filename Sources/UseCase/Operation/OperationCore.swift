@@ -402,7 +402,8 @@ extension OperationCore {
         if event == .outcome, case .failure(let error)? = verdict { error } else { nil }
       queue.observer?(
         UseCaseEvent(
-          id: id, type: useCaseType, useCase: queue.delegate?.name(of: id) ?? name, kind: event.kind(for: verdict),
+          id: id, type: useCaseType, useCase: queue.delegate?.name(of: id) ?? name,
+          kind: event.kind(for: verdict),
           parent: parent, error: error))
       next = withMachine { $0.goOnTelling() }
     }

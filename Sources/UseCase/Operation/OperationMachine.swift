@@ -430,6 +430,7 @@ extension OperationMachine {
   /// Decides what the task that delivers does next.
   ///
   /// - Parameter mayDeliver: Whether the operation is one of those that may deliver.
+  /// - Returns: The step.
   mutating func next(mayDeliver: Bool) -> Step {
     if !updates.isEmpty { return .updates(takeUpdates()) }
     guard let told = told(mayDeliver: mayDeliver) else {

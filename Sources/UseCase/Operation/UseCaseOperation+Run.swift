@@ -95,7 +95,9 @@ extension UseCaseOperation {
   /// Runs the body with the interceptors of the queue around it, all of it under the timeout.
   @usableFromInline
   func runIntercepted(_ useCase: any UseCase<Request, Response>) async throws -> Response {
-    try await core.queue.run(request, of: useCase, timeout: useCase.timeout) {
+    try await core.queue.run(
+      request, of: useCase.useCaseName, timeout: useCase.timeout
+    ) {
       try await useCase.main($0)
     }
   }

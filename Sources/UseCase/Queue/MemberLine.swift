@@ -16,6 +16,7 @@ struct MemberLine<ID: Comparable & Sendable, Member: Sendable>: Sendable {
   var firstID: ID? { count == 0 ? nil : cells[head].id }
   var lastID: ID? { count == 0 ? nil : cells[tail - 1].id }
   var first: Member? { count == 0 ? nil : cells[head].member }
+  var ids: [ID] { cells[head..<tail].filter { $0.member != nil }.map(\.id) }
   var members: [Member] { cells[head..<tail].compactMap(\.member) }
 
   func contains(_ id: ID) -> Bool {

@@ -79,11 +79,9 @@ package struct ExecutionDescription: Sendable {
   /// The words for the delegate, nil if the use case has none: it is foreign there.
   package let words: (any Sendable)?
 
-  @usableFromInline
-  init(of useCase: some UseCase, _ request: some Sendable) {
-    let described = useCase as? any DescribedUseCase
-    baseType = described?.baseType ?? type(of: useCase)
-    words = described?.describe(request)
+  init(baseType: any Any.Type, words: (any Sendable)?) {
+    self.baseType = baseType
+    self.words = words
   }
 }
 

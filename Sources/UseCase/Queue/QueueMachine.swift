@@ -130,7 +130,8 @@ extension QueueMachine {
     var superseded = Few<Member>.none
     for member in supersede(decision.superseded) { superseded.append(member) }
     switch decision.admission {
-    case .start where handled == nil || policy.mayStart(holding: holding): start(member, id, priority)
+    case .start where handled == nil || policy.mayStart(holding: holding):
+      start(member, id, priority)
     case .start, .wait:
       wait(member, id, priority)
       if hasPauses { pauses.noteArrival(policy) }
@@ -158,8 +159,12 @@ extension QueueMachine {
     }
     guard unwinding.contains(id) else { return }
     counts.holding -= 1
-    guard !isSuspended, !(hasPauses && pauses.isPausing(policy)) else { return }
-    let next = max(0, min(counts.waiting, policy.limit - counts.holding))
+    if isSuspended { return }
+    var ready = counts.waiting
+    if hasPauses, pauses.isPausing(policy) {
+      ready = lines.flatMap(\.members.ids).count { pauses.maySkip($0) }
+    }
+    let next = max(0, min(ready, policy.limit - counts.holding))
     counts = (counts.holding + next, counts.live + next, counts.waiting - next)
   }
 

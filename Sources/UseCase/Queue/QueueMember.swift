@@ -101,7 +101,9 @@ final class CallContext: Sendable {
     _ queue: UseCaseQueue, isCall: Bool, _ call: QueueCall, isInBody: Bool,
     _ description: ExecutionDescription?
   ) -> CallContext? {
-    var (caller, host, line) = ((any QueueMember)?.none, (any QueueMember)?.none, UseCaseQueue?.none)
+    var (caller, host, line) = (
+      (any QueueMember)?.none, (any QueueMember)?.none, UseCaseQueue?.none
+    )
     if isInBody {
       if isCall { caller = HeldSlots.holder() } else { line = queue.delegate?.lineHere() }
       if case .inside = call, isCall || line != nil { host = HeldSlots.enter(queue) }

@@ -415,10 +415,11 @@ extension UseCaseQueue {
 
   /// Runs the body of the innermost operation, or a step of it, with the interceptors of this queue
   /// around it, all of it under the timeout. The operation may be on another queue. The interceptors
-  /// are told that it executes this use case.
+  /// are told that it executes the use case of this name.
   package func run<Request: Sendable, Response: Sendable>(
-    _ request: Request, of useCase: any UseCase, purpose: UseCaseExecution.Purpose = .main,
-    timeout: Duration, body: @escaping @Sendable (Request) async throws -> Response
+    _ request: Request, of useCase: @autoclosure @escaping @Sendable () -> String,
+    purpose: UseCaseExecution.Purpose = .main, timeout: Duration,
+    body: @escaping @Sendable (Request) async throws -> Response
   ) async throws -> Response {
     guard let operation = HeldSlots.innermost else {
       preconditionFailure("A body runs in an operation.")
@@ -426,7 +427,9 @@ extension UseCaseQueue {
     let timer = timer(timeout, of: operation)
     defer { timer?.cancel() }
     guard let first = interceptors.first else { return try await body(request) }
-    let execution = UseCaseExecution(operation, of: useCase, for: purpose, on: self)
+    let execution = UseCaseExecution(
+      id: operation.id, parent: operation.parent, purpose: purpose, name: useCase
+    ) { [self] in try await retries.pause(for: $0, on: $1 ?? clock) }
     let isStart = operation.queue === self && operation.context?.host == nil
     let main = UseCaseNext { request in
       try await operation.attempt(request, isStart: isStart, body)

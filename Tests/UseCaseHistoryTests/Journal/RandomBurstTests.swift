@@ -9,7 +9,7 @@ import UseCaseHistory
 /// `JOURNAL_SEED=7 swift test` runs other ones, `JOURNAL_BURSTS=10000` more of them.
 @Suite(.mustEnd)
 struct RandomBurstTests {
-  @Test(.holds("A burst"), arguments: [false, true], [false, true])
+  @Test(arguments: [false, true], [false, true])
   func `a burst is found again as it was, whichever write has failed`(
     isWritten: Bool, isPrompt: Bool
   ) async throws {
@@ -24,7 +24,7 @@ struct RandomBurstTests {
     }
   }
 
-  @Test(.holds("A burst"), arguments: [false, true], [false, true])
+  @Test(arguments: [false, true], [false, true])
   func `a burst in which the process ends has an entry for each effect`(
     isWritten: Bool, isPrompt: Bool
   ) async throws {

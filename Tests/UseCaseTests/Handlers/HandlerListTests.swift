@@ -41,7 +41,8 @@ struct HandlerListTests {
         }
         let has = list.hasNext(for: kind)
         let handler = list.takeNext(for: kind)
-        guard has == (index != nil || hasFirst), handler?.callback == index.map({ entries[$0].id }) else {
+        guard has == (index != nil || hasFirst), handler?.callback == index.map({ entries[$0].id })
+        else {
           return false
         }
         if let index { entries.remove(at: index) }

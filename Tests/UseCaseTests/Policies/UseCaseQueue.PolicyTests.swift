@@ -68,7 +68,6 @@ struct PolicyTests {
     Line(pair, 1, 1, 1, suspended: true, .wait, superseded: 1),
     Line(pair, 1, 0, 2, suspended: true, .wait, superseded: 1),
 
-
     Line(debounced, 0, 0, 0, pausing: true, .wait),
     Line(debounced, 0, 0, 1, pausing: true, .wait, superseded: 1),
     Line(debounced, 1, 1, 0, pausing: true, .wait, superseded: 1),

@@ -59,35 +59,6 @@ struct QueueMachineTests {
     goOn(pair, steps: policy.pauses || policy.isByPriority ? 2 : 3)
   }
 
-  @Test(arguments: policies)
-  func `a queue does what arrays and loops do for a long time`(policy: Policy) {
-    var random = SplitMix(state: 7)
-    var pair = QueuePair(policy)
-    for _ in 1...2_000 {
-      let events = pair.events
-      guard let event = events.randomElement(using: &random), pair.apply(event) else { return }
-    }
-    // A closed queue refuses whatever comes, and does the rest as before.
-    guard pair.apply(.close) else { return }
-    for _ in 1...200 {
-      let events = pair.events
-      guard let event = events.randomElement(using: &random), pair.apply(event) else { return }
-    }
-  }
-
-  @Test(.holds("Rate"), arguments: policies.filter(\.countsStarts))
-  func `attempts of interceptors wait for the window as arrays and loops let them`(
-    policy: Policy
-  ) {
-    goOn(QueuePair(policy, hasInterceptors: true), steps: 4)
-    var random = SplitMix(state: 11)
-    var pair = QueuePair(policy, hasInterceptors: true)
-    for _ in 1...2_000 {
-      let events = pair.events
-      guard let event = events.randomElement(using: &random), pair.apply(event) else { return }
-    }
-  }
-
   // MARK: - Case by case
 
   /// Five calls in a row, and what has become of each: `R` holds a slot, `W` waits, `S` was
