@@ -20,7 +20,7 @@ struct CancellationArticleTests {
     let first = screen.newest
     gates[0].open()
     // The first one has its outcome, and its handler is kept from the main actor meanwhile.
-    while search.queue.activity.running > 0 { sched_yield() }
+    while first?.state != .finished { sched_yield() }
     if clears { screen.clear() } else { screen.type("sw") }
     await first?.ended()
     #expect(screen.titles.isEmpty)

@@ -66,18 +66,19 @@ struct StaleTitlesTests {
   ) async {
     let queue = UseCaseQueue(
       .cancelPrevious, interceptors: answer == .fromACache ? [Cache()] : [])
-    let gate = Watched(Gate())
+    let (gate, answered) = (Watched(Gate()), Watched(0))
     let search = AnyUseCase<String, [String]>(queue: queue) { text in
       if text.hasPrefix("late") { await gate.value.passIgnoringCancellation() }
+      answered.update { $0 += 1 }
       return [text]
     }
     let screen = screen(page, search)
     var stale = 0
     for round in 1...(page == .readme ? 20_000 : 2_000) {
-      let succeeded = queue.activity.succeeded
+      let before = answered.value
       screen.type("old \(round)")
       // The main actor is busy meanwhile, so the old titles can only be on their way.
-      while queue.activity.succeeded == succeeded { yieldThread() }
+      while answered.value == before { yieldThread() }
       let new =
         switch answer {
         case .instantly: "new \(round)"
