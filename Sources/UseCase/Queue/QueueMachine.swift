@@ -252,10 +252,9 @@ extension QueueMachine {
   /// Returns the alarm to set, if it is another one than before. `keepsWindow` says whether there is
   /// one until the last interval is over, though nobody waits.
   mutating func nextAlarm(keepsWindow: Bool = false) -> QueueAlarm? {
-    let pausing =
-      !attempts.isEmpty
-      || lines.contains { $0.members.lastID.map { !pauses.maySkip($0) } ?? false }
-    return pauses.nextAlarm(isNeeded: pausing, keepsWindow: keepsWindow, policy)
+    let isPausing = lines.contains { $0.members.lastID.map { !pauses.maySkip($0) } ?? false }
+    return pauses.nextAlarm(
+      forMember: isPausing, forAttempt: !attempts.isEmpty, keepsWindow: keepsWindow, policy)
   }
 
   /// The member has an early outcome, or a late cancellation if that is not a new one. If it waits it

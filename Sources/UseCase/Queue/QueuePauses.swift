@@ -89,13 +89,15 @@ struct QueuePauses: Sendable {
     starts.append(time)
   }
 
-  /// Returns the alarm to set, if it is another one than before.
+  /// Returns the alarm to set, if it is another one than before. An attempt of an interceptor waits
+  /// for the window alone, a member for the debounce, too.
   mutating func nextAlarm(
-    isNeeded: Bool, keepsWindow: Bool, _ policy: UseCaseQueue.Policy
+    forMember: Bool, forAttempt: Bool, keepsWindow: Bool, _ policy: UseCaseQueue.Policy
   ) -> QueueAlarm? {
     var next: Duration?
-    if isNeeded, isPausing(policy), end(policy) < UseCaseTimeout.never {
-      next = end(policy)
+    let end = forAttempt ? endOfWindow(policy) : forMember ? end(policy) : .zero
+    if end > time, end < UseCaseTimeout.never {
+      next = end
     } else if keepsWindow, let newest = starts.last, newest + policy.interval > time {
       next = newest + policy.interval
     }

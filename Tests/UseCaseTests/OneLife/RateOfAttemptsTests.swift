@@ -68,6 +68,24 @@ struct RateOfAttemptsTests {
     #expect(fates(operations) == "+++++")
   }
 
+  @Test func `a retry waits for the window, and not for a debounce`() async throws {
+    let flaky = flaky(
+      .keepLatest.debounced(by: .seconds(3)).spaced(by: .seconds(1)), failures: [1: 1])
+    let first = flaky.execute(1)
+    try await clock.sleeping(for: .seconds(3))
+    await clock.advance(by: .seconds(3))
+    await flaky.calls.elements(atLeast: 1)
+    let second = flaky.execute(2)
+    try await clock.sleeping(for: .seconds(1))
+    await clock.advance(by: .seconds(1))
+    await first.ended()
+    #expect(flaky.calls.elements == [[1, 3], [1, 4]])
+    try await clock.sleeping(for: .seconds(2))
+    await clock.advance(by: .seconds(2))
+    await second.ended()
+    #expect(flaky.calls.elements == [[1, 3], [1, 4], [2, 6]])
+  }
+
   @Test func `a retry goes ahead of what waits for a slot`() async throws {
     let attempts = Log<String>()
     let flaky = flaky(

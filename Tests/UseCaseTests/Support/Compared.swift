@@ -2,16 +2,22 @@
 /// shows all of it.
 struct Compared<Machine>: Hashable {
   private(set) var machine: Machine
-  private var description: String
+  private var description = ""
 
   init(_ machine: Machine) {
     self.machine = machine
-    description = "\(machine)"
+    describe()
   }
 
+  /// Changes the machine, which is described anew before it is compared.
   mutating func change<Result>(_ body: (inout Machine) throws -> Result) rethrows -> Result {
-    defer { description = "\(machine)" }
+    description = ""
     return try body(&machine)
+  }
+
+  /// Describes the machine after its changes: that takes longer than all else.
+  mutating func describe() {
+    if description.isEmpty { description = "\(machine)" }
   }
 
   static func == (lhs: Self, rhs: Self) -> Bool { lhs.description == rhs.description }
