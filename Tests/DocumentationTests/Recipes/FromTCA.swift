@@ -2,6 +2,7 @@ import Observation
 import TestSupport
 import Testing
 import UseCase
+import UseCaseTesting
 
 /// The code of “Migrating from TCA effects”.
 @Suite(.mustEnd) @MainActor
@@ -48,7 +49,7 @@ struct FromTCA {
     let model = SearchModel(search: search)
     let operation = model.textChanged("em")
     try await search.next().succeed(["Emma"])
-    await operation.ended()
+    try await operation.settled()
     #expect(model.titles == ["Emma"])
 
     let failing = model.textChanged("emm")
