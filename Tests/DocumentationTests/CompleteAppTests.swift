@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import UseCase
 import UseCaseHistory
+import UseCaseTesting
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
@@ -102,23 +103,25 @@ enum CompleteApp {
     func find(_ text: String) -> UseCaseOperation<String, [Book]> {
       self.text = text
       return search.execute(text)
-        .then { _ in self.message = nil }
-        .catch { error in self.message = String(describing: error) }
+        .then { [weak self] _ in self?.message = nil }
+        .catch { [weak self] error in self?.message = String(describing: error) }
     }
 
     @discardableResult
     func remove(_ book: Book) -> UseCaseOperation<Book, Void> {
       removal.execute(book)
-        .then { self.find(self.text) }
-        .catch { error in self.message = "Not removed. \(error)" }
+        .then { [weak self] in self?.findAgain() }
+        .catch { [weak self] error in self?.message = "Not removed. \(error)" }
     }
 
     @discardableResult
     func undo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
       edits.undo()
-        .then { _ in self.find(self.text) }
-        .catch { error in self.message = "Not undone. \(error)" }
+        .then { [weak self] _ in self?.findAgain() }
+        .catch { [weak self] error in self?.message = "Not undone. \(error)" }
     }
+
+    private func findAgain() { find(text) }
   }
 
   #if !os(tvOS)
@@ -182,16 +185,16 @@ struct CompleteAppTests {
     let model = BooksModel(
       server: Server(root: root) { request in try await shelf.answer(request) })
 
-    await model.find("E").ended()
+    try await model.find("E").settled()
     let emma = try #require(model.search.value?.first)
-    await model.remove(emma).ended()
+    try await model.remove(emma).settled()
     #expect(model.edits.undoTitle == "Remove “Emma”")
-    await model.undo().ended()
-    await model.find("E").ended()
+    try await model.undo().settled()
+    try await model.find("E").settled()
     #expect(model.search.value?.map(\.title) == ["Emma", "Evelina"])
 
     await shelf.goOffline()
-    await model.remove(emma).ended()
+    try await model.remove(emma).settled()
     #expect(model.message == "Not removed. You are offline.")
     #expect(!model.edits.canUndo)
   }

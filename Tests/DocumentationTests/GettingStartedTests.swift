@@ -17,7 +17,7 @@ struct GettingStartedTests {
     try await stale.cancelled()  // returns when the queue has cancelled the call
 
     try await server.next().succeed(["Emma"])
-    await newest.ended()
+    try await newest.settled()
     #expect(model.titles == ["Emma"])
   }
 

@@ -20,6 +20,7 @@ struct HandlingErrorsTests {
 
   struct Pay: UseCase {
     let bank: any UseCase<Order, String>
+    let queue = UseCaseQueue(.dropWhileBusy)
     let timeout = Duration.seconds(20)
 
     func main(_ order: Order) async throws -> String {
@@ -39,19 +40,53 @@ struct HandlingErrorsTests {
   }
 
   @Test func `an operation has one of three outcomes`() async {
+    let gate = Gate()
+    let busy = Pay(
+      bank: AnyUseCase { _ in
+        await gate.passIgnoringCancellation()
+        return "paid"
+      })
+    let first = busy.execute(order)
     for pay in [
-      pay { "paid" }, pay { throw BankError(code: 51) }, pay { throw CancellationError() },
+      pay { "paid" }, pay { throw BankError(code: 51) }, pay { throw CancellationError() }, busy,
     ] {
-      switch await pay.execute(order).ended() {
+      switch await pay.outcome(of: order) {
       case .success(let receipt): screen.show(receipt)
       case .failure(let error): screen.show("Not paid: \(error)")
+      case .cancelled(.dropped): screen.show("A payment is on its way.")
       case .cancelled(let reason): screen.show("Cancelled: \(reason)")
       }
     }
+    gate.open()
+    await first.ended()
     #expect(
       screen.lines == [
         "paid", "Not paid: The bank declined the card 1234.", "Cancelled: thrown",
+        "A payment is on its way.",
       ])
+  }
+
+  @Test func `the call that returns the outcome says that the queue is busy`() async {
+    struct Pay: UseCase {
+      let gate: Gate
+      let queue = UseCaseQueue(.dropWhileBusy)
+      func main(_ order: Int) async throws -> String {
+        await gate.passIgnoringCancellation()
+        return "paid"
+      }
+    }
+    let (pay, order) = (Pay(gate: Gate()), 5)
+    let first = pay.execute(order)
+
+    switch await pay.outcome(of: order) {
+    case .success(let receipt): print(receipt)
+    case .cancelled(.dropped): print("A payment is on its way.")
+    case .failure(let error): print("failed: \(error)")
+    case .cancelled: break
+    }
+    #expect(pay.queue.activity.cancelled == 1)
+    pay.gate.open()
+    await first.ended()
   }
 
   @Test func `a typed catch does not keep the error from the others`() async {

@@ -1,12 +1,14 @@
 import TestSupport
 import Testing
 import UseCase
+import UseCaseTesting
 
 /// The code of “Interceptors and retries”.
 @Suite(.mustEnd)
 struct InterceptorsAndRetriesTests {
   struct Offline: Error {}
   struct Unauthorized: Error {}
+  struct Refused: Error {}
 
   struct Timing: UseCaseInterceptor {
     let clock = ContinuousClock()
@@ -66,7 +68,7 @@ struct InterceptorsAndRetriesTests {
 
   struct Authenticated: UseCaseInterceptor {
     let session: Session
-    let renewToken: RenewToken
+    let renewToken: SharedUseCase<RenewToken>
 
     func intercept<Request: Sendable, Response: Sendable>(
       _ request: Request, of execution: UseCaseExecution,
@@ -76,7 +78,7 @@ struct InterceptorsAndRetriesTests {
       do {
         return try await next(request)
       } catch is Unauthorized {
-        try await renewToken(token)
+        try await renewToken.execute(token).value
         return try await next(request)
       }
     }
@@ -135,25 +137,70 @@ struct InterceptorsAndRetriesTests {
     #expect(bodies.value == 2)
   }
 
-  @Test func `requests that fail together renew the token once`() async throws {
-    let (session, logIns, arrivals) = (Session(token: "old"), Watched(0), Watched(0))
-    let renewToken = RenewToken(session: session) {
-      "new \(logIns.update { $0 += 1; return $0 })"
-    }
+  @Test func `each attempt of a retry counts for the rate`() async throws {
     let queue = UseCaseQueue(
-      interceptors: [Authenticated(session: session, renewToken: renewToken)])
-    let load = AnyUseCase<Int, String>(queue: queue) { page in
-      let token = await session.token
-      // All of them are on their way before the first is refused.
-      arrivals.update { $0 += 1 }
-      await arrivals.wait { $0 >= 3 }
-      guard token == "new 1" else { throw Unauthorized() }
-      return "page \(page)"
+      .limit(4).rate(10, per: .seconds(1)),
+      interceptors: [RetryInterceptor(attempts: 5)])
+
+    let (clock, runs) = (ManualClock(), Watched(0))
+    let timed = UseCaseQueue(
+      queue.policy, clock: clock, interceptors: [RetryInterceptor(attempts: 5)])
+    let load = AnyUseCase<Int, Int>(queue: timed) { _ in
+      runs.update { $0 += 1 }
+      throw Offline()
     }
-    let pages = (1...3).map { load.execute($0) }
+    for page in 1...3 { load.execute(page) }
+    await runs.wait { $0 >= 10 }
+    try await clock.sleeping()
+    #expect(runs.value == 10)
+    await clock.advance(by: .seconds(1))
+    await timed.idle()
+    #expect(runs.value == 15)
+  }
+
+  @Test(arguments: [true, false])
+  func `ten requests make one log-in, also when it is refused`(isRefused: Bool) async throws {
+    let (session, logIn) = (Session(token: "old"), ControlledUseCase<Void, String>())
+    let renewToken = RenewToken(session: session) { try await logIn() }.shared()
+    let load = AnyUseCase<Int, Int>(
+      queue: UseCaseQueue(
+        interceptors: [Authenticated(session: session, renewToken: renewToken)])
+    ) { page in
+      guard await session.token == "new" else { throw Unauthorized() }
+      return page
+    }
+    let pages = (1...10).map { load.execute($0) }
+    let call = try await logIn.next()
+    while renewToken.queue(for: "old").activity.running < 10 { await Task.yield() }
+    if isRefused { call.fail(Refused()) } else { call.succeed("new") }
     for (index, page) in pages.enumerated() {
-      #expect(try await page.value == "page \(index + 1)")
+      switch try await page.settled() {
+      case .success(let number): #expect(number == index + 1 && !isRefused)
+      case .failure(let error): #expect(error is Refused && isRefused)
+      case .cancelled: Issue.record("Nothing cancels a page.")
+      }
     }
-    #expect(logIns.value == 1)
+    #expect(renewToken.queue.activity.executed == 1)
+  }
+
+  @Test func `a log-in outlives the search that asked for it`() async throws {
+    let (session, logIn) = (Session(token: "old"), ControlledUseCase<Void, String>())
+    let renewToken = RenewToken(session: session) { try await logIn() }.shared()
+    let queue = UseCaseQueue(
+      .cancelPrevious,
+      interceptors: [Authenticated(session: session, renewToken: renewToken)])
+    let search = AnyUseCase<String, String>(queue: queue) { text in
+      guard await session.token == "new" else { throw Unauthorized() }
+      return text
+    }
+    let first = search.execute("s")
+    let call = try await logIn.next()
+    let second = search.execute("sw")
+    try await first.settled()
+    while renewToken.queue(for: "old").activity.running < 2 { await Task.yield() }
+    #expect(!call.isCancelled)
+    call.succeed("new")
+    #expect(try await second.value == "sw")
+    #expect(renewToken.queue.activity.executed == 1)
   }
 }

@@ -107,11 +107,11 @@ struct ReadmeTests {
     _ = try await server.next()  // the server has the request
 
     let newest = titles.execute("sw")
-    await stale.ended()  // cancelled, it needs no answer
+    try await stale.settled()  // cancelled, it needs no answer
     #expect(titles.isRunning)
 
     try await server.next().succeed(["Swift"])
-    await newest.ended()
+    try await newest.settled()
     #expect(titles.value == ["Swift"] && !titles.isRunning)
   }
 

@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 import UseCase
+import UseCaseTesting
 
 /// The code of “On a server”.
 @Suite(.mustEnd)
@@ -54,27 +55,49 @@ struct ServerTests {
     func log(_ error: any Error) { errors.append("\(error)") }
 
     func respond(to customer: String) async -> Response {
-      do {
-        return Response(status: 200, body: try await answer(customer))
-      } catch is UseCaseTimeout {
-        return Response(status: 504)
-      } catch is CancellationError where !Task.isCancelled {
-        return Response(status: 503)  // dropped, or the server is shutting down
-      } catch is CancellationError {
+      switch await answer.outcome(of: customer) {
+      case .success(let body):
+        return Response(status: 200, body: body)
+      case .cancelled(.dropped):
+        return Response(status: 429)  // too busy
+      case .cancelled where Task.isCancelled:
         return Response(status: 499)  // the client has gone
-      } catch {
+      case .cancelled:
+        return Response(status: 503)  // the server is shutting down
+      case .failure(is UseCaseTimeout):
+        return Response(status: 504)
+      case .failure(let error):
         log(error)
         return Response(status: 500)
       }
     }
 
     func shutDown(within grace: Duration) async {
+      answer.queue.close()
+      answer.queue.flush()
       let deadline = Task {
         try await clock.sleep(for: grace)
         answer.queue.cancelAll()
       }
       await answer.queue.idle()
       deadline.cancel()
+    }
+  }
+
+  struct Forbidden: Error {}
+
+  struct ReadReport: UseCase {
+    struct Request: Sendable {
+      let reader: String
+      let report: String
+    }
+
+    let mayRead: @Sendable (Request) async throws -> Bool
+    let loadReport: any UseCase<String, String>  // `LoadReport(…).shared()`
+
+    func main(_ request: Request) async throws -> String {
+      guard try await mayRead(request) else { throw Forbidden() }
+      return try await loadReport(request.report)
     }
   }
 
@@ -103,7 +126,7 @@ struct ServerTests {
       for _ in 1...128 { group.addTask { await server.respond(to: "ada") } }
       while server.answer.queue.activity.executed < 128 { await Task.yield() }
       #expect(server.answer.queue.activity.waiting == 64)
-      #expect(await server.respond(to: "ada") == Response(status: 503))
+      #expect(await server.respond(to: "ada") == Response(status: 429))
       for _ in 1...128 { try await query.next().succeed([]) }
       for try await response in group { #expect(response.status == 200) }
     }
@@ -128,11 +151,29 @@ struct ServerTests {
     async let slow = server.respond(to: "bob")
     let calls = try await [query.next(), query.next()]
     async let end: Void = server.shutDown(within: .seconds(10))
+    while !server.answer.queue.isClosed { await Task.yield() }
+    #expect(await server.respond(to: "eve") == Response(status: 503))
     for call in calls where call.request == "ada" { call.succeed(["tea"]) }
     #expect(await quick.status == 200)
     try await clock.sleeping()
     await clock.advance(by: .seconds(10))
     #expect(await slow == Response(status: 503))
     await end
+  }
+
+  @Test func `a reader without rights gets nothing from the run of another one`() async throws {
+    let loadReport = ControlledUseCase<String, String>(queue: UseCaseQueue())
+    let shared = loadReport.shared()
+    let readReport = ReadReport(
+      mayRead: { request in request.reader != "eve" }, loadReport: shared)
+    let readings = ["ada", "bob", "eve"].map { reader in
+      readReport.execute(ReadReport.Request(reader: reader, report: "sales"))
+    }
+    await #expect(throws: Forbidden.self) { try await readings[2].value }
+    let call = try await loadReport.next()
+    while shared.queue(for: "sales").activity.running < 2 { await Task.yield() }
+    call.succeed("up")
+    for reading in readings[..<2] { #expect(try await reading.value == "up") }
+    #expect(loadReport.queue.activity.executed == 1)
   }
 }

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 import UseCase
 import UseCaseHistory
+import UseCaseTesting
 
 /// The examples in the documentation of types and functions.
 @Suite(.mustEnd)
@@ -414,17 +415,53 @@ extension SymbolCodeTests {
     #expect(load.queue.activity.succeeded == 2)
   }
 
-  @Test func `a delay follows what a server asks for`() async throws {
+  @Test func `a delay follows what a server asks for, and else it grows`() async throws {
+    struct Offline: Error {}
     struct TooManyRequests: Error { var retryAfter: Duration }
 
+    let backoff = RetryInterceptor.Delay.exponential(.seconds(1), cap: .seconds(30))
     let delay = RetryInterceptor.Delay.custom { error, attempt in
-      (error as? TooManyRequests)?.retryAfter ?? .seconds(attempt)
+      (error as? TooManyRequests)?.retryAfter
+        ?? backoff.duration(after: error, attempt: attempt)
     }
-    let queue = UseCaseQueue(interceptors: [RetryInterceptor(attempts: 2, delay: delay)])
-    let useCase = AnyUseCase<Int, Int>(queue: queue) { _ in
-      throw TooManyRequests(retryAfter: .zero)
+    let (clock, runs) = (ManualClock(), Watched(0))
+    let queue = UseCaseQueue(
+      clock: clock, interceptors: [RetryInterceptor(attempts: 3, delay: delay)])
+    let useCase = AnyUseCase<Int, Int>(queue: queue) { number in
+      runs.update { $0 += 1 }
+      switch runs.value {
+      case 1: throw TooManyRequests(retryAfter: .seconds(7))
+      case 2: throw Offline()
+      default: return number
+      }
     }
-    await #expect(throws: TooManyRequests.self) { _ = try await useCase(1) }
+    let operation = useCase.execute(1)
+    for pause in [7, 2] {
+      try await clock.sleeping(for: .seconds(pause))
+      await clock.advance(by: .seconds(pause))
+    }
+    #expect(try await operation.value == 1)
+  }
+
+  @Test func `a queue that is closed lets what is in it end`() async throws {
+    let (clock, saved) = (ManualClock(), Log<String>())
+    let queue = UseCaseQueue(.keepLatest.debounced(by: .seconds(1)), clock: clock)
+    let save = AnyUseCase<String, String>(queue: queue) { text in text }
+    save.execute("Dear").then { @MainActor text in saved.append(text) }
+
+    save.queue.close()
+    save.queue.flush()
+    await save.queue.idle()  // the last handler has run
+    #expect(saved.elements == ["Dear"])
+    guard case .cancelled(.closed) = await save.outcome(of: "Dear Ada") else {
+      Issue.record("It came after the end.")
+      return
+    }
+  }
+
+  @Test func `a test waits for the outcome`() async throws {
+    let search = AnyUseCase<String, [String]> { _ in ["Swift"] }
+    #expect(try await search.execute("swift").settled().get() == ["Swift"])
   }
 }
 

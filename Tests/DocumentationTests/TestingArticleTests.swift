@@ -6,7 +6,7 @@ import UseCaseTesting
 /// The code of “Testing with gates and clocks”.
 @Suite(.mustEnd)
 struct TestingArticleTests {
-  @Test @MainActor func `a screen shows the titles for its newest text`() async {
+  @Test @MainActor func `a screen shows the titles for its newest text`() async throws {
     let gate = Gate()
     let queue = UseCaseQueue(.cancelPrevious)
     let search = AnyUseCase<String, [String]>(queue: queue) { text in
@@ -21,7 +21,7 @@ struct TestingArticleTests {
     #expect(queue.activity.executed == 2)
 
     gate.open()
-    await screen.newest?.ended()
+    try await screen.newest?.settled()
     #expect(screen.titles == ["swift"])
   }
 
@@ -47,7 +47,7 @@ struct TestingArticleTests {
 
     let first = search.execute("sw")
     let second = search.execute("swift")
-    await first.ended()
+    try await first.settled()
     try await clock.sleeping()
     await clock.advance(by: .milliseconds(300))
     #expect(try await second.value == "swift")
@@ -116,6 +116,7 @@ struct TestingArticleTests {
       { _ = try await server.next() }, { try await call.cancelled() },
       { try await clock.sleeping() }, { try await clock.sleeping(for: .seconds(1)) },
       { try await Gate().pass() }, { _ = try await operation.value },
+      { try await operation.settled() },
     ]
     for wait in waits {
       let test = Task { try await wait() }
@@ -126,12 +127,12 @@ struct TestingArticleTests {
     await operation.ended()
   }
 
-  @Test func `an observer hears the whole story`() async {
+  @Test func `an observer hears the whole story`() async throws {
     let (events, heard) = AsyncStream<UseCaseEvent>.makeStream()
     let queue = UseCaseQueue(.dropWhileBusy) { event in heard.yield(event) }
     let pay = AnyUseCase<Int, Int>(queue: queue) { amount in amount }
 
-    await pay.execute(5).ended()
+    try await pay.execute(5).settled()
     var kinds: [UseCaseEvent.Kind] = []
     for await event in events.prefix(3) { kinds.append(event.kind) }
     #expect(kinds == [.running, .succeeded, .ended])

@@ -100,7 +100,7 @@ struct TutorialTests {
       let model = SearchModel(search: search)
       let operation = model.type("e")
       try await search.next().fail(UseCaseTimeout(duration: .seconds(5)))
-      await operation.ended()
+      try await operation.settled()
       #expect(model.message == "It took longer than 5 seconds.")
     }
 
@@ -111,11 +111,11 @@ struct TutorialTests {
       #expect(first.request == "e")
 
       let newest = model.type("em")
-      await stale.ended()
+      try await stale.settled()
       #expect(model.isSearching)
 
       try await search.next().succeed(["Emma"])
-      await newest.ended()
+      try await newest.settled()
       #expect(model.titles == ["Emma"])
       #expect(!model.isSearching)
     }
@@ -123,12 +123,12 @@ struct TutorialTests {
 
   @MainActor
   struct UndoTests {
-    @Test func `undo removes the newest book`() async {
+    @Test func `undo removes the newest book`() async throws {
       let list = ReadingList()
       let model = ReadingListModel(list: list)
       model.add("Emma")
       model.add("Evelina")
-      await model.undo().ended()
+      try await model.undo().settled()
 
       #expect(await list.titles == ["Emma"])
       #expect(model.message == "Undone: Add “Evelina”")

@@ -26,7 +26,7 @@ struct UseCaseTestingPageTests {
     try await clock.sleeping(for: .seconds(1))
     await clock.advance(by: .seconds(1))
     try await server.next().succeed(["Swift"])
-    await model.newest?.ended()
+    try await model.newest?.settled()
     #expect(model.shown == ["Swift"])
 
     // Timeout: the call is cancelled after five seconds.
@@ -37,7 +37,7 @@ struct UseCaseTestingPageTests {
     try await clock.sleeping(for: .seconds(5))
     await clock.advance(by: .seconds(5))
     try await slow.cancelled()
-    await model.newest?.ended()
+    try await model.newest?.settled()
     #expect(model.shown == ["Too slow"])
 
     // Failure: the search fails when the second attempt fails, too.
@@ -48,7 +48,7 @@ struct UseCaseTestingPageTests {
     try await clock.sleeping(for: .seconds(1))
     await clock.advance(by: .seconds(1))
     try await server.next().fail(Offline())
-    await model.newest?.ended()
+    try await model.newest?.settled()
     #expect(model.shown == ["Offline"])
   }
 

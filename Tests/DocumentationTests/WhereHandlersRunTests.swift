@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 import UseCase
+import UseCaseTesting
 
 private let search = AnyUseCase<String, [String]> { text in [text] }
 
@@ -38,6 +39,35 @@ struct WhereHandlersRunTests {
     await pay.queue.idle()
     #expect(pay.queue.activity.succeeded == 2)
   }
+
+  @Test @MainActor func `a screen that goes away cancels its search`() async throws {
+    let operation = AdvertScreen(find: ControlledUseCase<String, [Advert]>()).search("bike")
+    guard case .cancelled(.scopeEnded) = try await operation.settled() else {
+      Issue.record("The handler has kept the screen.")
+      return
+    }
+  }
+}
+
+private struct Advert: Sendable {
+  let title: String
+}
+
+@MainActor
+private final class AdvertScreen {
+  private let find: any UseCase<String, [Advert]>
+  private let scope = UseCaseScope()
+  private(set) var titles: [String] = []
+
+  init(find: any UseCase<String, [Advert]>) { self.find = find }
+
+  func search(_ text: String) -> UseCaseOperation<String, [Advert]> {
+    find.execute(text)
+      .then { [weak self] adverts in self?.show(adverts) }
+      .store(in: scope)
+  }
+
+  private func show(_ adverts: [Advert]) { titles = adverts.map(\.title) }
 }
 
 actor Archive {

@@ -121,13 +121,21 @@
     package func onChange<Value>(of value: Value, _ action: (Value, Value) -> Void) -> StubView {
       StubView()
     }
+    package func onAppear(perform action: () -> Void) -> StubView { StubView() }
+    package func onDisappear(perform action: () -> Void) -> StubView { StubView() }
     package func overlay(@ViewBuilder content: () -> StubView) -> StubView { StubView() }
+    package func refreshable(
+      action: @escaping @MainActor @Sendable () async -> Void
+    ) -> StubView { StubView() }
     package func safeAreaInset(edge: VerticalEdge, @ViewBuilder content: () -> StubView) -> StubView
     {
       StubView()
     }
     package func searchable(text: Binding<String>) -> StubView { StubView() }
     package func swipeActions(@ViewBuilder content: () -> StubView) -> StubView { StubView() }
+    package func task(_ action: @escaping @MainActor @Sendable () async -> Void) -> StubView {
+      StubView()
+    }
     package func task<ID: Equatable>(
       id: ID, _ action: @escaping @MainActor @Sendable () async -> Void
     ) -> StubView { StubView() }

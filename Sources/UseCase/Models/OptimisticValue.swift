@@ -46,8 +46,8 @@ public final class OptimisticValue<Value> {
     var success: Int?
   }
 
-  /// The confirmed value, with every change that is not settled on top. Only changes and ``confirm``
-  /// set it.
+  /// The confirmed value, with every change that is not settled on top. Only changes and
+  /// ``confirm(_:since:)`` set it.
   ///
   /// Observers are not told when the value is `Equatable` and hasn't changed.
   public private(set) var value: Value

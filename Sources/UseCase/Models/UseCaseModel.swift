@@ -22,7 +22,7 @@ public import Observation
 /// changes before any handler of the operation runs, in the same go of the main actor. When the model
 /// is deallocated, its operations are cancelled: so a handler that captures the object which keeps the
 /// model has to capture it weakly. A model that saves lets them go on: see
-/// ``init(_:cancelsOnRelease:)``.
+/// ``init(_:cancelsOnRelease:)-(Base,_)``.
 @MainActor @Observable
 public final class UseCaseModel<Base: UseCase> {
   /// The response of the newest operation that has succeeded. Only the model sets it.

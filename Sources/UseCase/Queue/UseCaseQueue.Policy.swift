@@ -85,8 +85,7 @@ extension UseCaseQueue {
     /// ``UseCaseCancellation/superseded``.
     public static let cancelPrevious = Policy(limit: 1, whenBusy: .cancelPrevious)
 
-    /// The newest operation cancels the previous one, and starts when the body that is still
-    /// running has returned.
+    /// The newest operation cancels the previous one, and starts when that one has ended.
     public static let cancelPreviousAndWait = Policy(limit: 1, whenBusy: .cancelPreviousAndWait)
 
     /// While an operation runs, incoming operations are dropped. Use it for a button that must not
@@ -148,7 +147,7 @@ extension UseCaseQueue {
     /// ```
     ///
     /// This is ``keepLatest`` with a pause. The first operation starts at once. The newest
-    /// operation starts when the interval is over and the running body has returned, so the last
+    /// operation starts when the interval is over and the running one has ended, so the last
     /// operation of a burst always runs. An interval begins when an operation gets its slot. An
     /// operation that is cancelled while it waits doesn't begin one. Combine's
     /// `throttle(for:scheduler:latest:)` does this with `latest: true`, except that bodies never

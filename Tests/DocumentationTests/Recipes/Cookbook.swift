@@ -1,3 +1,4 @@
+import Foundation
 import Observation
 import TestSupport
 import Testing
@@ -16,116 +17,309 @@ import UseCaseTesting
 struct Cookbook {
   struct Offline: Error {}
 
-  // MARK: Optimistic rows
+  // MARK: Pay once
 
-  @MainActor @Observable
-  final class StarsModel {
-    private(set) var starred: Set<Int> = []
-    private(set) var message: String?
-    private let star: any UseCase<Int, Void>
+  struct Pay: UseCase {
+    let bank: any UseCase<Int, String>  // with a timeout
+    let queue = UseCaseQueue(.dropWhileBusy)
 
-    init(star: any UseCase<Int, Void>) { self.star = star }
-
-    @discardableResult
-    func add(_ id: Int) -> UseCaseOperation<Int, Void> {
-      starred.insert(id)
-      return star.execute(id)
-        .catch { error in
-          self.starred.remove(id)
-          self.message = String(describing: error)
-        }
-        .onCancel { _ in self.starred.remove(id) }
-    }
+    func main(_ euros: Int) async throws -> String { try await bank(euros) }
   }
 
-  @Test func `a row changes at once, and back if the server refuses`() async throws {
-    let star = ControlledUseCase<Int, Void>()
-    let model = StarsModel(star: star)
-    let operation = model.add(7)
-    #expect(model.starred == [7])
-    try await star.next().fail(Offline())
-    await operation.ended()
-    #expect(model.starred.isEmpty && model.message == "Offline()")
-  }
-
-  // MARK: A Save button
-
-  struct SaveNote: UseCase {
-    let request: any UseCase<String, Void>  // with a timeout
-    let queue = UseCaseQueue(
-      .dropWhileBusy, interceptors: [RetryInterceptor(attempts: 3)])
-
-    func main(_ text: String) async throws { try await request(text) }
-  }
-
-  private struct SaveButton: View {
-    let save: UseCaseModel<SaveNote>
-    let text: String
+  private struct PayButton: View {
+    let pay: UseCaseModel<Pay>
 
     var body: some View {
-      Button(save.error == nil ? "Save" : "Try again") { save.execute(text) }
-        .disabled(save.isRunning)
+      Button("Pay") { if pay.value == nil { pay.execute(5) } }
+        .disabled(pay.isRunning)
     }
   }
 
-  @Test func `each attempt of a save has its own timeout, and a tap tries again`() async throws {
-    let (clock, server) = (ManualClock(), ControlledUseCase<String, Void>())
-    let request = AnyUseCase<String, Void>(
-      queue: UseCaseQueue(clock: clock), timeout: .seconds(5)
-    ) { text in try await server(text) }
-    let save = UseCaseModel(SaveNote(request: request), cancelsOnRelease: false)
-    let first = save.execute("milk")
-    for _ in 1...3 {
-      let call = try await server.next()
-      try await clock.sleeping()
-      await clock.advance(by: .seconds(5))
-      try await call.cancelled()
-    }
-    await first.ended()
-    #expect(save.error is UseCaseTimeout && !save.isRunning)
-    let second = save.execute("milk")
-    try await server.next().succeed(())
-    await second.ended()
-    #expect(save.error == nil)
+  @Test func `a tap between the answer and the receipt pays nothing`() async throws {
+    let bank = ControlledUseCase<Int, String>()
+    let pay = UseCaseModel(Pay(bank: bank), cancelsOnRelease: false)
+    func tap() -> UseCaseOperation<Int, String>? { pay.value == nil ? pay.execute(5) : nil }
+    let first = try #require(tap())
+    try await bank.next().succeed("paid")
+    // The main actor is busy meanwhile, so the receipt can only be on its way.
+    while first.outcome == nil { sched_yield() }
+    let second = try #require(tap())
+    #expect(second.state == .finished && pay.queue.activity.cancelled == 1)
+    try await first.settled()
+    #expect(tap() == nil && pay.value == "paid")
+    #expect(pay.queue.activity.succeeded == 1)
   }
 
-  // MARK: Progress for everyone
+  // MARK: A list with pages
 
-  struct Download: ReportingUseCase {
-    let parts: Int
-    var queue = UseCaseQueue(.limit(4))
+  struct LoadPage: UseCase {
+    let server: any UseCase<Int, [String]>
+    let queue = UseCaseQueue(.cancelPrevious)
+
+    func main(_ offset: Int) async throws -> [String] { try await server(offset) }
+  }
+
+  @MainActor @Observable
+  final class FeedModel {
+    let page: UseCaseModel<LoadPage>
+    private(set) var rows: [String] = []
+    private var isComplete = false
+
+    init(_ loadPage: LoadPage) { page = UseCaseModel(loadPage) }
+
+    func loadMore() {
+      if !isComplete, !page.isRunning { load(from: rows.count) }
+    }
+
+    @discardableResult
+    func load(from offset: Int = 0) -> UseCaseOperation<Int, [String]> {
+      page.execute(offset).then { [weak self] titles in
+        guard let self else { return }
+        rows = offset == 0 ? titles : rows + titles
+        isComplete = titles.isEmpty
+      }
+    }
+  }
+
+  private struct FeedView: View {
+    let feed: FeedModel
+
+    var body: some View {
+      List(feed.rows, id: \.self) { row in
+        Text(row).onAppear { if row == feed.rows.last { feed.loadMore() } }
+      }
+      .task { feed.load() }
+      .refreshable { await feed.load().ended() }
+    }
+  }
+
+  @Test func `the end of a list asks for the next page once`() async throws {
+    let server = ControlledUseCase<Int, [String]>()
+    let feed = FeedModel(LoadPage(server: server))
+    let first = feed.load()
+    try await server.next().succeed(["a", "b"])
+    while first.outcome == nil { sched_yield() }
+    feed.loadMore()  // the first page is there, but not shown yet
+    #expect(feed.page.queue.activity.executed == 1)
+    try await first.settled()
+    feed.loadMore()
+    feed.loadMore()
+    #expect(feed.page.queue.activity.executed == 2)
+    try await server.next().succeed([])
+    while feed.page.isRunning { await Task.yield() }
+    feed.loadMore()  // that was the end
+    #expect(feed.rows == ["a", "b"] && feed.page.queue.activity.executed == 2)
+  }
+
+  @Test func `the next page is asked for by the very next thing after then`() async throws {
+    let server = ControlledUseCase<Int, [String]>()
+    let feed = FeedModel(LoadPage(server: server))
+    let first = feed.load()
+    first.then { _ in feed.loadMore() }  // the last row appears
+    try await server.next().succeed(["a"])
+    try await first.settled()
+    let second = try await server.next()
+    #expect(second.request == 1)
+    second.succeed([])
+    await feed.page.queue.idle()
+  }
+
+  @Test func `a page that is on its way when the user pulls is never appended`() async throws {
+    let server = ControlledUseCase<Int, [String]>()
+    let feed = FeedModel(LoadPage(server: server))
+    let first = feed.load()
+    try await server.next().succeed(["a"])
+    try await first.settled()
+    feed.loadMore()
+    let more = try await server.next()
+    let reload = feed.load()
+    try await more.cancelled()
+    try await server.next().succeed(["new", "a"])
+    try await reload.settled()
+    #expect(feed.rows == ["new", "a"])
+  }
+
+  // MARK: Upload with progress
+
+  struct Upload: ReportingUseCase {
+    let send: @Sendable (_ part: Int) async throws -> Void
+    var queue = UseCaseQueue(.cancelPreviousAndWait)
 
     func main(
-      _ name: String, report: @escaping @Sendable (Double) -> Void
-    ) async throws -> String {
+      _ parts: Int, report: @escaping @Sendable (Double) -> Void
+    ) async throws {
       for part in 1...parts {
-        await Task.yield()
+        try await send(part)
         report(Double(part) / Double(parts))
       }
-      return name
     }
   }
 
-  @Test func `every row of one download gets its progress`() async {
-    let queue = UseCaseQueue(.limit(4))
+  private struct UploadView: View {
+    let upload: ReportingUseCaseModel<Upload>
+    let parts: Int
+
+    var body: some View {
+      if upload.isRunning {
+        ProgressView(value: upload.update ?? 0)
+        Button("Cancel") { upload.cancel() }
+      } else {
+        Button("Upload") { upload.execute(parts) }
+      }
+    }
+  }
+
+  @Test func `an upload can be cancelled, and begun again while the old one unwinds`()
+    async throws
+  {
+    let (sent, gate) = (Log<Int>(), Gate())
+    let upload = ReportingUseCaseModel(
+      Upload { part in
+        sent.append(part)
+        // The first part of the first upload never looks at its cancellation.
+        if sent.count == 1 { await gate.passIgnoringCancellation() }
+        try Task.checkCancellation()
+      })
+    let first = upload.execute(2)
+    await sent.elements(atLeast: 1)
+    upload.cancel()
+    #expect(!upload.isRunning)
+    let second = upload.execute(2)
+    #expect(second.state == .waiting && upload.update == nil)
+    gate.open()
+    try await second.settled()
+    try await first.settled()
+    #expect(sent.elements == [1, 1, 2] && upload.update == 1)
+  }
+
+  @Test func `every row of one upload gets its progress`() async throws {
+    let queue = UseCaseQueue()
     queue.suspend()
-    let download = Download(parts: 4, queue: queue).shared()
-    let row = ReportingUseCaseModel(download)
-    let badge = ReportingUseCaseModel(download)
-    let first = row.execute("song")
-    let second = badge.execute("song")
+    let upload = Upload(send: { _ in }, queue: queue).shared()
+    let row = ReportingUseCaseModel(upload)
+    let badge = ReportingUseCaseModel(upload)
+    let operations = [row.execute(4), badge.execute(4)]
     queue.resume()
-    await first.ended()
-    await second.ended()
+    for operation in operations { try await operation.settled() }
     #expect(row.update == 1 && badge.update == 1)
     #expect(queue.activity.succeeded == 1)
+  }
+
+  // MARK: Autosave
+
+  struct Draft: Identifiable, Sendable {
+    let id: Int
+    var text = ""
+  }
+
+  struct SaveDraft: UseCase {
+    let save: @Sendable (Draft) async throws -> Void
+    var lanes = UseCaseLanes<Draft.ID>(
+      .keepLatest.debounced(by: .seconds(1), atMost: .seconds(10)))
+
+    func queue(for draft: Draft) -> UseCaseQueue { lanes[draft.id] }
+    func main(_ draft: Draft) async throws { try await save(draft) }
+  }
+
+  @MainActor @Observable
+  final class DraftModel {
+    private(set) var draft: Draft
+    private let saving: UseCaseModel<SaveDraft>
+
+    init(_ draft: Draft, _ saveDraft: SaveDraft) {
+      self.draft = draft
+      saving = UseCaseModel(saveDraft, cancelsOnRelease: false)
+    }
+
+    var status: String {
+      if saving.isRunning { return "Saving…" }
+      return saving.error.map { "Not saved: \($0)" } ?? "Saved"
+    }
+
+    func type(_ text: String) {
+      draft.text = text
+      saving.execute(draft)
+    }
+
+    func saveNow() async {
+      if saving.error != nil { saving.execute(draft) }  // send it again
+      let lane = saving.useCase.lanes[draft.id]
+      lane.flush()
+      await lane.idle()
+    }
+  }
+
+  private struct DraftView: View {
+    let draft: DraftModel
+    @Environment(\.scenePhase) private var scenePhase
+
+    var body: some View {
+      Text(draft.status)
+        .onDisappear { Task { await draft.saveNow() } }
+        .onChange(of: scenePhase) { _, phase in
+          if phase == .background { Task { await draft.saveNow() } }
+        }
+    }
+  }
+
+  private func saveDraft(_ server: ControlledUseCase<Draft, Void>) -> SaveDraft {
+    let lanes = UseCaseLanes<Draft.ID>(
+      .keepLatest.debounced(by: .seconds(1), atMost: .seconds(10)), clock: ManualClock())
+    return SaveDraft(save: { draft in try await server(draft) }, lanes: lanes)
+  }
+
+  @Test func `each of two notes keeps its newest text, and a failed one is sent again`()
+    async throws
+  {
+    let server = ControlledUseCase<Draft, Void>()
+    let saveDraft = saveDraft(server)
+    let models = (1...2).map { DraftModel(Draft(id: $0), saveDraft) }
+    models[0].type("m")
+    models[1].type("t")
+    models[0].type("mi")
+    #expect(models.map(\.status) == ["Saving…", "Saving…"])
+    let saves = models.map { model in Task { await model.saveNow() } }
+    let calls = try await [server.next(), server.next()]
+    #expect(Set(calls.map(\.request.text)) == ["mi", "t"])
+    for call in calls {
+      if call.request.id == 1 { call.fail(Offline()) } else { call.succeed(()) }
+    }
+    for save in saves { await save.value }
+    #expect(models.map(\.status) == ["Not saved: Offline()", "Saved"])
+
+    let again = Task { await models[0].saveNow() }
+    let call = try await server.next()
+    #expect(call.request.text == "mi")
+    call.succeed(())
+    await again.value
+    #expect(models[0].status == "Saved")
+  }
+
+  @Test func `a draft is saved though its screen has gone`() async throws {
+    let server = ControlledUseCase<Draft, Void>()
+    let saveDraft = saveDraft(server)
+    var model: DraftModel? = DraftModel(Draft(id: 1), saveDraft)
+    model?.type("Dear Ada,")
+    weak let released = model
+    model = nil
+    #expect(released == nil)
+    saveDraft.lanes.flush()
+    let call = try await server.next()
+    #expect(call.request.text == "Dear Ada,")
+    call.succeed(())
+    await saveDraft.lanes.idle()
   }
 
   // MARK: Offline
 
   func follow(_ reachable: AsyncStream<Bool>, _ queue: UseCaseQueue) async {
     for await isReachable in reachable {
-      if isReachable { queue.resume() } else { queue.suspend() }
+      if isReachable {
+        queue.resume()
+        queue.flush(retries: true)  // the next attempts begin now
+      } else {
+        queue.suspend()
+      }
     }
   }
 
@@ -142,10 +336,27 @@ struct Cookbook {
     network.yield(true)
     while queue.isSuspended { await Task.yield() }
     await queue.idle()
-    while screen.lines.count < 2 { await Task.yield() }
     #expect(screen.lines == ["one", "two"])
     network.finish()
     await following.value
+  }
+
+  @Test func `an attempt that waits for its delay begins when the network is back`() async throws {
+    let (clock, server) = (ManualClock(), ControlledUseCase<String, String>())
+    let retry = RetryInterceptor(attempts: 2, delay: .constant(.seconds(60)))
+    let queue = UseCaseQueue(clock: clock, interceptors: [retry])
+    let send = AnyUseCase<String, String>(queue: queue) { text in try await server(text) }
+    let operation = send.execute("one")
+    try await server.next().fail(Offline())
+    try await clock.sleeping()
+    queue.flush()
+    #expect(clock.sleepers == 1)
+    let (reachable, network) = AsyncStream<Bool>.makeStream()
+    network.yield(true)
+    network.finish()
+    await follow(reachable, queue)
+    try await server.next().succeed("one")
+    #expect(try await operation.value == "one")
   }
 
   // MARK: Cancelled, but recorded

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import UseCase
 
-/// The code of “Migrating from Combine”.
+/// The code of “Coming from another library”, about Combine.
 @Suite(.mustEnd) @MainActor
 struct FromCombine {
   struct Offline: Error {}

@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 import UseCase
+import UseCaseTesting
 
 @Suite(.mustEnd) @MainActor
 struct Injection {
@@ -22,15 +23,15 @@ struct Injection {
     }
   }
 
-  @Test func `a fake answers in place of the server`() async {
+  @Test func `a fake answers in place of the server`() async throws {
     let login = AnyUseCase<String, String> { password in
       guard password == "secret" else { throw WrongPassword() }
       return "Ada"
     }
     let screen = LoginScreen(login: login)
-    await screen.logIn("guess").ended()
+    try await screen.logIn("guess").settled()
     #expect(screen.title == "Try again")
-    await screen.logIn("secret").ended()
+    try await screen.logIn("secret").settled()
     #expect(screen.title == "Welcome, Ada!")
   }
 }

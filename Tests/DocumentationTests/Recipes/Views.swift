@@ -1,8 +1,8 @@
-import Observation
 import TestSupport
 import Testing
 import UseCase
 import UseCaseHistory
+import UseCaseTesting
 
 #if canImport(SwiftUI)
   import Foundation
@@ -85,29 +85,6 @@ enum Previewable {
   }
 }
 
-@MainActor @Observable
-final class DraftModel {
-  private(set) var message = ""
-  private(set) var isSaving = false
-  private let save: any UseCase<String, Int>
-
-  init(save: any UseCase<String, Int>) { self.save = save }
-
-  func type(_ text: String) {
-    save.execute(text)
-      .then { [weak self] version in
-        self?.message = "Saved version \(version)"
-      }
-      .catch { [weak self] error in self?.message = "Not saved: \(error)" }
-  }
-
-  func follow() async {
-    for await activity in save.queue.activities() {
-      isSaving = !activity.isIdle
-    }
-  }
-}
-
 @MainActor
 final class EditsModel {
   let removal: UseCaseModel<RecordedUseCase<RemoveNote>>
@@ -154,18 +131,6 @@ final class EditsModel {
     }
 
     private func find() { model.search.execute(text) }
-  }
-
-  struct DraftView: View {
-    let save: any UseCase<String, Int>
-    @Environment(\.scenePhase) private var scenePhase
-
-    var body: some View {
-      Text("")
-        .onChange(of: scenePhase) { _, phase in
-          if phase == .background { save.queue.flush() }
-        }
-    }
   }
 
   struct EditsView: View {
@@ -222,9 +187,9 @@ actor Notes {
 struct ViewsTests {
   private let notes = Notes(["milk", "bread", "mint"])
 
-  @Test func `the models show what the view draws`() async {
+  @Test func `the models show what the view draws`() async throws {
     let model = NotesModel(notes: notes)
-    await model.search.execute("mi").ended()
+    try await model.search.execute("mi").settled()
     #expect(model.search.value == ["milk", "mint"])
     await model.imports.execute(["tea", "jam"]).ended()
     #expect(model.imports.update == 1 && !model.imports.isRunning)
@@ -277,47 +242,6 @@ struct ViewsTests {
     _ search: AnyUseCase<String, [String]>
   ) -> UseCaseModel<AnyUseCase<String, [String]>> {
     Previewable.NotesModel(search: search, notes: notes).search
-  }
-
-  @Test func `a draft says when it is saved, and saves its last text when it goes away`()
-    async throws
-  {
-    let save = ControlledUseCase<String, Int>(queue: UseCaseQueue(.keepLatest))
-    var draft: DraftModel? = DraftModel(save: save)
-    let following = Task { [draft] in await draft?.follow() }
-    draft?.type("Dear")
-    let first = try await save.next()
-    while draft?.isSaving != true { await Task.yield() }
-    first.succeed(1)
-    while draft?.isSaving != false { await Task.yield() }
-    while draft?.message.isEmpty ?? true { await Task.yield() }
-    #expect(draft?.message == "Saved version 1")
-    following.cancel()
-    await following.value
-    draft?.type("Dear Ada")
-    draft?.type("Dear Ada,")
-    let second = try await save.next()
-    weak let released = draft
-    draft = nil
-    #expect(released == nil)
-    second.succeed(2)
-    let last = try await save.next()
-    #expect(last.request == "Dear Ada,")
-    last.succeed(3)
-    await save.queue.idle()
-    #expect(save.queue.activity.succeeded == 3)
-  }
-
-  @Test func `an autosave that pauses is flushed when the app goes to the background`() async {
-    let queue = UseCaseQueue(
-      .keepLatest.debounced(by: .seconds(1), atMost: .seconds(10)), clock: ManualClock())
-    let save = AnyUseCase<String, Int>(queue: queue) { $0.count }
-    let draft = DraftModel(save: save)
-    draft.type("Dear")
-    #expect(queue.activity.waiting == 1)
-    queue.flush()
-    await queue.idle()
-    #expect(queue.activity.succeeded == 1)
   }
 
   @Test func `an undo that fails tells why`() async throws {

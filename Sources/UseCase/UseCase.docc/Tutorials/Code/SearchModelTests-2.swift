@@ -15,7 +15,7 @@ struct SearchModelTests {
     #expect(first.request == "e")
 
     model.type("em")
-    await stale.ended()
+    try await stale.settled()
     #expect(model.isSearching)
   }
 }

@@ -15,11 +15,11 @@ struct SearchModelTests {
     #expect(first.request == "e")
 
     let newest = model.type("em")
-    await stale.ended()
+    try await stale.settled()
     #expect(model.isSearching)
 
     try await search.next().succeed(["Emma"])
-    await newest.ended()
+    try await newest.settled()
     #expect(model.titles == ["Emma"])
     #expect(!model.isSearching)
   }

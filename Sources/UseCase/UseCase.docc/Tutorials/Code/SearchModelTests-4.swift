@@ -12,7 +12,7 @@ struct SearchModelTests {
     let model = SearchModel(search: search)
     let operation = model.type("e")
     try await search.next().fail(UseCaseTimeout(duration: .seconds(5)))
-    await operation.ended()
+    try await operation.settled()
     #expect(model.message == "It took longer than 5 seconds.")
   }
 
@@ -23,11 +23,11 @@ struct SearchModelTests {
     #expect(first.request == "e")
 
     let newest = model.type("em")
-    await stale.ended()
+    try await stale.settled()
     #expect(model.isSearching)
 
     try await search.next().succeed(["Emma"])
-    await newest.ended()
+    try await newest.settled()
     #expect(model.titles == ["Emma"])
     #expect(!model.isSearching)
   }
