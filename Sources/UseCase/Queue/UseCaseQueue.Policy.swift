@@ -74,7 +74,8 @@ extension UseCaseQueue {
     /// All operations run at once.
     public static let unlimited = Policy(limit: .max, whenBusy: .wait)
 
-    /// One operation runs at a time. Later operations wait: first in, first out.
+    /// One operation runs at a time, until its handlers have run. Later operations wait: first in,
+    /// first out.
     public static let serial = Policy(limit: 1, whenBusy: .wait)
 
     /// The newest operation runs, and the previous one is cancelled. Use it for search as you type.
