@@ -28,19 +28,6 @@ struct FromPromiseKit {
     }
   }
 
-  struct FirstMirror: UseCase {
-    let mirrors: [any UseCase<String, String>]
-
-    func main(_ path: String) async throws -> String {
-      try await withThrowingTaskGroup(of: String.self) { group in
-        defer { group.cancelAll() }
-        for mirror in mirrors { group.addTask { try await mirror(path) } }
-        guard let first = try await group.next() else { throw Offline() }
-        return first  // race
-      }
-    }
-  }
-
   private func profile(picture: any UseCase<Int, String>) -> ShowProfile {
     ShowProfile(
       login: AnyUseCase { name in name.count }, picture: picture,
@@ -65,16 +52,5 @@ struct FromPromiseKit {
   @Test func `a part that fails is recovered from`() async throws {
     let showProfile = profile(picture: AnyUseCase { _ in throw Offline() })
     #expect(try await showProfile("ada").picture == "nobody.png")
-  }
-
-  @Test func `the first mirror answers, and the others are cancelled`() async throws {
-    let gate = Gate()
-    let slow = AnyUseCase<String, String> { path in
-      try await gate.pass()
-      return "slow \(path)"
-    }
-    let fast = AnyUseCase<String, String> { path in "fast \(path)" }
-    #expect(try await FirstMirror(mirrors: [slow, fast])("page") == "fast page")
-    #expect(!gate.isOpen)
   }
 }
