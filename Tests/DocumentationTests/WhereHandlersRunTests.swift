@@ -41,7 +41,9 @@ struct WhereHandlersRunTests {
   }
 
   @Test @MainActor func `a screen that goes away cancels its search`() async throws {
-    let operation = AdvertScreen(find: ControlledUseCase<String, [Advert]>()).search("bike")
+    var screen: AdvertScreen? = AdvertScreen(find: ControlledUseCase<String, [Advert]>())
+    let operation = try #require(screen).search("bike")
+    screen = nil
     guard case .cancelled(.scopeEnded) = try await operation.settled() else {
       Issue.record("The handler has kept the screen.")
       return
