@@ -78,7 +78,7 @@ enum Previewable {
     let search: UseCaseModel<AnyUseCase<String, [String]>>
     let imports: ReportingUseCaseModel<ImportNotes>
 
-    init(search: AnyUseCase<String, [String]>, notes: Notes) {
+    init(search: any UseCase<String, [String]>, notes: Notes) {
       self.search = UseCaseModel(search)
       imports = ReportingUseCaseModel(ImportNotes(notes: notes))
     }
@@ -222,7 +222,7 @@ struct ViewsTests {
     #expect(loading.isRunning)
     operation.cancel()
     await operation.ended()
-    let search = model(AnyUseCase(SearchNotes(notes: notes)))
+    let search = model(SearchNotes(notes: notes))
     await search.execute("mi").ended()
     #expect(search.value == ["milk", "mint"])
   }
@@ -239,7 +239,7 @@ struct ViewsTests {
   }
 
   private func model(
-    _ search: AnyUseCase<String, [String]>
+    _ search: any UseCase<String, [String]>
   ) -> UseCaseModel<AnyUseCase<String, [String]>> {
     Previewable.NotesModel(search: search, notes: notes).search
   }
