@@ -111,7 +111,7 @@ struct Lanes {
     switch mark {
     case .succeeded, .failed:
       svg.mark(mark, x(tick) - 11, y)
-    case .cancelled(.dropped):
+    case .cancelled(.dropped), .cancelled(.closed):
       svg.mark(mark, x(tick), y)
     case .cancelled(.superseded), .cancelled(.requested), .cancelled(.scopeEnded),
       .cancelled(.thrown):

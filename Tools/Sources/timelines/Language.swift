@@ -63,7 +63,7 @@ extension Timeline.Lane.Mark {
     case .succeeded: Phrase("succeeded", "acaba bien")
     case .failed: Phrase("failed", "falla")
     case .cancelled(.superseded): Phrase("superseded", "sustituida")
-    case .cancelled(.dropped): Phrase("dropped", "descartada")
+    case .cancelled(.dropped), .cancelled(.closed): Phrase("dropped", "descartada")
     case .cancelled(.requested), .cancelled(.scopeEnded), .cancelled(.thrown):
       Phrase("cancelled", "cancelada")
     }

@@ -15,7 +15,7 @@ extension Timeline.Lane {
     switch outcome.mark {
     case .succeeded: return nil
     case .failed: return Note(text: word, tick: outcome.tick, offset: 6)
-    case .cancelled(.dropped):
+    case .cancelled(.dropped), .cancelled(.closed):
       return Note(text: word, tick: outcome.tick, offset: 12 + text.width + 8)
     case .cancelled(.superseded), .cancelled(.requested), .cancelled(.scopeEnded),
       .cancelled(.thrown):

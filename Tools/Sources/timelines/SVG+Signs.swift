@@ -15,7 +15,7 @@ extension SVG {
     case .cancelled(.superseded):
       circle(x, y, 6.5, "cancelled")
       path(from(-2.5, -2.5) + "l5 5m0 -5l-5 5", "stroke")
-    case .cancelled(.dropped):
+    case .cancelled(.dropped), .cancelled(.closed):
       path(from(-3, -7) + "h6v6h4l-7 8l-7 -8h4z", "cancelled")
     case .cancelled(.requested), .cancelled(.scopeEnded), .cancelled(.thrown):
       box(x - 6.5, y - 6.5, 13, 13, "cancelled")

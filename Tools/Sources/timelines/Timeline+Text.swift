@@ -43,7 +43,7 @@ extension Timeline.Lane.Mark {
     case .succeeded: "+"
     case .failed: "#"
     case .cancelled(.superseded): "x"
-    case .cancelled(.dropped): "v"
+    case .cancelled(.dropped), .cancelled(.closed): "v"
     case .cancelled(.requested), .cancelled(.scopeEnded), .cancelled(.thrown): "!"
     }
   }

@@ -122,7 +122,8 @@ extension UseCaseEvent.Kind {
     case .failed: "failed"
     case .cancelled(.superseded): "superseded"
     case .cancelled(.dropped): "dropped"
-    case .cancelled(.requested), .cancelled(.scopeEnded), .cancelled(.thrown): "cancelled"
+    case .cancelled(.requested), .cancelled(.scopeEnded), .cancelled(.closed), .cancelled(.thrown):
+      "cancelled"
     case .ended: "ended"
     }
   }
