@@ -2,7 +2,7 @@ import UseCase
 import UseCaseInternals
 
 /// The body of a group, which runs on the lane, or in the body of another group.
-struct Group<Value: Sendable, Answer: Sendable>: UseCase, DescribedUseCase, RecordingUseCase {
+struct Group<Value: Sendable, Answer: Sendable>: UseCase, DescribedUseCase {
   let ledger: HistoryLedger
   let lane: UseCaseQueue
   /// The number of a group in another. One on the lane is named by its operation.
@@ -17,7 +17,9 @@ struct Group<Value: Sendable, Answer: Sendable>: UseCase, DescribedUseCase, Reco
 
   var queue: UseCaseQueue { lane }
 
-  func title(for request: Any) -> String? { request as? String }
+  func describe(_ request: Any) -> (any Sendable)? {
+    (request as? String).map { ExecutionWords(title: $0) }
+  }
 
   func main(_ title: String) async throws -> Answer {
     await self.line?.idle()

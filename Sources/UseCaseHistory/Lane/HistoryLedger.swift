@@ -15,8 +15,6 @@ final class HistoryLedger: Sendable {
   let history = HistoryEntry.ID.next()
   private let machine: Lock<Machine>
   private let changes = ChangeSignal()
-  /// The type of the last execution that was admitted.
-  private let executedType = Atomic(ObjectIdentifier(HistoryLedger.self))
   private let elapsed: @Sendable () -> Duration
   /// Whether something was admitted, and the clock was not read yet.
   private let isUntimed = Atomic(false)
@@ -98,43 +96,16 @@ extension HistoryLedger {
 extension HistoryLedger: QueueDelegate {
   func admitted(_ operation: any AdmittedOperation) {
     let id = id(of: operation.id)
-    if let move = move(of: operation) {
+    let words = operation.description?.words
+    if let move = words as? HistoryMove {
       machine.withLock { $0.admit(id, move) }
     } else {
-      let isUncertain = !isExecution(operation)
-      machine.withLock { $0.admit(id, operation, isUncertain: isUncertain) }
+      // Any other one may be a wrapper of a client's around a recorded use case.
+      machine.withLock {
+        $0.admit(id, operation, isUncertain: !(words is ExecutionWords))
+      }
       isUntimed.store(true, ordering: .relaxed)
     }
-  }
-
-  /// Whether the operation becomes an entry, unless it fails. Any other one may be a wrapper of a
-  /// client's around a recorded use case, or something else that uses the lane.
-  private func isExecution(_ operation: any AdmittedOperation) -> Bool {
-    let type = operation.useCaseType
-    // To look for the conformance of a type is costly, and most executions are of the same one.
-    if executedType.load(ordering: .relaxed) == ObjectIdentifier(type) { return true }
-    guard type is any RecordingUseCase.Type else {
-      return operation.baseType is any RecordingUseCase.Type
-    }
-    executedType.store(ObjectIdentifier(type), ordering: .relaxed)
-    return true
-  }
-
-  /// Returns the request, if the operation is a move.
-  private func move(of operation: any AdmittedOperation) -> HistoryMove? {
-    // A client may record a use case with the same types of request and response.
-    let type = operation.useCaseType
-    if type == Self.entryMove { return request(of: operation, answering: HistoryEntry?.self) }
-    if type == Self.entriesMove { return request(of: operation, answering: [HistoryEntry].self) }
-    return nil
-  }
-
-  private func request<Answer: Sendable>(
-    of operation: any AdmittedOperation, answering: Answer.Type
-  ) -> HistoryMove {
-    // The use case is a `Move<Answer>`, which only the history executes, and an operation has the
-    // types of request and response of its use case.
-    unsafeDowncast(operation, to: UseCaseOperation<HistoryMove, Answer>.self).request
   }
 
   func started(_ id: UseCaseOperationID) { machine.withLock { $0.start(self.id(of: id)) } }
@@ -240,7 +211,7 @@ extension HistoryLedger {
     let waiting = read { $0.line.undescribed }
     if waiting.isEmpty { return }
     let footprints = waiting.map { id, operation in
-      (id, operation.footprint as? HistoryFootprint ?? .everything)
+      (id, (operation.description?.words as? ExecutionWords)?.footprint ?? .everything)
     }
     // Not released under the lock.
     let (left, all) = (machine.withLock { $0.describe(footprints) }, footprints)
@@ -260,7 +231,8 @@ extension HistoryLedger.Machine {
     var title: String? {
       switch self {
       case .record(let record): record.title
-      case .pending(let operation): operation.title
+      case .pending(let operation):
+        (operation.description?.words as? ExecutionWords)?.title
       }
     }
   }
@@ -295,20 +267,16 @@ extension HistoryLedger {
   @inline(never)
   nonisolated(nonsending) func untilWritten() async {
     guard let journal else { return }
-    if !journal.hasTransactions { machine.withLock { $0.line.nextExecution }?.operation.announce() }
     await journal.untilWritten()
-  }
-
-  /// The next execution is going to begin with this pair.
-  func announce(_ pair: HistoryPair, of operation: UseCaseOperationID) {
-    let id = id(of: operation)
-    // It may have left meanwhile. If it leaves after this, the journal hears of that.
-    machine.withLock { if $0.line.nextExecution?.id == id { journal?.announce(id, pair) } }
   }
 }
 
-/// A use case whose operations become entries.
-protocol RecordingUseCase {}
+/// An execution or a group in the words of its use case.
+struct ExecutionWords: Sendable {
+  let title: String
+  /// The things that it is going to touch, nil if only the response tells.
+  var footprint: HistoryFootprint?
+}
 
 // MARK: - Recording
 

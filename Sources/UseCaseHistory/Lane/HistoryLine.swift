@@ -46,13 +46,6 @@ struct HistoryLine: Sendable {
 // MARK: - Reading
 
 extension HistoryLine {
-  /// The execution that begins next, if the operation that has the lane has done its work.
-  var nextExecution: (id: ID, operation: any AdmittedOperation)? {
-    guard case .done = turn, let ask = asks.first, ask.move == nil, let operation = ask.operation
-    else { return nil }
-    return (ask.id, operation)
-  }
-
   private var run: Run? {
     if case .running(let run) = turn { run } else { nil }
   }

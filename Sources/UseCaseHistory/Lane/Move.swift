@@ -2,7 +2,7 @@ import UseCase
 import UseCaseInternals
 
 /// Undo, redo and move: the request says which.
-struct Move<Answer: Sendable>: UseCase {
+struct Move<Answer: Sendable>: UseCase, DescribedUseCase {
   typealias Plan = HistoryPlan<any HistoryStep>
 
   let ledger: HistoryLedger
@@ -11,6 +11,8 @@ struct Move<Answer: Sendable>: UseCase {
   let answer: @Sendable (borrowing Plan) -> Answer
 
   var queue: UseCaseQueue { lane }
+
+  func describe(_ request: Any) -> (any Sendable)? { request as? HistoryMove }
 
   @inline(__always)
   func main(_: HistoryMove) async throws -> Answer {
@@ -34,10 +36,6 @@ struct Move<Answer: Sendable>: UseCase {
 // Not inlined, and by reference: the variables of a function take room in the frame of the task,
 // and so does each copy of the plan.
 extension HistoryLedger {
-  // The types of the moves, looked up once: each look-up of a generic type's metadata is costly.
-  static let entryMove: any Any.Type = Move<HistoryEntry?>.self
-  static let entriesMove: any Any.Type = Move<[HistoryEntry]>.self
-
   /// The turn of a move has come. Returns the first leaf and a frame for it, nil if there is nothing
   /// to do.
   @inline(never)
