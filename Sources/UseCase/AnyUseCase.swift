@@ -15,18 +15,24 @@ public struct AnyUseCase<Request: Sendable, Response: Sendable>: UseCase {
   /// How long a body may take.
   public var timeout: Duration { base.timeout }
 
+  /// The name of the base, or the one that a closure was given.
+  public var useCaseName: String { base.useCaseName }
+
   /// Creates a use case whose body is `main`.
   ///
   /// - Parameters:
   ///   - queue: The queue of the operations.
   ///   - timeout: How long a body may take.
+  ///   - name: The ``UseCase/useCaseName``, `nil` for the name of the type.
   ///   - main: Answers one request, on no actor. An error that the closure throws becomes the
   ///     failure of the operation.
   public init(
     queue: UseCaseQueue = .default, timeout: Duration = UseCaseTimeout.never,
+    name: String? = nil,
     main: @escaping @Sendable (Request) async throws -> Response
   ) {
-    base = ClosureUseCase(queue: queue, timeout: timeout, body: main)
+    base = ClosureUseCase(
+      queue: queue, timeout: timeout, useCaseName: name ?? String(describing: Self.self), body: main)
     described = nil
     baseType = Self.self
   }
@@ -60,6 +66,7 @@ extension AnyUseCase: DescribedUseCase {}
 private struct ClosureUseCase<Request: Sendable, Response: Sendable>: UseCase {
   let queue: UseCaseQueue
   let timeout: Duration
+  let useCaseName: String
   let body: @Sendable (Request) async throws -> Response
 
   func main(_ request: Request) async throws -> Response { try await body(request) }
@@ -87,21 +94,27 @@ public struct AnyReportingUseCase<
   /// How long a body may take.
   public var timeout: Duration { base.timeout }
 
+  /// The name of the base, or the one that a closure was given.
+  public var useCaseName: String { base.useCaseName }
+
   /// Creates a use case whose body is `main`.
   ///
   /// - Parameters:
   ///   - queue: The queue of the operations.
   ///   - timeout: How long a body may take.
+  ///   - name: The ``UseCase/useCaseName``, `nil` for the name of the type.
   ///   - main: Answers one request, on no actor, and calls its second parameter to report an update.
   ///     An error that the closure throws becomes the failure of the operation.
   public init(
     queue: UseCaseQueue = .default, timeout: Duration = UseCaseTimeout.never,
+    name: String? = nil,
     main:
       @escaping @Sendable (
         Request, _ report: @escaping @Sendable (Update) -> Void
       ) async throws -> Response
   ) {
-    base = ReportingClosureUseCase(queue: queue, timeout: timeout, body: main)
+    base = ReportingClosureUseCase(
+      queue: queue, timeout: timeout, useCaseName: name ?? String(describing: Self.self), body: main)
     described = nil
     baseType = Self.self
   }
@@ -151,6 +164,7 @@ private struct ReportingClosureUseCase<
 >: ReportingUseCase {
   let queue: UseCaseQueue
   let timeout: Duration
+  let useCaseName: String
   let body:
     @Sendable (Request, _ report: @escaping @Sendable (Update) -> Void) async throws -> Response
 

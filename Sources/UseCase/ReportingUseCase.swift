@@ -69,18 +69,27 @@ extension ReportingUseCase {
     _ request: Request, priority: TaskPriority? = nil,
     @_inheritActorContext onUpdate: @escaping @isolated(any) @Sendable (Update) -> Void
   ) -> UseCaseOperation<Request, Response> {
-    let operation = UseCaseOperation<Request, Response>(
-      of: nil, request, queue: checkedQueue(for: request), useCaseType: Self.self, isCall: false)
-    let receive = onIsolation(onUpdate)
-    operation.useCase = Reporting(base: self) { [operation] update in
-      operation.report(
-        Callback(isolation: onUpdate.isolation) { _ in
-          receive(update)
-          return false
-        })
+    let (receive, isolation) = (onIsolation(onUpdate), onUpdate.isolation)
+    let operation = operation(for: request, isCall: false) { core in
+      { update in
+        core.report(
+          Callback(isolation: isolation) { _ in
+            receive(update)
+            return false
+          })
+      }
     }
     operation.submit(urgency: priority?.rawValue ?? 0, isCall: false)
     return operation
+  }
+
+  /// Returns an operation that is not submitted yet, and reports by a function that `report` makes.
+  func operation(
+    for request: Request, isCall: Bool,
+    _ report: (OperationCore) -> @Sendable (Update) -> Void
+  ) -> UseCaseOperation<Request, Response> {
+    let core = core(for: request, isCall: isCall)
+    return UseCaseOperation(core, of: Reporting(base: self, report: report(core)), request)
   }
 
   /// Executes the request and waits for the response, as the call form does. The operation passes its
@@ -104,10 +113,8 @@ extension ReportingUseCase {
   private func reportingCall(
     _ request: Request, _ report: @escaping @Sendable (Update) -> Void
   ) -> UseCaseOperation<Request, Response> {
-    let operation = UseCaseOperation<Request, Response>(
-      of: nil, request, queue: checkedQueue(for: request), useCaseType: Self.self, isCall: true)
-    operation.useCase = Reporting(base: self) { [operation] update in
-      if operation.core.verdict == nil { report(update) }
+    let operation = operation(for: request, isCall: true) { core in
+      { if core.verdict == nil { report($0) } }
     }
     operation.core.callIsAwaited()
     return operation
@@ -136,6 +143,7 @@ private struct Reporting<Base: ReportingUseCase>: UseCase, DescribedUseCase {
   var described: (any DescribedUseCase)? { base as? any DescribedUseCase }
 
   var timeout: Duration { base.timeout }
+  var useCaseName: String { base.useCaseName }
   var baseType: any Any.Type { described?.baseType ?? Base.self }
 
   func main(_ request: Base.Request) async throws -> Base.Response {

@@ -1,3 +1,5 @@
+import UseCaseInternals
+
 extension UseCase {
   /// Executes the request in an operation of its own, with the priority of the current task.
   ///
@@ -29,8 +31,7 @@ extension UseCase {
   /// priority, 0 for that of the current task.
   @inlinable @inline(__always)
   func execute(_ request: Request, urgency: UInt8) -> UseCaseOperation<Request, Response> {
-    let operation = UseCaseOperation<Request, Response>(
-      of: self, request, queue: checkedQueue(for: request), useCaseType: Self.self, isCall: false)
+    let operation = operation(for: request, isCall: false)
     operation.submit(urgency: urgency, isCall: false)
     return operation
   }
@@ -45,27 +46,85 @@ extension UseCase {
   ///
   /// A body can call a use case on a queue whose slot it holds. The call runs inside that slot, and
   /// doesn't wait for another slot. The slot becomes free when the body and every call inside the
-  /// slot have returned. This includes calls that the body no longer awaits.
+  /// slot have ended. This includes calls that the body no longer awaits.
   ///
   /// - Parameter request: The input of the use case.
   /// - Returns: The response.
   /// - Throws: The failure of the operation; ``UseCaseTimeout`` as soon as the time has passed;
-  ///   `CancellationError` as soon as the operation or the awaiting task is cancelled;
-  ///   ``UseCaseDeadlock`` if the call joins a shared run that waits for the calling body to
-  ///   return.
+  ///   `CancellationError` as soon as the operation or the awaiting task is cancelled, and if a newer
+  ///   operation has superseded it, even if its answer was there.
   @inlinable @inline(__always)
   nonisolated(nonsending) public func callAsFunction(_ request: Request) async throws -> Response {
     try Task.checkCancellation()
-    let operation = UseCaseOperation<Request, Response>(
-      of: self, request, queue: checkedQueue(for: request), useCaseType: Self.self, isCall: true)
+    let operation = operation(for: request, isCall: true)
     operation.core.callIsAwaited()
     return try await operation.call()
+  }
+
+  /// Executes the request and waits for the outcome.
+  ///
+  /// This is the call form for code that tells busy from failed: a queue that is busy, suspended or
+  /// closed cancels the operation, and says why.
+  ///
+  /// ```swift
+  /// switch await pay.outcome(of: order) {
+  /// case .success(let receipt): print(receipt)
+  /// case .cancelled(.dropped): print("A payment is on its way.")
+  /// case .failure(let error): print("failed: \(error)")
+  /// case .cancelled: break
+  /// }
+  /// ```
+  ///
+  /// - Parameter request: The input of the use case.
+  /// - Returns: The outcome. It is `.cancelled(.requested)` if the awaiting task is cancelled: if it is
+  ///   cancelled already, nothing is executed.
+  @inlinable
+  nonisolated(nonsending) public func outcome(
+    of request: Request
+  ) async -> UseCaseOutcome<Response> {
+    if Task.isCancelled { return .cancelled(.requested) }
+    let operation = operation(for: request, isCall: true)
+    operation.core.callIsAwaited()
+    do {
+      return .success(try await operation.call())
+    } catch is CancellationError {
+      if case .cancelled(let reason)? = operation.core.verdict(isCall: true) {
+        return .cancelled(reason)
+      }
+      return .cancelled(.requested)
+    } catch {
+      return .failure(error)
+    }
   }
 }
 
 extension UseCase {
-  /// The queue for the request. A debug build makes sure of ``queue``: a computed one limits
-  /// nothing.
+  /// Returns an operation that is not submitted yet.
+  @inlinable @inline(__always)
+  func operation(
+    for request: Request, isCall: Bool
+  ) -> UseCaseOperation<Request, Response> {
+    UseCaseOperation(core(for: request, isCall: isCall), of: self, request)
+  }
+
+  @inlinable @inline(__always)
+  func core(for request: Request, isCall: Bool) -> OperationCore {
+    OperationCore(
+      queue: checkedQueue(for: request), useCaseType: Self.self, isCall: isCall,
+      name: useCaseName, description: ExecutionDescription(of: self, request))
+  }
+
+  /// Executes the request in an operation that has these handlers before its body begins.
+  func execute(
+    _ request: Request, attaching attach: (UseCaseOperation<Request, Response>) -> Void
+  ) -> UseCaseOperation<Request, Response> {
+    let operation = operation(for: request, isCall: false)
+    attach(operation)
+    operation.submit(isCall: false)
+    return operation
+  }
+
+  /// The queue for the request. A debug build makes sure that it is the one that the type stores.
   @inlinable
   func checkedQueue(for request: Request) -> UseCaseQueue {
     assert(
@@ -75,6 +134,7 @@ extension UseCase {
       `let queue = UseCaseQueue(…)`. To share it among all values, store it in a `static let`, \
       and return that from `queue`.
       """)
+    assert(ignoredProperty(of: self) == nil, ignoredProperty(of: self) ?? "")
     assert(HeldSlots.objection(to: self) == nil, HeldSlots.objection(to: self) ?? "")
     return queue(for: request)
   }
@@ -82,8 +142,7 @@ extension UseCase {
   /// Executes the request in the slot that the running code holds, as the call form does, and does
   /// not wait for the response.
   package func executeInside(_ request: Request) -> UseCaseOperation<Request, Response> {
-    let operation = UseCaseOperation<Request, Response>(
-      of: self, request, queue: queue(for: request), useCaseType: Self.self, isCall: true)
+    let operation = operation(for: request, isCall: true)
     operation.submit(isCall: true)
     return operation
   }
@@ -92,12 +151,33 @@ extension UseCase {
   /// was cancelled, or has taken too long.
   package func callToTheEnd(_ request: Request) async throws -> Response {
     try Task.checkCancellation()
-    let operation = UseCaseOperation<Request, Response>(
-      of: self, request, queue: queue(for: request), useCaseType: Self.self, isCall: true)
+    let operation = operation(for: request, isCall: true)
     operation.core.callIsAwaited()
     return try await operation.callToTheEnd()
   }
 }
+
+/// Why a use case has a property that the library ignores: one that is optional does not meet the
+/// requirement, so the default does. Nil if it has none.
+@usableFromInline
+func ignoredProperty(of useCase: some UseCase) -> String? {
+  let type = type(of: useCase)
+  return checkedTypes.withLock { checked in
+    guard checked.insert(ObjectIdentifier(type)).inserted else { return false }
+    return true
+  }
+    ? Mirror(reflecting: useCase).children.lazy.compactMap { child -> String? in
+      guard let name = child.label, name == "queue" || name == "timeout",
+        Mirror(reflecting: child.value).displayStyle == .optional
+      else { return nil }
+      return """
+        \(type).\(name) is optional, so it is ignored: the default of `\(name)` is used. Remove the \
+        question mark, and give it a value.
+        """
+    }.first : nil
+}
+
+private let checkedTypes = Lock<Set<ObjectIdentifier>>([])
 
 extension UseCaseOperation {
   func callToTheEnd() async throws -> Response {
@@ -127,5 +207,13 @@ extension UseCase where Request == Void {
   @inlinable
   nonisolated(nonsending) public func callAsFunction() async throws -> Response {
     try await callAsFunction(())
+  }
+
+  /// Executes the use case and waits for the outcome.
+  ///
+  /// - Returns: The outcome, as ``outcome(of:)`` does.
+  @inlinable
+  nonisolated(nonsending) public func outcome() async -> UseCaseOutcome<Response> {
+    await outcome(of: ())
   }
 }

@@ -25,7 +25,7 @@ public protocol UseCase<Request, Response>: Sendable {
 
   /// The queue of the operations. The default is ``UseCaseQueue/default``, which is unlimited.
   ///
-  /// Store the queue in a `let`. To share it among all values of the type, return a `static let`
+  /// Store the queue in a `let`, whose type isn't optional. To share it among all values of the type, return a `static let`
   /// from `queue`. A computed property that creates a queue limits nothing, because each access
   /// returns a new queue. In a `@MainActor` type or an actor, mark a computed property
   /// `nonisolated`.
@@ -42,6 +42,12 @@ public protocol UseCase<Request, Response>: Sendable {
   /// - Complexity: Expected to be O(1). The method runs on the thread that calls `execute`.
   func queue(for request: Request) -> UseCaseQueue
 
+  /// The name of the use case in events, to interceptors, and in the titles of a history. The default
+  /// is the name of the type. A wrapper of the library has the name of its base.
+  ///
+  /// In a `@MainActor` type or an actor, mark it `nonisolated`.
+  var useCaseName: String { get }
+
   /// How long a body may take, from its start, on the clock of the queue. The default is
   /// ``UseCaseTimeout/never``.
   ///
@@ -57,7 +63,8 @@ public protocol UseCase<Request, Response>: Sendable {
   ///
   /// Each operation runs `main` once, in a task of its own. The task inherits the priority and the
   /// task-local values of the code that executes the use case. An interceptor can skip `main` or
-  /// repeat it. The operation holds a slot of its ``UseCaseQueue`` until `main` has returned.
+  /// repeat it. The operation holds a slot of its ``UseCaseQueue`` until `main` has returned, and its
+  /// handlers have run.
   ///
   /// The isolation of the type decides where `main` runs. In a plain struct it runs on no actor,
   /// even in a module whose default isolation is the main actor. In a `@MainActor` type it runs on
@@ -79,6 +86,9 @@ extension UseCase {
   /// - Parameter request: The input of the execution.
   /// - Returns: The queue.
   @inlinable public func queue(for request: Request) -> UseCaseQueue { queue }
+
+  /// The name of the type.
+  public var useCaseName: String { String(describing: Self.self) }
 
   /// No timeout: a body may take as long as it likes.
   public var timeout: Duration { UseCaseTimeout.never }

@@ -55,8 +55,8 @@ public final class UseCaseScope: Sendable {
   }
 
   fileprivate func hold(_ operation: UseCaseOperation<some Any, some Any>) {
-    members.insert(operation)
-    operation.core.listen(handles: false) { [members, id = operation.id] in members.remove(id) }
+    members.insert(operation.core)
+    operation.core.listen(for: .end) { [members, id = operation.id] _ in members.remove(id) }
   }
 }
 
@@ -102,7 +102,7 @@ private final class MemberGroup: Sendable {
   /// Cancels the members in order of `execute`.
   func cancelAll(_ reason: UseCaseCancellation) {
     for (_, member) in members.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
-      member.cancel(reason)
+      member.cancel(reason, isFromQueue: false)
     }
   }
 }

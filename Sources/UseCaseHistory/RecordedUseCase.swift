@@ -170,7 +170,6 @@ extension RecordedUseCase {
   private nonisolated(nonsending) func begin(
     _ request: Base.Request, in frame: HistoryFrame, writingTo journal: JournalWriter
   ) async throws {
-    if journal.takeAnnounced(frame.entry) { return }
     try await journal.writeAhead(.began(frame.entry, in: frame.group, pair(request, in: journal)))
   }
 
@@ -199,7 +198,8 @@ extension RecordedUseCase {
       let queue = base.queue(for: request)
       // A closure that returned the response would be called by way of its type.
       try await HistoryFrame.local.withValue(frame) {
-        response = try await queue.run(request, of: Base.self, body: body)
+        response = try await queue.run(
+          request, of: base, timeout: UseCaseTimeout.never, body: body)
       }
     } catch {
       failure = error
@@ -255,20 +255,9 @@ extension RecordedUseCase {
 }
 
 extension RecordedUseCase: DescribedUseCase {
-  package func title(for request: Any) -> String? {
-    (request as? Base.Request).map { base.title(for: $0) }
-  }
-
-  package func footprint(of request: Any) -> (any Sendable)? {
-    (request as? Base.Request).flatMap { base.footprint(of: $0) }
-  }
-
-  package func announce(_ request: Any, of operation: UseCaseOperationID) {
-    guard let journal = history.ledger.journal, let pair = try? pair(request, in: journal) else {
-      return
+  package func describe(_ request: Any) -> (any Sendable)? {
+    (request as? Base.Request).map {
+      ExecutionWords(title: base.title(for: $0), footprint: base.footprint(of: $0))
     }
-    history.ledger.announce(pair, of: operation)
   }
 }
-
-extension RecordedUseCase: RecordingUseCase {}

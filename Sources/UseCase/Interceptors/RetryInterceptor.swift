@@ -11,8 +11,9 @@ import UseCaseInternals
 ///   ])
 /// ```
 ///
-/// Cancellation is never retried, and ends a delay at once. The timeout of the use case covers
-/// all attempts and the delays between them.
+/// Cancellation is never retried, and ends a delay at once. So does
+/// ``UseCaseQueue/flush(retries:)`` of the queue with `retries: true`: "we are online again". The
+/// timeout of the use case covers all attempts and the delays between them.
 public struct RetryInterceptor: UseCaseInterceptor {
   private let attempts: Int
   private let delay: Delay
@@ -62,8 +63,8 @@ public struct RetryInterceptor: UseCaseInterceptor {
         guard attempt < attempts, !(error is CancellationError), shouldRetry(error) else {
           throw error
         }
-        let pause = delay.afterFailure(error, attempt)
-        if pause > .zero { try await (clock ?? execution.clock).sleeper(for: pause)({}) }
+        let pause = delay.duration(after: error, attempt: attempt)
+        if pause > .zero { try await execution.pause(for: pause, on: clock) }
         try Task.checkCancellation()
         attempt += 1
       }
@@ -75,7 +76,18 @@ extension RetryInterceptor {
   /// How long to wait before each further attempt.
   public struct Delay: Sendable {
     /// The delay after the failure of the attempt with this number, counted from 1.
-    let afterFailure: @Sendable (any Error, _ attempt: Int) -> Duration
+    private let afterFailure: @Sendable (any Error, _ attempt: Int) -> Duration
+
+    /// Returns how long this delay waits, so that a custom one can fall back on another.
+    ///
+    /// - Parameters:
+    ///   - error: The error of the attempt that failed.
+    ///   - attempt: The number of that attempt, counted from 1.
+    /// - Returns: The delay; zero or less is none.
+    /// - Complexity: That of the delay.
+    public func duration(after error: any Error, attempt: Int) -> Duration {
+      afterFailure(error, attempt)
+    }
 
     /// The same delay each time.
     ///
@@ -117,8 +129,10 @@ extension RetryInterceptor {
     /// ```swift
     /// struct TooManyRequests: Error { var retryAfter: Duration }
     ///
+    /// let backoff = RetryInterceptor.Delay.exponential(.seconds(1), cap: .seconds(30))
     /// let delay = RetryInterceptor.Delay.custom { error, attempt in
-    ///   (error as? TooManyRequests)?.retryAfter ?? .seconds(attempt)
+    ///   (error as? TooManyRequests)?.retryAfter
+    ///     ?? backoff.duration(after: error, attempt: attempt)
     /// }
     /// ```
     ///
@@ -154,6 +168,35 @@ extension RetryInterceptor {
         return delay - delay * (fraction * dice.roll())
       }
     }
+  }
+}
+
+/// The pauses of the retries on one queue.
+struct RetryPauses: ~Copyable, Sendable {
+  private let sleepers = Lock((last: 0, tasks: [Int: Task<Void, any Error>]()))
+
+  /// Returns when the time has passed, or at `end()`.
+  func pause(for duration: Duration, on clock: any Clock<Duration>) async throws {
+    let sleep = clock.sleeper(for: duration)
+    let sleeper = Task { try await sleep({}) }
+    let number = sleepers.withLock { sleepers in
+      sleepers.last += 1
+      sleepers.tasks[sleepers.last] = sleeper
+      return sleepers.last
+    }
+    let result = await withTaskCancellationHandler {
+      await sleeper.result
+    } onCancel: {
+      sleeper.cancel()
+    }
+    _ = sleepers.withLock { $0.tasks.removeValue(forKey: number) }
+    try Task.checkCancellation()
+    if case .failure(let error) = result, !sleeper.isCancelled { throw error }
+  }
+
+  /// Ends the pauses.
+  func end() {
+    for sleeper in sleepers.withLock({ $0.tasks.values }) { sleeper.cancel() }
   }
 }
 

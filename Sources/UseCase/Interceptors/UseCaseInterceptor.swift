@@ -15,6 +15,9 @@
 ///
 /// The timeout of a use case includes the time spent in the interceptors of its queue. If a body
 /// calls a use case on a queue whose slot it holds, the interceptors wrap the called body, too.
+///
+/// The outcome comes when the outermost interceptor has returned. An attempt that it has begun and
+/// not awaited, as in stale-while-revalidate, holds the slot until it has returned, too.
 public protocol UseCaseInterceptor: Sendable {
   /// Runs around the body of an operation.
   ///
@@ -52,20 +55,50 @@ public struct UseCaseNext<Request: Sendable, Response: Sendable>: Sendable {
 
 /// The operation whose body an interceptor wraps.
 public struct UseCaseExecution: Sendable {
+  /// The work that `next` does.
+  public enum Purpose: Hashable, Sendable {
+    /// The `main` of the use case.
+    case main
+    /// The `undo` of an undoable use case, in a history.
+    case undo
+    /// The `redo` of an undoable use case, in a history.
+    case redo
+    /// An `undo` that takes back a group which the end of the process has interrupted. It runs while a
+    /// history is opened.
+    case recovery
+  }
+
   /// The identity of the operation.
   public let id: UseCaseOperationID
 
-  /// The name of the type of the use case. The string is created at each access.
-  public var useCase: String { String(describing: type) }
+  /// The ``UseCase/useCaseName``.
+  public var useCase: String { subject.useCaseName }
 
   /// The operation whose body started this one, with `execute` or with the call form,
   /// `try await useCase(request)`. It is `nil` if the operation wasn't started in a body.
   public let parent: UseCaseOperationID?
 
-  let type: any Any.Type
+  /// The work that `next` does: ``Purpose/main``, unless a history undoes or redoes.
+  public let purpose: Purpose
 
-  /// The clock of the queue.
-  let clock: any Clock<Duration>
+  private let subject: any UseCase
+  private let queue: UseCaseQueue
+
+  init(
+    _ operation: any QueueMember, of useCase: any UseCase, for purpose: Purpose,
+    on queue: UseCaseQueue
+  ) {
+    (id, parent, self.purpose) = (operation.id, operation.parent, purpose)
+    (subject, self.queue) = (useCase, queue)
+  }
+
+  /// Pauses before another attempt, on the clock of the queue if that is nil. The pause ends early at
+  /// a `flush(retries: true)` of the queue.
+  ///
+  /// - Throws: `CancellationError` if the task is cancelled, or the error of the clock.
+  func pause(for duration: Duration, on clock: (any Clock<Duration>)?) async throws {
+    try await queue.retries.pause(for: duration, on: clock ?? queue.clock)
+  }
 
   /// Returns the body with these interceptors around it, the first one outermost.
   func next<Request: Sendable, Response: Sendable>(

@@ -22,12 +22,17 @@ import UseCaseInternals
 ///
 /// `UseCaseLanes` is a reference type: copies of a use case share their lanes.
 public final class UseCaseLanes<Key: Hashable & Sendable>: Sendable {
-  /// The number of the newest lane. The lock is also that of `lanes`: a `Mutex` of a generic type
-  /// would cost three look-ups of metadata at each look-up of a lane.
-  private let last = Lock(0)
-  /// Read and changed only under the lock of `last`.
-  @exclusivity(unchecked) nonisolated(unsafe) private var lanes: [Key: Lane] = [:]
-  private let make: @Sendable (LaneEnd<Key>) -> UseCaseQueue
+  private struct Table: Sendable {
+    var lanes: [Key: Lane<Key>] = [:]
+    /// The number of the newest lane.
+    var last = 0
+    /// What the lanes have done that are gone.
+    var gone = UseCaseActivity()
+  }
+
+  private let table = Lock(Table())
+  private let switches = LaneSwitches()
+  private let make: @Sendable (Lane<Key>) -> UseCaseQueue
   /// Measures the pauses of all lanes, if the policy has any.
   private let timer: PauseTimer?
 
@@ -48,9 +53,9 @@ public final class UseCaseLanes<Key: Hashable & Sendable>: Sendable {
   ) {
     let timer = policy.pauses ? PauseTimer(clock, keepsWindows: true) : nil
     self.timer = timer
-    make = { end in
+    make = { lane in
       UseCaseQueue(
-        policy, lane: end, timer: timer, clock: clock, interceptors: interceptors,
+        policy, lane: lane, timer: timer, clock: clock, interceptors: interceptors,
         reactions: reactions, observer: observer)
     }
   }
@@ -65,47 +70,90 @@ public final class UseCaseLanes<Key: Hashable & Sendable>: Sendable {
   /// - Parameter key: The value that the requests of one lane share, such as the identity of a
   ///   note.
   public subscript(key: Key) -> UseCaseQueue {
-    last.withLock { _ in lanes[key]?.queue } ?? makeLane(of: key)
+    table.withLock { $0.lanes[key]?.queue } ?? makeLane(of: key)
   }
 
   private func makeLane(of key: Key) -> UseCaseQueue {
-    let number = last.withLock { last in
-      last += 1
-      return last
+    let number = table.withLock { table in
+      table.last += 1
+      return table.last
     }
-    let queue = make(LaneEnd(of: key, number: number, in: self))
-    let lane = Lane(queue, number: number)
-    return last.withLock { _ in
+    let lane = Lane(of: key, number: number, in: self, switches)
+    let queue = make(lane)
+    lane.follow(queue)
+    let (newest, old) = table.withLock { table -> (UseCaseQueue, Lane<Key>?) in
       // Another thread may have made the lane meanwhile. This queue is not needed then.
-      if let other = lanes[key]?.queue { return other }
-      lanes[key] = lane
-      return queue
+      if let other = table.lanes[key]?.queue { return (other, nil) }
+      // A lane whose queue is about to go is counted here.
+      let old = table.lanes.updateValue(lane, forKey: key)
+      if let old { table.gone = table.gone + old.rested }
+      return (queue, old)
     }
+    withExtendedLifetime(old) {}
+    return newest
   }
 
   /// The queue of a lane has gone. Another lane may have taken its place already.
-  fileprivate func remove(_ key: Key, number: Int) {
+  fileprivate func remove(_ lane: Lane<Key>) {
     // The key in the table is returned, so that it is released outside of the lock.
-    _ = last.withLock { _ -> Key? in
-      guard let index = lanes.index(forKey: key), lanes[index].value.number == number
+    _ = table.withLock { table -> (Key, Lane<Key>)? in
+      guard let index = table.lanes.index(forKey: lane.key), table.lanes[index].value === lane
       else { return nil }
-      let removed = lanes.remove(at: index).key
-      // A dictionary keeps its room. The keys that are left stay alive in the new one.
-      if lanes.count < lanes.capacity / 8 { lanes = lanes.filter { _ in true } }
-      return removed
+      table.gone = table.gone + lane.rested
+      let removed = table.lanes.remove(at: index)
+      // A dictionary keeps its room, and a filter that keeps everything keeps it, too.
+      if table.lanes.count < table.lanes.capacity / 8 {
+        table.lanes = Dictionary(uniqueKeysWithValues: table.lanes.lazy.map { ($0, $1) })
+      }
+      return (removed.key, removed.value)
     }
   }
 
   /// How many lanes exist.
-  public var count: Int { last.withLock { _ in lanes.count } }
+  public var count: Int { table.withLock { $0.lanes.count } }
 
   /// How many lanes there is room for.
-  var capacity: Int { last.withLock { _ in lanes.capacity } }
+  var capacity: Int { table.withLock { $0.lanes.capacity } }
 
   /// All lanes, in the order in which they were made.
   private var all: [UseCaseQueue] {
-    let all = last.withLock { _ in Array(lanes.values) }
+    let all = table.withLock { Array($0.lanes.values) }
     return all.sorted { $0.number < $1.number }.compactMap(\.queue)
+  }
+
+  /// What all lanes do, and have done since the start: also those that are gone.
+  ///
+  /// - Complexity: O(*n*) in the number of lanes.
+  public var activity: UseCaseActivity {
+    let (gone, lanes) = table.withLock { ($0.gone, Array($0.lanes.values)) }
+    return lanes.reduce(gone) { $0 + ($1.queue?.activity ?? $1.rested) }
+  }
+
+  /// Whether all lanes are suspended, also those that come.
+  public var isSuspended: Bool { switches.isSuspended }
+
+  /// Keeps the operations of all lanes from starting until ``resume()``, also of the lanes that come.
+  ///
+  /// A lane that is suspended by itself stays suspended after that.
+  public func suspend() { turn { $0.isSuspended = true } }
+
+  /// Starts the operations that may start, in the lanes that aren't suspended by themselves.
+  ///
+  /// - Complexity: O(*n*) in the number of operations that start, and O(*m* log *m*) in the number of
+  ///   lanes.
+  public func resume() { turn { $0.isSuspended = false } }
+
+  /// Whether all lanes are closed, also those that come.
+  public var isClosed: Bool { switches.isClosed }
+
+  /// Refuses all operations that come from now on, in all lanes, as ``UseCaseQueue/close()`` does.
+  ///
+  /// - Complexity: O(*m* log *m*) in the number of lanes.
+  public func close() { turn { $0.isClosed = true } }
+
+  private func turn(_ turn: (LaneSwitches) -> Void) {
+    turn(switches)
+    for lane in all { lane.followLanes() }
   }
 
   /// Cancels all operations of all lanes, for the reason ``UseCaseCancellation/requested``.
@@ -115,59 +163,85 @@ public final class UseCaseLanes<Key: Hashable & Sendable>: Sendable {
     for lane in all { lane.cancelAll() }
   }
 
-  /// Ends the pauses of the operations that wait now in any lane, as ``UseCaseQueue/flush()`` does.
+  /// Ends the pauses of the operations that wait now in any lane, as ``UseCaseQueue/flush(retries:)``
+  /// does.
   ///
+  /// - Parameter retries: Whether the pauses between retries end, too.
   /// - Complexity: O(*n*) in the number of operations that start, and O(*m* log *m*) in the number of
   ///   lanes.
-  public func flush() {
-    for lane in all { lane.flush() }
+  public func flush(retries: Bool = false) {
+    for lane in all { lane.flush(retries: retries) }
   }
 
-  /// Waits until no operation runs or waits in any lane.
+  /// Waits until nothing is in any lane any more, as ``UseCaseQueue/idle()`` does.
   ///
-  /// Returns at once if all lanes are idle already. The cancellation of the awaiting task changes
+  /// Returns at once if there is nothing to wait for. The cancellation of the awaiting task changes
   /// nothing.
   ///
   /// Don't await `idle()` in the body of an operation on one of the lanes: it would never return.
   nonisolated(nonsending) public func idle() async {
     repeat {
-      for lane in all.filter(\.isBusy) { await lane.idle() }
-    } while !isIdle
+      for lane in all where !lane.isAtRest { await lane.idle() }
+    } while !isAtRest
   }
 
   /// Whether there is a moment in which all lanes are idle: none has been busy, or was made, while
   /// the others were asked.
-  private var isIdle: Bool {
-    let number = last.withLock { $0 }
+  private var isAtRest: Bool {
+    let number = table.withLock { $0.last }
     let lanes = all
     let first = lanes.map(\.activity)
-    return first.allSatisfy(\.isIdle) && first == lanes.map(\.activity)
-      && number == last.withLock { $0 }
+    return lanes.allSatisfy(\.isAtRest) && first == lanes.map(\.activity)
+      && number == table.withLock { $0.last }
   }
 }
 
-/// The queue of a key, as long as somebody keeps it.
-private final class Lane: Sendable {
-  weak let queue: UseCaseQueue?
+/// Whether all lanes are suspended or closed.
+private final class LaneSwitches: Sendable {
+  private let values = Lock((isSuspended: false, isClosed: false))
+
+  var isSuspended: Bool {
+    get { values.withLock { $0.isSuspended } }
+    set { values.withLock { $0.isSuspended = newValue } }
+  }
+
+  var isClosed: Bool {
+    get { values.withLock { $0.isClosed } }
+    set { values.withLock { $0.isClosed = newValue } }
+  }
+}
+
+/// The lane of a key, as long as somebody keeps its queue, which keeps this.
+private final class Lane<Key: Hashable & Sendable>: QueueLane {
+  private struct State: Sendable {
+    weak var queue: UseCaseQueue?
+    var rested = UseCaseActivity()
+  }
+
+  let key: Key
   let number: Int
-
-  init(_ queue: UseCaseQueue, number: Int) {
-    self.queue = queue
-    self.number = number
-  }
-}
-
-/// Takes a lane out of its table at the end of the queue, which alone keeps this.
-private final class LaneEnd<Key: Hashable & Sendable>: Sendable {
-  private let key: Key
-  private let number: Int
   private weak let lanes: UseCaseLanes<Key>?
+  private let switches: LaneSwitches
+  private let state = Lock(State())
 
-  init(of key: Key, number: Int, in lanes: UseCaseLanes<Key>) {
+  init(of key: Key, number: Int, in lanes: UseCaseLanes<Key>, _ switches: LaneSwitches) {
     self.key = key
     self.number = number
     self.lanes = lanes
+    self.switches = switches
   }
 
-  deinit { lanes?.remove(key, number: number) }
+  func follow(_ queue: UseCaseQueue) { state.withLock { $0.queue = queue } }
+
+  var queue: UseCaseQueue? { state.withLock { $0.queue } }
+
+  /// What the queue had done when nothing was in it the last time.
+  var rested: UseCaseActivity { state.withLock { $0.rested } }
+
+  var isSuspended: Bool { switches.isSuspended }
+  var isClosed: Bool { switches.isClosed }
+
+  func rest(_ activity: UseCaseActivity) { state.withLock { $0.rested = activity } }
+
+  func end() { lanes?.remove(self) }
 }

@@ -18,8 +18,10 @@ public import Observation
 /// }
 /// ```
 ///
-/// An operation that ends late never overwrites the value or the error of a newer operation. When
-/// the model is deallocated, its operations are cancelled. A model that saves lets them go on: see
+/// An operation that ends late never overwrites the value or the error of a newer operation. The model
+/// changes before any handler of the operation runs, in the same go of the main actor. When the model
+/// is deallocated, its operations are cancelled: so a handler that captures the object which keeps the
+/// model has to capture it weakly. A model that saves lets them go on: see
 /// ``init(_:cancelsOnRelease:)``.
 @MainActor @Observable
 public final class UseCaseModel<Base: UseCase> {
@@ -30,17 +32,33 @@ public final class UseCaseModel<Base: UseCase> {
   /// Only the model sets it.
   public private(set) var error: (any Error)?
 
-  /// Whether an operation has no outcome yet. An operation whose time has passed, or that was
-  /// cancelled, doesn't count, even if its body still runs.
-  public var isRunning: Bool { !running.isEmpty }
+  /// Whether an operation has no outcome yet, or handlers of its outcome have not run.
+  ///
+  /// An operation whose time has passed, or that was cancelled, doesn't count any more when its
+  /// handlers have run, even if its body still runs. In its own handlers, no operation counts.
+  public var isRunning: Bool {
+    let handled = HeldSlots.handled
+    return running.values.contains { $0.id != handled }
+  }
 
-  /// Whether an operation has no outcome yet, also if its handlers are still on their way here.
-  var isUndecided: Bool { running.values.contains { $0.outcome == nil } }
+  /// Whether another operation has no outcome yet.
+  func isUndecided(
+    besides operation: UseCaseOperation<Base.Request, Base.Response>
+  ) -> Bool {
+    running.values.contains { $0 !== operation && $0.outcome == nil }
+  }
 
-  @ObservationIgnored let useCase: Base
-  private var running: [UseCaseOperationID: UseCaseOperation<Base.Request, Base.Response>] = [:]
-  @ObservationIgnored private var newestValue: UseCaseOperationID?
-  @ObservationIgnored private var newestError: UseCaseOperationID?
+  /// The use case that the model executes.
+  @ObservationIgnored public let useCase: Base
+
+  /// The queue of the use case.
+  public var queue: UseCaseQueue { useCase.queue }
+
+  /// The operations that run, by the numbers of their executions.
+  private var running: [Int: UseCaseOperation<Base.Request, Base.Response>] = [:]
+  @ObservationIgnored private var executed = 0
+  @ObservationIgnored private var newestValue = 0
+  @ObservationIgnored private var newestError = 0
   @ObservationIgnored private let scope = UseCaseScope()
   private let cancelsOnRelease: Bool
 
@@ -64,7 +82,7 @@ public final class UseCaseModel<Base: UseCase> {
   /// - Complexity: That of the `execute` of the use case.
   @discardableResult
   public func execute(_ request: Base.Request) -> UseCaseOperation<Base.Request, Base.Response> {
-    follow(useCase.execute(request))
+    execute(useCase.operation(for: request, isCall: false))
   }
 
   /// Cancels all operations that run or wait. None of them changes the model afterwards.
@@ -75,36 +93,81 @@ public final class UseCaseModel<Base: UseCase> {
     running = [:]
   }
 
-  /// Shows what becomes of the operation.
-  func follow(
+  /// Cancels all operations, and forgets the value and the error: the model is as new.
+  ///
+  /// - Complexity: O(*n*) in the number of operations.
+  public func reset() {
+    cancel()
+    value = nil
+    error = nil
+  }
+
+  /// Submits the operation, and shows what becomes of it. The model hears of the outcome before all
+  /// handlers, and of the end with the last one.
+  func execute(
     _ operation: UseCaseOperation<Base.Request, Base.Response>
   ) -> UseCaseOperation<Base.Request, Base.Response> {
-    let id = operation.id
-    switch operation.outcome {
-    case .cancelled?: break  // A dropped operation never runs.
-    case .success?, .failure?, nil: running[id] = operation
+    executed += 1
+    let number = executed
+    operation.settle { [weak self] outcome in self?.settle(number, outcome) }
+    operation.core.listen(for: .delivered) { [weak self] isolation in
+      guard isolation === MainActor.shared else {
+        Task { @MainActor in self?.running[number] = nil }
+        return
+      }
+      MainActor.assumeIsolated { self?.running[number] = nil }
     }
-    return
-      operation
-      .then { [weak self] value in self?.succeed(id, with: value) }
-      .catch { [weak self] error in self?.fail(id, with: error) }
-      .onCancel { [weak self] _ in self?.running[id] = nil }
-      .store(in: scope)
+    operation.submit(isCall: false)
+    switch operation.outcome {
+    case .cancelled?: break  // A refused operation never runs.
+    case .success?, .failure?, nil: running[number] = operation
+    }
+    return operation.store(in: scope)
   }
 
-  private func succeed(_ id: UseCaseOperationID, with value: Base.Response) {
-    running[id] = nil
-    guard newestValue.map({ $0 < id }) ?? true else { return }
-    newestValue = id
-    self.value = value
-    if let newestError, newestError < id { error = nil }
+  private func settle(_ number: Int, _ outcome: UseCaseOutcome<Base.Response>) {
+    switch outcome {
+    case .success(let value):
+      guard newestValue < number else { return }
+      newestValue = number
+      self.value = value
+      if newestError < number { error = nil }
+    case .failure(let error):
+      guard max(newestValue, newestError) < number else { return }
+      newestError = number
+      self.error = error
+    case .cancelled: break
+    }
   }
+}
 
-  private func fail(_ id: UseCaseOperationID, with error: any Error) {
-    running[id] = nil
-    guard [newestValue, newestError].allSatisfy({ $0.map { $0 < id } ?? true }) else { return }
-    newestError = id
-    self.error = error
+extension UseCaseOperation {
+  /// Calls the handler on the main actor with the outcome, as the handlers are told of it, before all
+  /// of them. A failure is handled with that.
+  ///
+  /// Returns false if there is an outcome already, and does not call the handler.
+  @MainActor @discardableResult
+  func settle(_ handler: @escaping @MainActor (UseCaseOutcome<Response>) -> Void) -> Bool {
+    core.attachFirst(
+      Handler(.settlement, on: MainActor.shared) { verdict in
+        MainActor.assumeIsolated {
+          if let outcome = verdict.flatMap(self.outcome(of:)) { handler(outcome) }
+        }
+        return true
+      })
+  }
+}
+
+extension UseCaseModel {
+  /// Creates a model of a use case whose type is not known.
+  ///
+  /// - Parameters:
+  ///   - base: The use case that the model executes.
+  ///   - cancelsOnRelease: Whether the operations are cancelled when the model is deallocated.
+  public convenience init<Request, Response>(
+    _ base: any UseCase<Request, Response>, cancelsOnRelease: Bool = true
+  ) where Base == AnyUseCase<Request, Response> {
+    self.init(AnyUseCase(base), cancelsOnRelease: cancelsOnRelease)
   }
 }
 
@@ -139,6 +202,12 @@ public final class ReportingUseCaseModel<Base: ReportingUseCase> {
   /// Whether an operation has no outcome yet, as in ``UseCaseModel``.
   public var isRunning: Bool { model.isRunning }
 
+  /// The use case that the model executes.
+  public var useCase: Base { model.useCase }
+
+  /// The queue of the use case.
+  public var queue: UseCaseQueue { model.queue }
+
   @ObservationIgnored private let model: UseCaseModel<Base>
   @ObservationIgnored private var executed = 0
   @ObservationIgnored private var newestUpdate = 0
@@ -161,22 +230,45 @@ public final class ReportingUseCaseModel<Base: ReportingUseCase> {
   @discardableResult
   public func execute(_ request: Base.Request) -> UseCaseOperation<Base.Request, Base.Response> {
     executed += 1
-    let operation = model.useCase.execute(request) { [weak self, executed] update in
-      guard let self, newestUpdate <= executed else { return }
-      newestUpdate = executed
-      self.update = update
+    let operation = useCase.operation(for: request, isCall: false) { core in
+      { [weak self, executed] update in
+        core.report(
+          Callback(isolation: MainActor.shared) { _ in
+            MainActor.assumeIsolated { self?.show(update, executed) }
+            return false
+          })
+      }
     }
-    if !model.isUndecided {
-      update = nil
-      newestUpdate = executed
+    defer {
+      if !model.isUndecided(besides: operation) {
+        update = nil
+        newestUpdate = executed
+      }
     }
-    return model.follow(operation)
+    return model.execute(operation)
+  }
+
+  private func show(_ update: Base.Update, _ number: Int) {
+    guard newestUpdate <= number else { return }
+    newestUpdate = number
+    self.update = update
   }
 
   /// Cancels all operations that run or wait. None of them changes the model afterwards.
   ///
   /// - Complexity: O(*n*) in the number of operations.
   public func cancel() { model.cancel() }
+
+  /// Cancels all operations, and forgets the value, the error and the update: the model is as new.
+  ///
+  /// - Complexity: O(*n*) in the number of operations.
+  public func reset() {
+    model.reset()
+    update = nil
+    // An update on its way comes too late.
+    executed += 1
+    newestUpdate = executed
+  }
 }
 
 extension ReportingUseCaseModel where Base.Request == Void {

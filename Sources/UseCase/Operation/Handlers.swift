@@ -3,20 +3,23 @@ import UseCaseInternals
 /// The outcomes that a handler is for.
 @usableFromInline
 enum HandlerBranch: Sendable {
+  /// Hears of every outcome, before all others.
+  case settlement
   case success, failure, common, cancellation
   /// A `finally`, which comes after all others.
   case always
 }
 
 extension Verdict.Kind {
-  /// Whether a handler of this branch is for the verdict. A `finally` is for each, and comes later.
+  /// Whether a handler of this branch is for the verdict. A settlement is for each and comes first,
+  /// and a `finally` comes last.
   func takes(_ branch: HandlerBranch) -> Bool {
     switch branch {
     case .success: self == .success
     case .failure: self == .failure
     case .common: self != .cancelled
     case .cancellation: self == .cancelled
-    case .always: false
+    case .settlement, .always: false
     }
   }
 }
@@ -100,25 +103,66 @@ extension Handler<Callback> {
 
 /// The handlers of an operation that have not run, in the order in which they were attached.
 ///
-/// Two positions move through the list: one for the handlers of the outcome, and one for the
-/// handlers that come last, each a `finally`. A handler that was taken leaves a gap. So each method
-/// costs O(1) for each handler of the list, however often it is called, `append` aside.
+/// Three positions move through the list: for the settlements, for the handlers of the outcome, and
+/// for each `finally`. A handler that was taken leaves a gap. So each method costs O(1) for each
+/// handler of the list, however often it is called, `append` aside.
 struct Handlers<Callback: Sendable>: Sendable {
   private var list = Few<Handler<Callback>?>.none
+  /// How many have not been taken.
+  private(set) var count: Int32 = 0
+  /// How many settlements have not been taken.
+  private var settlements: Int32 = 0
+  private var settlementPosition: Int32 = 0
   /// Handlers of the outcome before this one were taken, or are for another verdict.
   private var position: Int32 = 0
   /// Each `finally` before this one was taken.
   private var lastPosition: Int32 = 0
-  /// How many have not been taken.
-  private(set) var count: Int32 = 0
+  /// How many have not begun that run after a success, and how many after a failure. `common` counts
+  /// in both, settlements and `finally` in neither.
+  private var left: (success: Int32, failure: Int32) = (0, 0)
 
   mutating func append(_ handler: consuming Handler<Callback>) {
+    noteLeft(handler.branch, 1)
+    if handler.branch == .settlement { settlements += 1 }
     list.append(handler)
     count += 1
   }
 
-  /// Whether a handler of the outcome is left for a verdict of this kind.
+  private mutating func noteLeft(_ branch: HandlerBranch, _ number: Int32) {
+    switch branch {
+    case .success: left.success += number
+    case .failure: left.failure += number
+    case .common:
+      left.success += number
+      left.failure += number
+    case .settlement, .cancellation, .always: break
+    }
+  }
+
+  /// A handler of this branch has begun.
+  mutating func noteBegin(_ branch: HandlerBranch) { noteLeft(branch, -1) }
+
+  /// Whether a `then`, `catch` or `common` for the verdict has not begun.
+  func isLeft(for kind: Verdict.Kind) -> Bool {
+    switch kind {
+    case .success: left.success > 0
+    case .failure: left.failure > 0
+    case .cancelled: false
+    }
+  }
+
+  /// Takes the next settlement.
+  mutating func takeFirst() -> Handler<Callback>? {
+    if settlements == 0 { return nil }
+    settlements -= 1
+    while list[Int(settlementPosition)]?.branch != .settlement { settlementPosition += 1 }
+    count -= 1
+    return list.exchange(nil, at: Int(settlementPosition))
+  }
+
+  /// Whether a settlement is left, or a handler of the outcome for a verdict of this kind.
   mutating func hasNext(for kind: Verdict.Kind) -> Bool {
+    if settlements > 0 { return true }
     while position < list.count {
       if let handler = list[Int(position)], kind.takes(handler.branch) { return true }
       position += 1
@@ -165,7 +209,12 @@ struct Handlers<Callback: Sendable>: Sendable {
 
   /// Forgets the handlers that were passed over, and returns them to be let go.
   mutating func removeAll() -> [Handler<Callback>] {
+    if count == 0 {
+      if case .none = list { return [] }
+      self = Self()
+      return []
+    }
     defer { self = Self() }
-    return count == 0 ? [] : list.compactMap { $0 }
+    return list.compactMap { $0 }
   }
 }

@@ -1,65 +1,80 @@
 import Synchronization
 import UseCaseInternals
 
-/// The part of an operation that does not depend on the types of its request and response: the
-/// source of its slot, and its machine behind a lock.
+/// The part of an operation that does not depend on the types of its request and response: its place
+/// in its queue, and its machine behind a lock.
 ///
-/// The core stands inside the operation and not beside it, so an operation costs one allocation. It
-/// is not generic, and `Guarded` wraps the machine, so its way through the library costs no look-up
-/// of metadata.
+/// It is the member that the queue knows. It is not generic, so its way through the library costs no
+/// look-up of metadata.
 @usableFromInline
-struct OperationCore: ~Copyable, Sendable {
-  typealias Machine = OperationMachine<
-    UnsafeContinuation<Bool, Never>, Task<Void, any Error>, Callback, @Sendable () -> Void
-  >
+final class OperationCore: QueueMember {
+  /// Something that waits for a moment of the operation.
+  @usableFromInline
+  enum Waiter: Sendable {
+    case task(UnsafeContinuation<Bool, Never>)
+    /// Learns on which actor the last handler has run, nil if on none.
+    case call(@Sendable ((any Actor)?) -> Void)
 
-  struct Guarded: Sendable {
+    func resume(_ isDue: Bool = true, on isolation: (any Actor)? = nil) {
+      switch self {
+      case .task(let continuation): continuation.resume(returning: isDue)
+      case .call(let call): call(isolation)
+      }
+    }
+  }
+
+  @usableFromInline typealias Job = Task<Void, any Error>
+  typealias Machine = OperationMachine<Waiter, Job, Callback>
+  @usableFromInline typealias Step = DeliveryStep<Callback, Waiter>
+
+  /// A machine in a struct that is not generic: a `Lock` of a generic type would be looked up.
+  private struct Guarded: Sendable {
     var machine: Machine
   }
 
+  let queue: UseCaseQueue
   let useCaseType: any Any.Type
-  let source: SlotSource
+  /// The name of the use case, if the queue has an observer.
+  let name: String
+  let context: CallContext?
+  /// The operation in whose body this one was executed or called, if somebody wants to know.
+  let parent: UseCaseOperationID?
+  /// Written once, before any other thread sees the operation.
+  private let number = Atomic<UInt64>(0)
   private let lastWait = Atomic<Int32>(0)
   private let urgencyValue = Atomic<UInt8>(0)
   private let guarded: Lock<Guarded>
 
-  // Small values are last, which saves sixteen bytes an operation.
-
-  /// The operation in whose body this one was executed or called, if somebody wants to know.
-  let parent: UseCaseOperationID?
-  let isObserved: Bool
-
+  /// - Parameters:
+  ///   - queue: The queue of the operation.
+  ///   - useCaseType: The type of the use case.
+  ///   - isCall: Whether the running code awaits the operation, as the call form does.
+  ///   - name: The name of the use case.
+  ///   - description: The description of the execution for the delegate of the queue.
   @usableFromInline
-  init(queue: UseCaseQueue, useCaseType: any Any.Type, isCall: Bool) {
-    self.init(queue: queue, useCaseType: useCaseType, isCall: isCall, run: nil)
-  }
-
-  /// Creates the core of an operation, which may be a shared `run`.
-  init(queue: UseCaseQueue, useCaseType: any Any.Type, isCall: Bool, run: (any SharedRunning)?) {
+  init(
+    queue: UseCaseQueue, useCaseType: any Any.Type, isCall: Bool, name: @autoclosure () -> String,
+    description: @autoclosure () -> ExecutionDescription
+  ) {
+    self.queue = queue
     self.useCaseType = useCaseType
-    isObserved = queue.observer != nil
-    // On the lane of a history, it may be asked for by interceptors of other queues.
-    let hasParent = isObserved || queue.hasInterceptors || queue.hasDelegate
-    parent = hasParent && HeldSlots.hasHolder ? HeldSlots.holder()?.id : nil
+    let isObserved = queue.observer != nil
+    self.name = isObserved ? name() : ""
+    let described = queue.delegate == nil ? nil : description()
+    context = .here(queue, isCall: isCall, described)
+    // On the lane of a history, interceptors of other queues ask for it.
+    let hasParent = isObserved || queue.hasInterceptors || described != nil
+    parent = hasParent ? HeldSlots.holder()?.id : nil
     guarded = Lock(Guarded(machine: Machine(isObserved: isObserved)))
-    source = SlotSource(queue: queue, isCall: isCall, run: run)
   }
 
-  var queue: UseCaseQueue { source.queue }
+  private var isObserved: Bool { queue.observer != nil }
 
-  // The queue is retained for each answer that inlined code asks itself.
+  var description: ExecutionDescription? { context?.description }
 
-  /// Whether the queue has interceptors, which run around the body.
-  @usableFromInline var hasInterceptors: Bool { queue.hasInterceptors }
+  var id: UseCaseOperationID { UseCaseOperationID(number: number.load(ordering: .relaxed)) }
 
-  /// Whether a delegate may ask the operation for its title until the body has returned.
-  @usableFromInline var hasDelegate: Bool { queue.hasDelegate }
-
-  /// Whether the operation is a run, which its riders share.
-  @usableFromInline var isRun: Bool { source.isRun }
-
-  /// Whether nothing waits for the operation but its clients.
-  @usableFromInline var isAlone: Bool { source.dependents == nil }
+  func receive(_ id: UseCaseOperationID) { number.store(id.number, ordering: .relaxed) }
 
   @inline(__always)
   private func withMachine<Result: Sendable>(_ body: (inout Machine) -> Result) -> Result {
@@ -70,15 +85,44 @@ struct OperationCore: ~Copyable, Sendable {
   @usableFromInline var verdict: Verdict? { withMachine { $0.verdict } }
   var isOccupied: Bool { withMachine { $0.isOccupied } }
 
-  // MARK: - Slot and body
+  /// The verdict that a task is told which awaits the operation; `isCall` says whether it is told
+  /// that a newer operation has superseded the call.
+  @usableFromInline
+  func verdict(isCall: Bool) -> Verdict? {
+    isCall && !mayDeliver && verdict?.kind != .cancelled ? .cancelled(.superseded) : verdict
+  }
 
-  /// Asks for a slot for `member`, with the priority of the running task if the urgency is 0. The
-  /// observer hears of the decision before this returns.
-  func submit(_ member: any QueueMember, urgency: UInt8) -> Admission {
+  /// Whether the handlers of the outcome may begin: no newer operation has been admitted that alone
+  /// may deliver.
+  var mayDeliver: Bool {
+    (!queue.policy.deliversOnlyNewest || queue.mayDeliver(id)) && context?.ride?.mayDeliver ?? true
+  }
+
+  /// Whether the body runs by way of interceptors or the window of a rate.
+  @usableFromInline var hasInterceptors: Bool { queue.hasInterceptors }
+
+  /// Whether reactions or a shared use case wait for the operation to be executed.
+  @usableFromInline var hasAttendants: Bool { queue.reactions != nil || queue.boards != nil }
+}
+
+// MARK: - Slot and body
+
+extension OperationCore {
+  /// The queue that counts the operation. Nil for a guest, unless it waits in a line.
+  private var counting: UseCaseQueue? {
+    guard let context, context.host != nil else { return queue }
+    return context.line
+  }
+
+  /// Asks for a slot, with the priority of the running task if the urgency is 0. The observer hears
+  /// of the decision before this returns.
+  @usableFromInline
+  func submit(urgency: UInt8) -> Admission {
     // A call may be raised already.
     urgencyValue.max(
       urgency == 0 ? Task.currentPriority.rawValue : urgency, ordering: .sequentiallyConsistent)
-    let admission = source.admit(member)
+    var admission = Admission.start
+    if let queue = counting { admission = queue.admit(self) } else { receive(.next()) }
     // The machine assumes a start, so an unobserved one changes nothing.
     if isObserved || admission != .start {
       change(isTelling: true) { $0.admit(as: admission) }
@@ -86,29 +130,72 @@ struct OperationCore: ~Copyable, Sendable {
     return admission
   }
 
-  func grant() { withMachine { $0.grant() }?.resume(returning: true) }
+  func grant() { withMachine { $0.grant() }?.resume() }
 
   /// Keeps the task of the body, to be cancelled by an early outcome.
   @usableFromInline
-  func keep(_ job: consuming Task<Void, any Error>) {
-    var job = Optional(job)
-    switch withMachine({ $0.keep(&job) }) {
+  func keep(_ job: Job) {
+    switch withMachine({ $0.keep(job) }) {
     case .nothing: break
-    case .cancel: job?.cancel()
-    case .escalate: escalateJob()
+    case .cancel: job.cancel()
+    case .escalate: escalateJobs()
     }
   }
 
-  /// The raw value of the priority.
-  var urgency: UInt8 { urgencyValue.load(ordering: .sequentiallyConsistent) }
+  /// The body begins. Returns false if there is an outcome already.
+  @usableFromInline func start() -> Bool {
+    guard let delivers = withMachine({ $0.start() }) else { return false }
+    if delivers { deliverInAnotherTask() }
+    return true
+  }
 
-  /// Raises the priority, if it is lower: that of the task, that in the line of the queue, and that of
-  /// the run that the operation rides.
+  /// Starts an operation that waits, as soon as there is a slot, or an outcome without one.
+  @usableFromInline
+  nonisolated(nonsending) func startInTurn() async -> Bool {
+    while !change({ $0.stopWaiting() }) {
+      _ = await withUnsafeContinuation { waiter in
+        withMachine { $0.park(.task(waiter)) }?.resume()
+      }
+    }
+    return start()
+  }
+
+  func enter() -> Bool { withMachine { $0.enter() } }
+
+  @usableFromInline func exit() { proceed(from: exitBody()) }
+
+  /// A body exits the slot, or the own one will never begin. Returns the first step that needs a
+  /// task.
+  @usableFromInline
+  func exitBody() -> Step {
+    let mayDeliver = mayDeliver
+    return goOn(from: withMachine { $0.exit(mayDeliver: mayDeliver) })
+  }
+
+  /// Runs an attempt of an interceptor, which holds the slot until it has returned.
+  func attempt<Request, Response: Sendable>(
+    _ request: Request, isStart: Bool, _ body: (Request) async throws -> Response
+  ) async throws -> Response {
+    guard enter() else { throw CancellationError() }
+    defer { exit() }
+    if isStart { try await queue.awaitStart(of: id) }
+    return try await body(request)
+  }
+}
+
+// MARK: - Priority
+
+extension OperationCore {
+  /// The raw value of the priority.
+  @usableFromInline var urgency: UInt8 { urgencyValue.load(ordering: .sequentiallyConsistent) }
+
+  /// Raises the priority, if it is lower: that of the tasks, and that in the line of the queue.
+  @usableFromInline
   func raise(to urgency: UInt8) {
     let (old, _) = urgencyValue.max(urgency, ordering: .sequentiallyConsistent)
     guard old < urgency else { return }
-    escalateJob()
-    source.raise(to: urgency)
+    escalateJobs()
+    counting?.raise(id, to: urgency)
   }
 
   /// The running task awaits the operation, which is as urgent from now on.
@@ -118,61 +205,43 @@ struct OperationCore: ~Copyable, Sendable {
     if current > urgency { raise(to: current) }
   }
 
-  private func escalateJob() {
-    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *),
-      let job = withMachine({ $0.jobToEscalate() })
-    else { return }
-    job.escalatePriority(to: TaskPriority(rawValue: urgency))
+  private func escalateJobs() {
+    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
+    let (job, deliverer) = withMachine { $0.jobsToEscalate() }
+    job?.escalatePriority(to: TaskPriority(rawValue: urgency))
+    deliverer?.escalatePriority(to: TaskPriority(rawValue: urgency))
+  }
+}
+
+// MARK: - Verdict
+
+extension OperationCore {
+  /// The body has returned. Returns whether there was no verdict before, and the first step that
+  /// needs a task.
+  @usableFromInline
+  func succeed() -> (isNew: Bool, step: Step) {
+    let mayDeliver = mayDeliver
+    let (isNew, step) = change { $0.conclude(.success, mayDeliver: mayDeliver) }
+    return (isNew, goOn(from: step))
   }
 
-  /// The body begins, unless there is an outcome already.
-  @usableFromInline func start() -> DeliveryCall? { withMachine { $0.start() } }
-
-  /// Starts an operation that waits, as soon as there is a slot, or an outcome without one.
+  /// The body has thrown. Returns the first step that needs a task.
   @usableFromInline
-  nonisolated(nonsending) func startInTurn() async -> DeliveryCall? {
-    while !change({ $0.stopWaiting() }) {
-      _ = await withUnsafeContinuation { waiter in
-        withMachine { $0.park(waiter) }?.resume(returning: true)
-      }
+  func fail(_ error: any Error) -> Step {
+    let mayDeliver = mayDeliver
+    let isCancellation = error is CancellationError
+    let tellsFailure = !isCancellation && UseCaseQueue.tellsFailures
+    let step = change { machine in
+      machine.conclude(
+        isCancellation ? machine.thrownCancellation : .failure(error), mayDeliver: mayDeliver,
+        tellsFailure: tellsFailure
+      ).step
     }
-    return start()
+    return goOn(from: step)
   }
 
-  func enter() -> Bool { withMachine { $0.enter() } }
-
-  /// A guest has returned, or the own body will never begin. Returns the slot if it is free.
-  func exit() -> Verdict.Kind? { withMachine { $0.exit() } }
-
-  /// Gives the slot back if it is free, and then releases the rest. Returns what the caller does.
-  @usableFromInline
-  func giveBack(_ freed: Verdict.Kind?, releasing rest: () -> Void = {}) -> DeliveryCall {
-    guard let freed else { return .nothing }
-    let isListed = source.giveBack(as: freed)
-    rest()
-    let (waiters, next, unlisted) = withMachine { $0.wasGivenBack(isListed: isListed) }
-    // First: a waiter may execute the next operation, which needs the room.
-    if unlisted > 0 { source.unlist(unlisted) }
-    waiters.forEach { $0.waiter.resume(returning: true) }
-    return next
-  }
-
-  // MARK: - Verdict
-
-  /// The body has returned. Returns whether there was no verdict before, and the slot if it is
-  /// free.
-  @usableFromInline
-  func succeed() -> (isNew: Bool, freed: Verdict.Kind?) {
-    let concluded = change { $0.conclude(.success) }
-    return (concluded.isNew, concluded.freed)
-  }
-
-  /// The body has thrown. Returns the slot if it is free.
-  @usableFromInline
-  func fail(_ error: any Error) -> Verdict.Kind? {
-    if error is CancellationError { return change { $0.conclude($0.thrownCancellation) }.freed }
-    let reports = UseCaseQueue.tellsFailures
-    return change { $0.conclude(.failure(error), tellsFailure: reports) }.freed
+  func cancel(_ reason: UseCaseCancellation, isFromQueue: Bool) {
+    concludeEarly(.cancelled(reason), isFromQueue: isFromQueue)
   }
 
   /// Gives the operation an early outcome, before its body has returned.
@@ -180,39 +249,57 @@ struct OperationCore: ~Copyable, Sendable {
   /// - Parameters:
   ///   - verdict: The verdict of this outcome.
   ///   - isFromQueue: Whether the queue cancels the operation, and so knows of the outcome already.
-  /// - Returns: Whether the caller is to deliver.
-  func concludeEarly(_ verdict: Verdict, isFromQueue: Bool = false) -> Bool {
+  @usableFromInline
+  func concludeEarly(_ verdict: Verdict, isFromQueue: Bool = false) {
     let tellsFailure = verdict.kind == .failure && UseCaseQueue.tellsFailures
     let (outcome, event) = withMachine { machine in
       let outcome = machine.concludeEarly(verdict, tellsFailure: tellsFailure)
       return (outcome, machine.beginTelling())
     }
-    guard outcome.isNew else {
-      unlistIfDelivered()
-      return false
-    }
     // The queue hears of it first, so an observer that is told here finds that it has left.
-    if !isFromQueue, source.concludedEarly(as: verdict.kind) { listed() }
+    if !isFromQueue, outcome.effect != .nothing {
+      counting?.concludedEarly(id, as: verdict.kind, isNew: outcome.effect == .concluded)
+    }
     if let event { tell(event) }
-    if outcome.isJobCancelled { outcome.job?.cancel() }
-    outcome.waiters.forEach { $0.waiter.resume(returning: true) }
-    outcome.parked?.resume(returning: true)
-    return outcome.delivers
+    outcome.job?.cancel()
+    for waiter in outcome.waiters { waiter.resume() }
+    outcome.parked?.resume()
+    if outcome.delivers { deliverInAnotherTask() }
   }
 
-  // MARK: - Value and end
+  func noteCancellation(ofCall reason: UseCaseCancellation) {
+    withMachine { $0.noteCancellation(ofCall: reason) }
+  }
+}
 
-  @usableFromInline var isDeadlock: Bool { source.isDeadlock(isWaiting: state == .waiting) }
+// MARK: - Value and end
+
+extension OperationCore {
+  /// Why the call is not executed.
+  @usableFromInline var refusal: (any Error)? { context?.refusal }
+
+  /// Whether the running code would wait for ever if it awaited the operation here: it runs in the
+  /// body of the operation, or holds the only slot that the operation waits for.
+  @usableFromInline var isDeadlock: Bool {
+    guard HeldSlots.hasHolder else { return false }
+    if HeldSlots.isAwaitedHere(self) { return true }
+    if let line = context?.line {
+      return state == .waiting && HeldSlots.isHeld(inLine: line)
+    }
+    return queue.policy.isSerial && state == .waiting && queue.isHeldHere
+  }
 
   @usableFromInline
   func nextWait() -> ValueWait { ValueWait(key: lastWait.add(1, ordering: .relaxed).newValue) }
 
-  /// Resumes the waiter with true once there is an outcome and, unless that came early, the slot is
-  /// given back; with false if the awaiting task is cancelled first.
+  /// Resumes the waiter with true at an early outcome or at the end, with false if the awaiting task
+  /// is cancelled first.
   @usableFromInline
   func awaitValue(_ waiter: UnsafeContinuation<Bool, Never>, _ wait: borrowing ValueWait) {
-    if let waiter = withMachine({ $0.awaitValue(waiter, key: wait.key) }) {
-      waiter.resume(returning: true)
+    if let waiter = withMachine({
+      $0.listen(.task(waiter), for: .value, key: wait.key, handles: true)
+    }) {
+      waiter.resume()
     } else if wait.isAbandoned {
       abandon(wait.key)
     }
@@ -225,116 +312,58 @@ struct OperationCore: ~Copyable, Sendable {
     abandon(wait.key)
   }
 
-  private func abandon(_ key: Int32) {
-    withMachine { $0.abandon(key) }?.resume(returning: false)
+  /// The task that awaits the call is cancelled, and with it the operation.
+  ///
+  /// A task runs its cancellation handlers under a lock of the runtime, so an observer must not be
+  /// told there: another task concludes.
+  @usableFromInline
+  func abandonCall(_ wait: borrowing ValueWait) {
+    wait.abandon()
+    let key = wait.key
+    Task.detached { [self] in
+      concludeEarly(.cancelled(.requested))
+      abandon(key)
+    }
   }
+
+  private func abandon(_ key: Int32) { withMachine { $0.abandon(key) }?.resume(false) }
 
   @usableFromInline
   nonisolated(nonsending) func ended() async {
-    await withUnsafeContinuation { waiter in listen(handles: true) { waiter.resume() } }
-  }
-
-  /// Calls the listener when the operation has ended. `handles` says whether a failure is handled
-  /// with that.
-  func listen(handles: Bool, _ listener: @escaping @Sendable () -> Void) {
-    withMachine { $0.listen(listener, handles: handles) }?()
-  }
-
-  // MARK: - Delivery
-
-  /// Attaches a handler to `member`. Returns whether the caller is to deliver.
-  func attach(
-    to member: any QueueMember, _ attach: (inout Machine, _ isListed: Bool) -> DeliveryCall
-  ) -> Bool {
-    var next = withMachine { attach(&$0, !source.isToBeFound) }
-    if next == .list {
-      // Listed first, so that an operation that is executed after this call finds the handler.
-      source.list(member)
-      let ride = source.dependents?.ride
-      next = withMachine { machine in
-        if ride == nil { machine.noteListing() }
-        return attach(&machine, true)
-      }
-      if let ride { release(from: ride) }
-      unlistIfDelivered()
+    assert(
+      !HeldSlots.isBodyHere || !HeldSlots.isAwaitedHere(self),
+      """
+      A body awaits `ended()` of its own operation, which ends when the body has returned. Await it \
+      in other code, or in a `Task.detached`.
+      """)
+    _ = await withUnsafeContinuation { waiter in
+      withMachine { $0.listen(.task(waiter), for: .end, handles: true) }?.resume()
     }
-    return next == .deliver
   }
 
-  /// The queue has listed the operation until its handlers have begun.
-  private func listed() {
-    withMachine { $0.noteListing() }
-    unlistIfDelivered()
+  /// Calls the listener at this moment, on any thread, with the actor that the last handler has run
+  /// on.
+  func listen(
+    for moment: Machine.Moment, _ listener: @escaping @Sendable ((any Actor)?) -> Void
+  ) {
+    withMachine { $0.listen(.call(listener), for: moment, handles: false) }?.resume()
   }
-
-  /// Lets the ride keep the operation no longer when it has ended.
-  func release(from ride: any SharedRunning) {
-    listen(handles: false) { [id = source.id] in ride.release(id) }
-  }
-
-  /// A rider shares the outcome of `member`.
-  func riderComes(to member: any QueueMember) {
-    guard withMachine({ $0.riderComes() }), queue.policy.deliversOnlyNewest else { return }
-    source.list(member)
-    listed()
-  }
-
-  /// A rider that shares the outcome has ended.
-  func riderHasEnded() {
-    withMachine { $0.riderHasEnded() }
-    unlistIfDelivered()
-  }
-
-  /// The queue unlists the operation if none of its handlers is left.
-  private func unlistIfDelivered() {
-    guard queue.policy.deliversOnlyNewest else { return }
-    let unlisted = withMachine { $0.takeListings() }
-    if unlisted > 0 { source.unlist(unlisted) }
-  }
-
-  func failureIsHandled() { withMachine { $0.failureIsHandled() } }
 
   /// A task is about to await the value of this call.
   @usableFromInline
   func callIsAwaited() { if UseCaseQueue.tellsFailures { failureIsHandled() } }
+}
 
-  func noteCancellation(ofCall reason: UseCaseCancellation) {
-    withMachine { $0.noteCancellation(ofCall: reason) }
-  }
+// MARK: - Events
 
-  /// The verdict, once, if it is a failure that nobody has handled.
-  var unhandledVerdict: Verdict? { withMachine { $0.takeUnhandled() } }
-
-  func report(_ update: Callback) -> Bool { withMachine { $0.report(update) } }
-
-  func next() -> DeliveryStep<Callback, @Sendable () -> Void> {
-    defer { unlistIfDelivered() }
-    return change { $0.next() }
-  }
-
-  /// A handler is about to begin on its isolation. Returns the verdict that it is given, nil if it
-  /// may not begin.
-  func begin(_ handler: Handler<Callback>) -> Verdict? {
-    let verdict = withMachine { $0.begin(handler) }
-    unlistIfDelivered()
-    return verdict
-  }
-
-  var mayReceive: Bool { withMachine { $0.mayReceive } }
-
-  /// Runs `body` under the lock of the machine. It reads or takes the use case.
-  @usableFromInline
-  func underLock(_ body: () -> Void) { withMachine { _ in body() } }
-
-  // MARK: - Events
-
+extension OperationCore {
   /// Changes the machine, and tells the observer of it. At its admission, the operation `isTelling`
   /// already: the observer hears of the decision first of all.
   @inline(__always)
   private func change<Result: Sendable>(
     isTelling: Bool = false, _ body: (inout Machine) -> Result
   ) -> Result {
-    guard isObserved else { return withMachine { body(&$0) } }
+    guard isObserved else { return withMachine(body) }
     let (result, event) = withMachine { machine in
       let result = body(&machine)
       return (result, isTelling ? machine.goOnTelling() : machine.beginTelling())
@@ -352,11 +381,184 @@ struct OperationCore: ~Copyable, Sendable {
         if event == .outcome, case .failure(let error)? = verdict { error } else { nil }
       queue.observer?(
         UseCaseEvent(
-          id: source.id, type: useCaseType, kind: event.kind(for: verdict),
+          id: id, type: useCaseType, useCase: queue.delegate?.name(of: id) ?? name, kind: event.kind(for: verdict),
           parent: parent, error: error))
       next = withMachine { $0.goOnTelling() }
     }
   }
+}
+
+// MARK: - Delivery
+
+extension OperationCore {
+  /// Attaches a handler.
+  @usableFromInline
+  func attach(_ handler: consuming Handler<Callback>) {
+    let handler = handler
+    if withMachine({ $0.attach(handler) }) { deliverInAnotherTask() }
+  }
+
+  func attachStart(_ handler: Handler<Callback>) {
+    if withMachine({ $0.attachStart(handler) }) { deliverInAnotherTask() }
+  }
+
+  /// Attaches a handler on the main actor that hears of the outcome before all others. Returns false
+  /// if there is an outcome already.
+  func attachFirst(_ handler: Handler<Callback>) -> Bool {
+    withMachine { $0.attachFirst(handler) }
+  }
+
+  /// The body reports an update.
+  func report(_ update: Callback) {
+    if withMachine({ $0.report(update) }) { deliverInAnotherTask() }
+  }
+
+  func failureIsHandled() { withMachine { $0.failureIsHandled() } }
+
+  private func next() -> Step {
+    let mayDeliver = mayDeliver
+    return withMachine { $0.next(mayDeliver: mayDeliver) }
+  }
+
+  /// Takes the steps that need no task, on this thread. Returns the first that does, or `done`.
+  ///
+  /// Code that a step releases is released before the end can be seen.
+  private func goOn(from step: consuming Step, on isolation: (any Actor)? = nil) -> Step {
+    while true {
+      switch consume step {
+      case .tell(let waiters):
+        for waiter in waiters { waiter.resume(on: isolation) }
+        step = next()
+      case .forget(let handlers):
+        withExtendedLifetime(handlers) {}
+        step = next()
+      case .leave(let handlers):
+        withExtendedLifetime(handlers) {}
+        guard !leave(on: isolation) else { return .done }
+        step = next()
+      case .unhandledFailure:
+        reportFailure()
+        return .done
+      case let step: return step
+      }
+    }
+  }
+
+  /// The operation leaves its queue: it gives its slot back, and everything that waits for its end is
+  /// resumed. Returns whether nothing is left to deliver.
+  private func leave(on isolation: (any Actor)?) -> Bool {
+    counting?.leave(id, as: verdict?.kind ?? .success)
+    context?.host?.exit()
+    let (waiters, _, isDone) = change { $0.left() }
+    waiters.forEach { $0.waiter.resume(on: isolation) }
+    return isDone
+  }
+
+  /// Takes this step, and those that follow it, in another task if there is one to take.
+  private func proceed(from step: Step) {
+    if case .done = step { return }
+    deliverInAnotherTask(from: step)
+  }
+
+  /// Delivers in a new task, which nobody cancels.
+  private func deliverInAnotherTask(from first: Step? = nil) {
+    let urgency = urgency
+    let job = Job(priority: TaskPriority(rawValue: urgency)) { [self] in
+      await deliver(from: first ?? next())
+    }
+    _ = withMachine { $0.keepDeliverer(job) }
+    if self.urgency > urgency { escalateJobs() }
+  }
+
+  /// Delivers from this step on, until nothing is left.
+  @usableFromInline
+  nonisolated(nonsending) func deliver(from first: consuming Step) async {
+    let step = goOn(from: first)
+    switch step {
+    case .done: return
+    case .handOver: deliverInAnotherTask()
+    case .call, .ask, .updates, .tell, .leave, .forget, .unhandledFailure:
+      await HeldSlots.local.withValue(HeldSlots.Holder(handlerOf: self)) { await run(step) }
+    }
+  }
+
+  /// Takes each step that needs a task.
+  private nonisolated(nonsending) func run(_ first: consuming Step) async {
+    var step = first
+    while true {
+      switch consume step {
+      case .call(let handler, let verdict): call(handler, verdict)
+      case .ask(let handler):
+        guard let isolation = handler.callback.isolation else {
+          preconditionFailure("A handler that is asked has an isolation.")
+        }
+        step = await run(handler, on: isolation)
+        continue
+      case .updates(let updates): await receive(updates)
+      case .handOver, .tell, .leave, .forget, .unhandledFailure, .done: return
+      }
+      step = goOn(from: next())
+    }
+  }
+
+  /// Runs the handler on its isolation, and all that follows there. No other code of this isolation
+  /// comes in between: neither between the question whether a handler may begin and its call, nor
+  /// between the last handler and the release of the slot.
+  private func run(
+    _ handler: consuming Handler<Callback>, on isolation: isolated any Actor
+  ) async -> Step {
+    var next = Optional(handler)
+    while true {
+      // Released before the next step, so that the code that it calls goes before the end.
+      if let handler = next.take() { begin(handler) }
+      let step = goOn(from: self.next(), on: isolation)
+      guard case .ask(let following) = step, following.callback.isolation === isolation else {
+        return step
+      }
+      next = following
+    }
+  }
+
+  private func begin(_ handler: Handler<Callback>) {
+    let mayDeliver = mayDeliver
+    if let verdict = withMachine({ $0.begin(handler, mayDeliver: mayDeliver) }) {
+      call(handler, verdict)
+    }
+  }
+
+  private func call(_ handler: Handler<Callback>, _ verdict: Verdict) {
+    if handler.callback.call(verdict) { failureIsHandled() }
+  }
+
+  /// Receives the updates, each on its isolation, until a cancellation keeps one back.
+  private nonisolated(nonsending) func receive(_ updates: [Callback]) async {
+    for update in updates {
+      guard await receive(update, on: update.isolation) else { return }
+    }
+  }
+
+  private func receive(_ update: Callback, on isolation: isolated (any Actor)?) async -> Bool {
+    let mayDeliver = mayDeliver
+    guard withMachine({ $0.mayReceive(mayDeliver: mayDeliver) }) else { return false }
+    _ = update.call(nil)
+    return true
+  }
+
+  /// Tells of a failure that nobody has handled, after a while. A body that fails at once may
+  /// return before `execute` does, and its handlers are attached after that.
+  private func reportFailure() {
+    Task {
+      try? await ContinuousClock().sleep(for: .milliseconds(100))
+      guard case .failure(let error)? = withMachine({ $0.takeUnhandled() }) else { return }
+      let failure = UseCaseUnhandledFailure(id: id, type: useCaseType, error: error)
+      UseCaseQueue.unhandledFailure?(failure)
+    }
+  }
+}
+
+extension HeldSlots.Holder {
+  @usableFromInline
+  init(bodyOf core: OperationCore) { self.init(bodyOfMember: core) }
 }
 
 /// The wait of one task for the value of an operation.

@@ -1,97 +1,133 @@
 import UseCaseInternals
 
-/// The life of one operation: its slot, its verdict, and the delivery of what it has to tell.
+/// The life of one operation, from its admission until it leaves its queue.
 ///
-/// It has a verdict, which is concluded once, and three parts: ``SlotLife``, ``Delivery`` and
-/// ``EventLine``. The delivery of the handlers begins when the queue has the slot back, or at once
-/// after an early outcome.
+///     assumed → running → over → leaving → left
+///     assumed → waiting → granted → running → over → leaving → left
 ///
-/// The machine decides, and its owner acts once the lock is released. `Waiter` is a suspended task,
-/// `Job` the task of the body, `Callback` a handler or an update on its way, and `Listener` waits
-/// for the end.
-struct OperationMachine<
-  Waiter: Sendable, Job: Sendable, Callback: Sendable, Listener: Sendable
->: Sendable {
-  /// The consequences of an early outcome.
-  struct EarlyOutcome: Sendable {
-    /// Whether there was no verdict before.
-    var isNew = false
-    /// Resume these, which await the value.
-    var waiters = Few<ValueWaiter>.none
-    /// Resume this one, which waits to start.
-    var parked: Waiter?
-    /// Let this go, and cancel it first if `isJobCancelled`.
-    var job: Job?
-    var isJobCancelled = false
-    /// Let these go: handlers of a start that never comes.
-    var startHandlers: [Callback] = []
-    /// Deliver: there are handlers for the outcome.
-    var delivers = false
+/// The operation has a verdict, which is concluded once: early, or when its body returns. From then
+/// on the handlers of the outcome run. Each `finally` runs when the body is over too. The end is one
+/// moment: no body runs, and every handler attached so far has run. The operation then leaves its
+/// queue, and everything that waits for the end is resumed.
+///
+/// One task at a time delivers: it asks ``next(mayDeliver:)`` for its next step until nothing is left.
+///
+/// A `cancel()`, or an incoming operation that alone may deliver, *silences* the handlers that have
+/// not begun: they are treated as those of a cancelled operation.
+///
+/// The machine decides, and its owner acts once the lock is released. `Waiter` waits for a moment of
+/// the operation, `Job` is the task of the body, and `Callback` is a handler or an update on its way.
+struct OperationMachine<Waiter: Sendable, Job: Sendable, Callback: Sendable>: Sendable {
+  typealias Step = DeliveryStep<Callback, Waiter>
+
+  /// A moment that something waits for.
+  enum Moment {
+    /// The early outcome, or else the end.
+    case value
+    /// The handlers of an early outcome, or of one that was silenced, have run; or else the end.
+    case delivered
+    /// The operation has left its queue.
+    case end
   }
 
-  /// A task that awaits the value. The key of a later one is higher.
-  typealias ValueWaiter = (key: Int32, waiter: Waiter)
+  typealias Listener = (key: Int32, moment: Moment, waiter: Waiter)
 
-  /// The fate of the task of the body, once it exists.
-  enum Keeping {
-    case nothing, cancel, escalate
+  private enum Stage {
+    /// The operation is assumed to have a slot. If the queue starts it at once, next is `running`.
+    /// Otherwise `admit` or `grant` is about to follow.
+    case assumed
+    /// The operation has no slot. Its task may have parked. Next is `granted`, or `over`.
+    case waiting(parked: Waiter?)
+    /// The operation has a slot after a wait. Next is `running`, or `over`.
+    case granted
+    /// This many bodies run in the slot: its own, the attempts of interceptors, and guests. Next is
+    /// `over`.
+    case running(bodies: Int32)
+    /// No body runs any more, and none will. Handlers may run. Next is `leaving`.
+    case over
+    /// All handlers have run, and the queue is about to let the operation go. Next is `left`.
+    case leaving
+    /// The operation has left its queue. Handlers that come now hold nothing. Final.
+    case left
   }
 
-  private enum Conclusion {
-    /// There is no verdict yet. The job is nil until the task exists. Next is any of the others.
-    case open(job: Job?)
-    /// The body has returned or thrown, or the queue has dropped the operation. Final.
-    case concluded(Verdict)
-    /// The outcome came early, before the body had returned. The job of a body that has begun is
-    /// kept until then, to be escalated. Final.
-    case concludedEarly(Verdict, job: Job?, isJobCancelled: Bool)
+  /// The notice of a failure that nobody handles, for `UseCaseQueue.unhandledFailure`.
+  ///
+  ///     none → due ⇄ sending → over
+  ///
+  /// If somebody handles the failure, `over` follows each state.
+  private enum Notice {
+    /// The operation has not failed, or nobody wants to know of failures.
+    case none
+    /// The notice is to be sent when everything has run.
+    case due
+    /// A task is about to send it.
+    case sending
+    /// The failure is handled, or the notice is sent. Final.
+    case over
   }
 
-  // In order of size, which saves forty bytes an operation.
+  // In order of size, which saves memory.
 
-  private var conclusion = Conclusion.open(job: nil)
-  private var slot = SlotLife<Waiter>()
-  private var waiters = Few<ValueWaiter>.none
-  private var delivery = Delivery<Callback, Listener>()
-  private var events: EventLine
-  /// Whether the priority has grown before there was a job.
-  private var isRaised = false
+  private(set) var verdict: Verdict?
+  private var stage = Stage.assumed
+  /// The task of the body, from when it is kept until the end.
+  private var job: Job?
+  /// Another task that delivers.
+  private var deliverer: Job?
+  private var listeners = Few<Listener>.none
+  /// Updates, and handlers of the start, that have not been received.
+  private var updates: [Callback] = []
+  private var handlers = Handlers<Callback>()
+  /// Why the handlers that have not begun are treated as those of a cancelled operation.
+  private var silence: UseCaseCancellation?
   /// Why an operation that the body has called was cancelled, most recently.
   private var callReason: UseCaseCancellation?
+  private var events: EventLine
+  private var notice = Notice.none
+  /// Whether the verdict came before the body had returned.
+  private var isEarly = false
+  private var isJobCancelled = false
+  /// Whether the priority has grown before there was a job.
+  private var isRaised = false
+  private var isDelivering = false
+  /// Whether a handler that a silence would keep back has begun.
+  private var hasBegun = false
 
   init(isObserved: Bool) {
     events = EventLine(isObserved: isObserved)
   }
 
-  // The frequent ones are inlined: else the compiler calls them with a copy of the machine.
-
-  @inline(__always) var verdict: Verdict? {
-    switch conclusion {
-    case .open: nil
-    case .concluded(let verdict), .concludedEarly(let verdict, _, _): verdict
-    }
-  }
-
-  @inline(__always) private var isOpen: Bool {
-    if case .open = conclusion { true } else { false }
-  }
-
-  @inline(__always) private var isEarly: Bool {
-    if case .concludedEarly = conclusion { true } else { false }
-  }
-
-  /// Whether an early outcome has cancelled the job.
-  @inline(__always) private var isJobCancelled: Bool {
-    if case .concludedEarly(_, _, isJobCancelled: true) = conclusion { true } else { false }
-  }
-
-  @inline(__always) var state: UseCaseOperationState {
-    guard isOpen else { return .finished }
-    return slot.isWaiting ? .waiting : .running
+  var state: UseCaseOperationState {
+    if verdict != nil { return .finished }
+    if case .waiting = stage { return .waiting }
+    return .running
   }
 
   /// Whether code runs in the slot.
-  var isOccupied: Bool { slot.isOccupied }
+  var isOccupied: Bool {
+    if case .running = stage { true } else { false }
+  }
+
+  /// Whether no body runs any more, and none will.
+  private var isOver: Bool {
+    switch stage {
+    case .over, .leaving, .left: true
+    case .assumed, .waiting, .granted, .running: false
+    }
+  }
+
+  /// Whether every handler attached in time has run.
+  private var hasEnded: Bool {
+    switch stage {
+    case .leaving, .left: true
+    case .assumed, .waiting, .granted, .running, .over: false
+    }
+  }
+
+  private var hasLeft: Bool {
+    if case .left = stage { true } else { false }
+  }
 }
 
 // MARK: - Slot and body
@@ -99,165 +135,193 @@ struct OperationMachine<
 extension OperationMachine {
   /// The queue has decided. Another operation may have superseded this one already.
   mutating func admit(as admission: Admission) {
-    switch admission {
-    case .start: if isOpen { events.announce(.running) }
-    case .wait:
-      slot.wait()
+    switch (admission, stage) {
+    case (.start, _): if verdict == nil { events.announce(.running) }
+    case (.wait, .assumed):
+      stage = .waiting(parked: nil)
       events.announce(.waiting)
-    case .drop:
-      slot.drop()
-      _ = conclude(.concluded(.cancelled(.dropped)))
+    // Another thread has let it start meanwhile.
+    case (.wait, _): events.announce(.waiting)
+    case (.refuse(let reason), _):
+      verdict = .cancelled(reason)
+      isEarly = true
       events.announce(.outcome)
-      delivery.markEnded()
-      events.announce(.ended)
     }
   }
 
   /// The operation has a slot. Returns the task to resume, which has waited for it.
-  mutating func grant() -> Waiter? { slot.grant() }
+  mutating func grant() -> Waiter? {
+    switch stage {
+    case .assumed, .waiting:
+      let parked = takeParked()
+      stage = .granted
+      return parked
+    case .over, .leaving, .left: return nil  // A cancellation has come at the same moment.
+    case .granted, .running:
+      preconditionFailure("The queue grants a slot to an operation that is \(stage).")
+    }
+  }
 
-  /// The task of the body exists. Takes it as long as there is no verdict: the caller still has it
-  /// otherwise, and may have to cancel it.
-  mutating func keep(_ job: inout Job?) -> Keeping {
-    guard isOpen else { return isJobCancelled ? .cancel : .nothing }
-    conclusion = .open(job: job.take())
+  private mutating func takeParked() -> Waiter? {
+    guard case .waiting(let parked?) = stage else { return nil }
+    stage = .waiting(parked: nil)
+    return parked
+  }
+
+  /// The task of the body exists. Returns what becomes of it.
+  mutating func keep(_ job: Job) -> Keeping {
+    if hasLeft { return .nothing }
+    self.job = job
+    if isJobCancelled { return .cancel }
     return isRaised ? .escalate : .nothing
   }
 
-  /// The priority has grown. Returns the task of the body, if it exists and has not returned.
-  mutating func jobToEscalate() -> Job? {
-    switch conclusion {
-    case .open(let job):
-      isRaised = job == nil
-      return job
-    case .concluded: return nil
-    case .concludedEarly(_, let job, _): return job
-    }
+  /// Another task delivers. It is kept until the end, to be escalated.
+  mutating func keepDeliverer(_ job: Job) -> Job? {
+    defer { if !hasLeft { deliverer = job } }
+    return deliverer
+  }
+
+  /// The priority has grown. Returns the tasks of the operation, if they exist.
+  mutating func jobsToEscalate() -> (Job?, Job?) {
+    if job == nil { isRaised = true }
+    return (job, deliverer)
   }
 
   /// The task of the body waits for the slot. Returns it if it need not wait any longer.
   mutating func park(_ waiter: Waiter) -> Waiter? {
-    isOpen ? slot.park(waiter) : waiter
-  }
-
-  /// The body begins. Returns whether handlers of the start are to be delivered, nil if the body
-  /// does not begin because there is an outcome already.
-  mutating func start() -> DeliveryCall? {
-    guard isOpen else { return nil }
-    slot.start()
-    return delivery.hasUpdates && delivery.claim() ? .deliverInAnotherTask : .nothing
+    guard verdict == nil, case .waiting(nil) = stage else { return waiter }
+    stage = .waiting(parked: waiter)
+    return nil
   }
 
   /// The task of an operation that has waited goes on. Returns false if it is to wait still, and
   /// true if `start` is next.
   mutating func stopWaiting() -> Bool {
-    guard isOpen else { return true }
-    if slot.isWaiting { return false }
+    guard verdict == nil else { return true }
+    if case .waiting = stage { return false }
     events.announce(.running)
     return true
   }
 
-  /// A guest enters the slot. Returns false if no body runs in it any more.
-  mutating func enter() -> Bool { slot.enter() }
-
-  /// A body exits the slot: a guest has returned, or the own body will never begin. Returns the kind
-  /// of the verdict if the slot is free, so that the queue gets it back.
-  mutating func exit() -> Verdict.Kind? {
-    guard slot.exit() else { return nil }
-    guard let verdict else { preconditionFailure("A slot is free without a verdict: \(slot).") }
-    return verdict.kind
+  /// The body begins. Returns whether another task is to deliver handlers of the start; nil if the
+  /// body does not begin, because there is an outcome already.
+  mutating func start() -> Bool? {
+    guard verdict == nil else { return nil }
+    switch stage {
+    case .assumed, .granted: stage = .running(bodies: 1)
+    case .waiting, .running, .over, .leaving, .left:
+      preconditionFailure("The body begins of an operation that is \(stage).")
+    }
+    return !updates.isEmpty && claim()
   }
 
-  /// The queue has the slot back.
-  ///
-  /// - Parameter isListed: Whether the queue lists the operation until its handlers have begun.
-  /// - Returns: The tasks that await the value, what the caller does, and how many listings the
-  ///   queue takes back.
-  @inline(__always)
-  mutating func wasGivenBack(
-    isListed: Bool
-  ) -> (waiters: Few<ValueWaiter>, next: DeliveryCall, unlisted: Int32) {
-    slot.wasGivenBack()
-    // After an early outcome it is listed already.
-    if isListed, !isEarly { delivery.noteListing() }
-    return (takeWaiters(), afterBody(), takeListings())
+  /// Another body enters the slot: a guest, or an attempt of an interceptor. Returns false if no body
+  /// runs in it any more.
+  mutating func enter() -> Bool {
+    guard case .running(let bodies) = stage else { return false }
+    stage = .running(bodies: bodies + 1)
+    return true
   }
 
-  @inline(__always)
-  private mutating func afterBody() -> DeliveryCall {
-    guard delivery.claim(), !endIfDone() else { return .nothing }
-    return isJobCancelled ? .deliverInAnotherTask : .deliver
+  /// A body exits the slot: it has returned, or it is the own one and will never begin. Returns what
+  /// the caller delivers.
+  mutating func exit(mayDeliver: Bool) -> Step {
+    switch stage {
+    case .running(let bodies) where bodies > 1: stage = .running(bodies: bodies - 1)
+    case .running, .assumed, .waiting, .granted:
+      guard verdict != nil else {
+        preconditionFailure("The last body exits without an outcome.")
+      }
+      stage = .over
+    case .over, .leaving, .left: preconditionFailure("A body exits a slot that is \(stage).")
+    }
+    return deliverIfNeeded(mayDeliver: mayDeliver)
   }
+}
 
-  /// Returns the tasks that await the value, in the order in which they came, and keeps none.
-  @inline(__always)
-  private mutating func takeWaiters() -> Few<ValueWaiter> {
-    defer { waiters = .none }
-    return waiters
-  }
+/// The fate of the task of a body, once it exists.
+enum Keeping {
+  case nothing, cancel, escalate
 }
 
 // MARK: - Verdict
 
 extension OperationMachine {
-  /// The body has returned or thrown, and exits the slot. Returns whether its verdict counts, the
-  /// job, which is to be released outside of the lock, and the slot if it is free.
-  @inline(__always)
-  mutating func conclude(
-    _ verdict: Verdict, tellsFailure: Bool = false
-  ) -> (isNew: Bool, job: Job?, freed: Verdict.Kind?) {
-    if case .concludedEarly(let verdict, let job, let isJobCancelled) = conclusion {
-      conclusion = .concludedEarly(verdict, job: nil, isJobCancelled: isJobCancelled)
-      return (false, job, exit())
+  /// The consequences of an early outcome.
+  struct EarlyOutcome: Sendable {
+    enum Effect {
+      /// The operation has its outcome.
+      case concluded
+      /// The operation had an outcome, and the handlers that have not begun are silenced.
+      case silenced
+      case nothing
     }
-    let job = conclude(.concluded(verdict))
-    announceOutcome(tellsFailure: tellsFailure)
-    return (true, job, slot.exit() ? verdict.kind : nil)
+
+    var effect = Effect.nothing
+    /// Resume these, which await the value.
+    var waiters: [Waiter] = []
+    /// Resume this one, which waits to start.
+    var parked: Waiter?
+    /// Cancel this.
+    var job: Job?
+    /// Let these go: handlers of a start that never comes.
+    var startHandlers: [Callback] = []
+    /// Deliver: there are handlers for the outcome.
+    var delivers = false
   }
 
-  /// Gives the operation, which is open, its verdict. Returns the job.
-  @inline(__always)
-  private mutating func conclude(_ conclusion: Conclusion) -> Job? {
-    guard case .open(let job) = self.conclusion else {
-      preconditionFailure("An operation concludes once: \(self.conclusion), then \(conclusion).")
-    }
-    self.conclusion = conclusion
-    return job
+  /// The own body has returned or thrown. Returns whether its verdict counts, and what the caller
+  /// delivers.
+  mutating func conclude(
+    _ verdict: Verdict, mayDeliver: Bool, tellsFailure: Bool = false
+  ) -> (isNew: Bool, step: Step) {
+    let isNew = self.verdict == nil
+    if isNew { decide(verdict, tellsFailure: tellsFailure) }
+    return (isNew, exit(mayDeliver: mayDeliver))
+  }
+
+  private mutating func decide(_ verdict: Verdict, tellsFailure: Bool) {
+    self.verdict = verdict
+    if tellsFailure, notice == .none { notice = .due }
+    events.announce(.outcome)
   }
 
   /// Gives the operation an early outcome: it is cancelled, its time has passed, or the call that
   /// awaits it would deadlock.
-  ///
-  /// - Parameters:
-  ///   - verdict: Why.
-  ///   - tellsFailure: Whether a failure is told if nobody handles it.
-  /// - Returns: The consequences.
-  @inline(__always) mutating func concludeEarly(
-    _ verdict: Verdict, tellsFailure: Bool = false
-  ) -> EarlyOutcome {
-    if let earlier = self.verdict {
-      if case .cancelled(let reason) = verdict {
-        delivery.silence(reason, after: earlier.kind, mayDeliver: isDeliverable)
-      }
-      return EarlyOutcome()
+  mutating func concludeEarly(_ verdict: Verdict, tellsFailure: Bool = false) -> EarlyOutcome {
+    if self.verdict != nil {
+      guard case .cancelled(let reason) = verdict, silence(reason) else { return EarlyOutcome() }
+      return EarlyOutcome(effect: .silenced)
     }
+    decide(verdict, tellsFailure: tellsFailure)
+    isEarly = true
     // A task whose body has not begun ends by itself, and may deliver.
-    let isJobCancelled = slot.isOccupied
-    let job = conclude(.concludedEarly(verdict, job: nil, isJobCancelled: isJobCancelled))
-    if isJobCancelled {
-      conclusion = .concludedEarly(verdict, job: job, isJobCancelled: true)
-    }
-    announceOutcome(tellsFailure: tellsFailure)
-    let startHandlers = slot.hasBegun ? [] : delivery.takeUpdates()
+    isJobCancelled = isOccupied
+    let startHandlers = isOccupied ? [] : takeUpdates()
+    let delivers = handlers.hasNext(for: verdict.kind) || hasListener(for: .delivered)
     return EarlyOutcome(
-      isNew: true, waiters: takeWaiters(), parked: slot.takeParked(), job: job,
-      isJobCancelled: isJobCancelled, startHandlers: startHandlers,
-      delivers: delivery.claim(for: verdict.kind))
+      effect: .concluded, waiters: takeListeners { $0 == .value }, parked: takeParked(),
+      job: isJobCancelled ? job : nil, startHandlers: startHandlers,
+      delivers: delivers && claim())
   }
 
-  private mutating func announceOutcome(tellsFailure: Bool) {
-    if tellsFailure { delivery.fail() }
-    events.announce(.outcome)
+  /// Silences the handlers that have not begun, unless all of them have. Returns whether it did.
+  private mutating func silence(_ reason: UseCaseCancellation) -> Bool {
+    guard silence == nil, let kind = verdict?.kind, kind != .cancelled else { return false }
+    // Once everything has run, a handler that comes later is still kept back by a newer operation.
+    let mayComeLater = !hasBegun && (reason == .superseded || !hasEnded)
+    guard handlers.isLeft(for: kind) || mayComeLater else { return false }
+    silence = reason
+    handlers.rewind()
+    if notice != .none { notice = .over }
+    return true
+  }
+
+  /// The verdict as the handlers that have not begun are told of it.
+  private mutating func told(mayDeliver: Bool) -> Verdict? {
+    if !mayDeliver { _ = silence(.superseded) }
+    return silence.map(Verdict.cancelled) ?? verdict
   }
 
   /// An operation that the body has called was cancelled for a reason of its own.
@@ -266,119 +330,231 @@ extension OperationMachine {
   /// The verdict of a body that has thrown `CancellationError`: the reason of the call that the
   /// error comes from, if there was one.
   var thrownCancellation: Verdict { .cancelled(callReason ?? .thrown) }
+}
 
-  /// A task awaits the value. Returns it if it need not wait.
-  mutating func awaitValue(_ waiter: Waiter, key: Int32) -> Waiter? {
-    delivery.failureIsHandled()
-    if isEarly || slot.isGivenBack { return waiter }
-    waiters.append((key, waiter))
+// MARK: - Listeners
+
+extension OperationMachine {
+  /// Something waits for a moment. Returns it if there is nothing to wait for. `handles` says
+  /// whether a failure is handled with that.
+  mutating func listen(
+    _ waiter: Waiter, for moment: Moment, key: Int32 = 0, handles: Bool
+  ) -> Waiter? {
+    if handles { failureIsHandled() }
+    if hasLeft || moment == .value && isEarly { return waiter }
+    listeners.append((key, moment, waiter))
     return nil
   }
 
   /// Returns the task that is not to await the value any longer, if it still does.
   mutating func abandon(_ key: Int32) -> Waiter? {
-    waiters.firstIndex { $0.key == key }.map { waiters.remove(at: $0).waiter }
+    listeners.firstIndex { $0.key == key }.map { listeners.remove(at: $0).waiter }
+  }
+
+  private func hasListener(for moment: Moment) -> Bool {
+    listeners.contains { $0.moment == moment }
+  }
+
+  /// Returns the listeners for these moments, in the order in which they came, and keeps the others.
+  private mutating func takeListeners(_ isDue: (Moment) -> Bool) -> [Waiter] {
+    if case .none = listeners { return [] }
+    let all = listeners
+    listeners = .none
+    var due: [Waiter] = []
+    for listener in all {
+      if isDue(listener.moment) { due.append(listener.waiter) } else { listeners.append(listener) }
+    }
+    return due
   }
 }
 
 // MARK: - Delivery
 
 extension OperationMachine {
-  /// Whether the handlers for the verdict may run.
-  @inline(__always)
-  private var isDeliverable: Bool { slot.isGivenBack || isEarly }
-
-  /// The queue lists the operation until its handlers have begun.
-  mutating func noteListing() { delivery.noteListing() }
-
-  /// A rider shares the outcome. Returns whether the queue is to list the operation for it: there is
-  /// an outcome, and no other rider.
-  mutating func riderComes() -> Bool { delivery.riderComes() && !isOpen }
-
-  /// A rider that shares the outcome has ended.
-  mutating func riderHasEnded() { delivery.riderHasEnded() }
-
-  /// Returns how often the queue lists the operation in vain: no handler of the outcome is left.
-  mutating func takeListings() -> Int32 {
-    verdict.map { delivery.takeListings(for: $0.kind) } ?? 0
-  }
-
-  /// A handler is attached.
-  ///
-  /// - Parameters:
-  ///   - handler: The handler. The machine takes it, unless the queue is to list the operation first.
-  ///   - isListed: Whether the queue has listed the operation for it, or lists none.
-  /// - Returns: The next step of the caller.
-  mutating func attach(_ handler: inout Handler<Callback>?, isListed: Bool) -> DeliveryCall {
-    guard isDeliverable, let kind = verdict?.kind else {
-      delivery.attach(handler.take())
-      return .nothing
+  /// A handler is attached. Returns whether the caller is to deliver.
+  mutating func attach(_ handler: consuming Handler<Callback>) -> Bool {
+    let branch = handler.branch
+    handlers.append(handler)
+    guard let verdict, !isDelivering else { return false }
+    guard isOver || (silence.map(Verdict.cancelled) ?? verdict).kind.takes(branch) else {
+      return false
     }
-    guard isListed || !delivery.isToBeListed(handler?.branch, for: kind) else { return .list }
-    delivery.attach(handler.take())
-    return (slot.isGivenBack ? delivery.claim() : delivery.claim(for: kind)) ? .deliver : .nothing
+    return claim()
   }
 
-  /// A handler of the start is attached. If the body has returned, it comes in its turn, as the one
-  /// of `common` that it is given as: an operation that was cancelled before its body began runs
-  /// neither.
-  mutating func attachStart(_ handler: inout Handler<Callback>?, isListed: Bool) -> DeliveryCall {
-    if slot.isGivenBack { return attach(&handler, isListed: isListed) }
-    guard isOpen || slot.hasBegun, let start = handler.take() else { return .nothing }
-    delivery.add(start.callback)
-    return slot.hasBegun && delivery.claim() ? .deliver : .nothing
+  /// A handler is attached that hears of the outcome before all others. Returns false if there is an
+  /// outcome already.
+  mutating func attachFirst(_ handler: consuming Handler<Callback>) -> Bool {
+    guard verdict == nil else { return false }
+    handlers.append(handler)
+    return true
+  }
+
+  /// A handler of the start is attached. If the body is over, it comes in its turn, as the one of
+  /// `common` that it is given as: an operation that was cancelled before its body began runs
+  /// neither. Returns whether the caller is to deliver.
+  mutating func attachStart(_ handler: consuming Handler<Callback>) -> Bool {
+    if isOver { return attach(handler) }
+    guard verdict == nil || isOccupied else { return false }
+    updates.append(handler.callback)
+    return isOccupied && claim()
   }
 
   /// The body reports. Returns whether the caller is to deliver.
   mutating func report(_ update: Callback) -> Bool {
-    guard isOpen else { return false }
-    delivery.add(update)
-    return delivery.claim()
+    guard verdict == nil else { return false }
+    updates.append(update)
+    return claim()
   }
 
-  /// Something waits for the end. Returns it if there is nothing to wait for. `handles` says
-  /// whether a failure is handled with that.
-  mutating func listen(_ listener: Listener, handles: Bool) -> Listener? {
-    if handles { delivery.failureIsHandled() }
-    return delivery.listen(listener)
-  }
-
-  /// Decides what the task that delivers does next.
-  mutating func next() -> DeliveryStep<Callback, Listener> {
-    if slot.isGivenBack, endIfDone() { return .done }
-    return delivery.next(
-      for: isDeliverable ? verdict : nil, isOver: slot.isGivenBack, events: &events)
-  }
-
-  @inline(__always)
-  private mutating func endIfDone() -> Bool { !events.isObserved && delivery.endIfDone() }
-
-  /// The failure is handled.
-  mutating func failureIsHandled() { delivery.failureIsHandled() }
-
-  /// Returns the verdict, once, if it is a failure that nobody has handled.
-  mutating func takeUnhandled() -> Verdict? { delivery.sendNotice() ? verdict : nil }
-
-  /// A handler is about to begin on its isolation. Returns the verdict that it is given, nil if it
-  /// may not begin.
-  mutating func begin(_ handler: Handler<Callback>) -> Verdict? {
-    guard let verdict, delivery.begin(handler, for: verdict.kind) else { return nil }
-    return delivery.silence.map(Verdict.cancelled) ?? verdict
+  private mutating func takeUpdates() -> [Callback] {
+    defer { updates = [] }
+    return updates
   }
 
   /// Whether an update that is about to be received may be.
-  var mayReceive: Bool {
+  func mayReceive(mayDeliver: Bool) -> Bool {
     if case .cancelled? = verdict { return false }
-    return delivery.silence == nil
+    return silence == nil && (mayDeliver || verdict == nil)
+  }
+
+  /// Returns whether the caller is the one to deliver from now on.
+  private mutating func claim() -> Bool {
+    if isDelivering { return false }
+    isDelivering = true
+    return true
+  }
+
+  /// Returns the first step of the caller, if it is the one to deliver what there is.
+  mutating func deliverIfNeeded(mayDeliver: Bool) -> Step {
+    guard verdict != nil, claim() else { return .done }
+    guard isJobCancelled, handlers.count > 0 else { return next(mayDeliver: mayDeliver) }
+    return .handOver
+  }
+
+  /// Decides what the task that delivers does next.
+  ///
+  /// - Parameter mayDeliver: Whether the operation is one of those that may deliver.
+  mutating func next(mayDeliver: Bool) -> Step {
+    if !updates.isEmpty { return .updates(takeUpdates()) }
+    guard let told = told(mayDeliver: mayDeliver) else {
+      isDelivering = false
+      return .done
+    }
+    if handlers.count > 0 {
+      if let handler = handlers.takeFirst() ?? handlers.takeNext(for: told.kind) {
+        return step(handler, told)
+      }
+      if isOver, let handler = handlers.takeLast() { return step(handler, told) }
+    }
+    if isEarly || silence != nil, hasListener(for: .delivered) {
+      return .tell(takeListeners { $0 == .delivered })
+    }
+    switch stage {
+    case .over:
+      stage = .leaving
+      return .leave(handlers.removeAll())
+    case .left where handlers.count > 0: return .forget(handlers.removeAll())
+    case .left where notice == .due:
+      isDelivering = false
+      notice = .sending
+      return .unhandledFailure
+    case .left, .assumed, .waiting, .granted, .running:
+      isDelivering = false
+      return .done
+    case .leaving: preconditionFailure("The task that delivers lets the operation leave.")
+    }
+  }
+
+  /// A handler is taken. One on no actor begins at once: nothing can come in between that keeps it
+  /// back.
+  private mutating func step(_ handler: consuming Handler<Callback>, _ told: Verdict) -> Step {
+    if handler.isIsolated { return .ask(handler) }
+    noteBegin(of: handler.branch)
+    return .call(handler, told)
+  }
+
+  private mutating func noteBegin(of branch: HandlerBranch) {
+    if branch != .cancellation, silence == nil || branch == .settlement {
+      hasBegun = true
+    }
+    handlers.noteBegin(branch)
+  }
+
+  /// A handler is about to begin on its isolation. Returns the verdict that it is given, nil if it
+  /// may not begin.
+  ///
+  /// A `finally` that may not goes back to its place: an `onCancel` that was passed over, or a
+  /// handler that was attached meanwhile, goes first.
+  mutating func begin(_ handler: Handler<Callback>, mayDeliver: Bool) -> Verdict? {
+    guard let told = told(mayDeliver: mayDeliver) else { return nil }
+    switch handler.branch {
+    case .settlement, .cancellation: break
+    case .success, .failure, .common: if silence != nil { return nil }
+    case .always:
+      guard !handlers.hasNext(for: told.kind) else {
+        handlers.putBack(handler)
+        return nil
+      }
+    }
+    noteBegin(of: handler.branch)
+    return told
+  }
+
+  /// The queue has let the operation go. Returns what waited for the end, the tasks to let go, and
+  /// whether something is left to deliver.
+  mutating func left() -> (waiters: Few<Listener>, jobs: (Job?, Job?), isDone: Bool) {
+    stage = .left
+    events.announce(.ended)
+    let isDone = handlers.count == 0 && updates.isEmpty && notice != .due
+    if isDone { isDelivering = false }
+    defer { (listeners, job, deliverer) = (.none, nil, nil) }
+    return (listeners, (job, deliverer), isDone)
   }
 }
 
-// MARK: - Events
+// MARK: - Failures and events
 
 extension OperationMachine {
+  /// Somebody handles the failure, if there is one.
+  mutating func failureIsHandled() { notice = .over }
+
+  /// Returns the verdict, once, if it is a failure that nobody has handled. If handlers run again,
+  /// one of them may handle it. So the notice is due once more when they have run.
+  mutating func takeUnhandled() -> Verdict? {
+    guard notice == .sending else { return nil }
+    notice = isDelivering ? .due : .over
+    return notice == .over ? verdict : nil
+  }
+
   /// Returns the event to tell, if there is one and no other thread tells.
   mutating func beginTelling() -> EventLine.Event? { events.begin() }
 
   /// Returns the next event for the thread that tells.
   mutating func goOnTelling() -> EventLine.Event? { events.next() }
+}
+
+/// The next step of the task that delivers.
+@usableFromInline
+enum DeliveryStep<Callback: Sendable, Waiter: Sendable>: Sendable {
+  /// Receive these, each if `mayReceive` says so.
+  case updates([Callback])
+  /// Call this one, which has begun, with the verdict.
+  case call(Handler<Callback>, Verdict)
+  /// Ask on the isolation of this one, by `begin`, whether it may begin.
+  case ask(Handler<Callback>)
+  /// Tell these that the handlers of the outcome have run.
+  case tell([Waiter])
+  /// Everything has run. Let go of these, which were passed over, and let the operation leave its
+  /// queue.
+  case leave([Handler<Callback>])
+  /// The operation has left. Let go of these, which were passed over.
+  case forget([Handler<Callback>])
+  /// Another task is to deliver: this one is cancelled.
+  case handOver
+  /// Nothing is left at present, as for `done`. Tell of the failure, unless somebody still handles
+  /// it.
+  case unhandledFailure
+  /// Nothing is left at present. The next delivery is begun by the call that brings something.
+  case done
 }

@@ -82,7 +82,7 @@ extension UseCaseOperation {
     }
   }
 
-  /// Runs `handler` whatever the outcome is, when the body has returned and the slot is free.
+  /// Runs `handler` whatever the outcome is, when the body has returned.
   ///
   /// The handler comes after every `then`, `catch`, `common` and `onCancel` that is attached.
   ///
@@ -99,8 +99,7 @@ extension UseCaseOperation {
     }
   }
 
-  /// Runs `handler` with the outcome, whatever it is, when the body has returned and the slot is
-  /// free.
+  /// Runs `handler` with the outcome, whatever it is, when the body has returned.
   ///
   /// Use this handler to stop a progress indicator. Keep the indicator running if the operation was
   /// superseded or dropped, because another operation goes on:
@@ -146,11 +145,11 @@ extension UseCaseOperation {
     @_inheritActorContext _ handler: @escaping @isolated(any) @Sendable () -> Void
   ) -> Self {
     let call = onIsolation(handler)
-    var start: Handler<Callback>? = Handler(.common, on: handler.isolation) { _ in
-      call()
-      return false
-    }
-    if core.attach(to: self, { $0.attachStart(&start, isListed: $1) }) { deliverInAnotherTask() }
+    core.attachStart(
+      Handler(.common, on: handler.isolation) { _ in
+        call()
+        return false
+      })
     return self
   }
 
@@ -159,8 +158,7 @@ extension UseCaseOperation {
     _ branch: HandlerBranch, on isolation: consuming (any Actor)?,
     _ call: consuming @escaping Callback.Call
   ) -> Self {
-    var handler: Handler<Callback>? = Handler(branch, on: isolation, call)
-    if core.attach(to: self, { $0.attach(&handler, isListed: $1) }) { deliverInAnotherTask() }
+    core.attach(Handler(branch, on: isolation, call))
     return self
   }
 }

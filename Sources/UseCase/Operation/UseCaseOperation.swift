@@ -10,9 +10,12 @@
 /// A handler runs in the isolation of the code that attaches it: on the main actor, or on another
 /// actor if the closure uses that actor's state. Otherwise it runs on no actor. ``onStart(_:)`` and
 /// updates come first. `then`, `catch`, `common` and `onCancel` run when there is an outcome: after a
-/// success or a failure of the body as soon as its slot is free, after a cancellation or a timeout at
-/// once. Each `finally` runs last, when the body has returned and the slot is free. At each of these
-/// moments, handlers run one at a time, in the order in which they were attached.
+/// success or a failure when the body has returned, after a cancellation or a timeout at once. Each
+/// `finally` runs last, when the body has returned. At each of these moments, handlers run one at a
+/// time, in the order in which they were attached.
+///
+/// An operation is in its queue until it has *ended*: its body has returned, and its handlers have
+/// run. Until then it holds its slot.
 ///
 /// Releasing an operation doesn't cancel it.
 public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Sendable, Identifiable {
@@ -26,9 +29,6 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
 
   /// Used by the thread that executes, then only by the task of the body, which takes it.
   ///
-  /// On a queue with a delegate, the task leaves it in place until the body has returned, and removes
-  /// it under the lock of the core. The delegate may read it under that lock, to ask for a title.
-  ///
   /// The long form of the type has no value at first, so the initializer need not release one.
   @exclusivity(unchecked) @usableFromInline
   nonisolated(unsafe) var useCase: Optional<any UseCase<Request, Response>>
@@ -39,27 +39,14 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   nonisolated(unsafe) var response: (any AnyResponse<Response>)?
 
   @inlinable
-  init(
-    of useCase: (any UseCase<Request, Response>)?, _ request: Request, queue: UseCaseQueue,
-    useCaseType: any Any.Type, isCall: Bool
-  ) {
-    core = OperationCore(queue: queue, useCaseType: useCaseType, isCall: isCall)
-    self.request = request
-    self.useCase = useCase
-  }
-
-  /// Creates an operation that is a shared run.
-  init(
-    of useCase: any UseCase<Request, Response>, _ request: Request, queue: UseCaseQueue,
-    useCaseType: any Any.Type, isCall: Bool, run: any SharedRunning
-  ) {
-    core = OperationCore(queue: queue, useCaseType: useCaseType, isCall: isCall, run: run)
+  init(_ core: OperationCore, of useCase: any UseCase<Request, Response>, _ request: Request) {
+    self.core = core
     self.request = request
     self.useCase = useCase
   }
 
   /// The identity of the operation. Each later execution has a higher identity.
-  public var id: UseCaseOperationID { core.source.id }
+  public var id: UseCaseOperationID { core.id }
 
   /// The stage of the operation: waiting, running, or finished.
   public var state: UseCaseOperationState { core.state }
@@ -67,15 +54,15 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   /// The priority that `execute` was given, or that was current there.
   ///
   /// It grows by ``raise(to:)``, and with the priority of the code that waits: of a task that awaits
-  /// ``value``, of an operation that waits for the only slot of the queue while this one holds it, and
-  /// of the executions that ride a shared run.
+  /// ``value``, and of an operation that waits for the only slot of the queue while this one holds
+  /// it.
   public var priority: TaskPriority { TaskPriority(rawValue: core.urgency) }
 
   /// Raises the priority, if it is lower.
   ///
   /// A waiting operation moves forward if its queue has a line ``UseCaseQueue/Policy/byPriority``.
   /// The task of the body is escalated where the system can do so: on Linux, and from macOS 26 and
-  /// iOS 26 on. Raising an operation that has its outcome has no effect on it.
+  /// iOS 26 on, and so are the handlers.
   ///
   /// - Parameter priority: A lower one than the present one changes nothing.
   public func raise(to priority: TaskPriority) { core.raise(to: priority.rawValue) }
@@ -86,93 +73,105 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
     return outcome(of: verdict)
   }
 
-  /// The response, as soon as the operation has succeeded and its slot is free.
+  /// The response, as soon as the operation has succeeded and left its queue.
   ///
-  /// If the operation is cancelled or times out, `value` throws at once, and doesn't wait for the
-  /// body to return. To wait for the body, use ``ended()``. A task that is cancelled while it
-  /// awaits the value stops waiting, and the operation goes on.
+  /// A later `execute` then finds room on the queue. If the operation is cancelled or times out,
+  /// `value` throws at once, and doesn't wait for the body to return. To wait for the body, use
+  /// ``ended()``. A task that is cancelled while it awaits the value stops waiting, and the operation
+  /// goes on: to cancel the operation with the task, use ``valueOrCancel()``.
   ///
   /// - Throws: The failure of the operation; `CancellationError` if the operation or the awaiting
-  ///   task was cancelled; ``UseCaseDeadlock`` if a body awaits the value of an operation that
-  ///   waits for this body: the body holds the only slot of the operation's queue, or the operation
-  ///   shares a run that can't end before the body returns.
+  ///   task was cancelled; ``UseCaseDeadlock`` if a body awaits its own operation, or one that waits
+  ///   for the only slot of a queue, which this body holds.
   @inlinable nonisolated(nonsending) public var value: Response {
-    @inline(__always) get async throws { try await value(isCall: false) }
+    @inline(__always) get async throws { try await value(cancels: false) }
+  }
+
+  /// Waits for the response as the call form does: cancelling the awaiting task cancels the
+  /// operation, for every task that awaits it.
+  ///
+  /// Use it for an operation that has no call form, such as an undo or a group of a history.
+  ///
+  /// - Returns: The response.
+  /// - Throws: The errors of ``value``.
+  @inlinable
+  nonisolated(nonsending) public func valueOrCancel() async throws -> Response {
+    try await value(cancels: true)
   }
 
   /// Submits the operation, and awaits its value. The operation is cancelled, and raised, with the task
   /// that awaits it.
   @inlinable @inline(__always)
   nonisolated(nonsending) func call() async throws -> Response {
+    if let refusal = core.refusal { throw refusal }
     guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
       submit(isCall: true)
-      return try await value(isCall: true)
+      return try await value(cancels: true)
     }
     // The handler is there before the priority of the task is read, so it misses nothing.
     return try await withTaskPriorityEscalationHandler {
       submit(isCall: true)
-      return try await value(isCall: true)
+      return try await value(cancels: true)
     } onPriorityEscalated: { _, priority in
       raise(to: priority)
     }
   }
 
-  /// The value; `isCall` cancels the operation with the task that awaits it.
+  /// The value; `cancels` cancels the operation with the task that awaits it.
   @inlinable @inline(__always)
-  nonisolated(nonsending) func value(isCall: Bool) async throws -> Response {
+  nonisolated(nonsending) func value(cancels: Bool) async throws -> Response {
     if core.isDeadlock {
-      if isCall { concludeEarly(.failure(UseCaseDeadlock())) }
+      if cancels { core.concludeEarly(.failure(UseCaseDeadlock())) }
       throw UseCaseDeadlock()
     }
-    if !isCall { core.raiseToCurrent() }
+    core.raiseToCurrent()
     let isSettled =
-      !isCall && HeldSlots.hasHolder ? await settleInBody() : await settle(isCall: isCall)
+      HeldSlots.hasHolder ? await settleInBody(cancels: cancels) : await settle(cancels: cancels)
     guard isSettled else { throw CancellationError() }
     // In generic code, an outcome would be looked up by its type.
-    switch core.verdict {
+    switch core.verdict(isCall: cancels) {
     case .success?: if let response { return response.value }
     case .failure(let error)?: throw error
-    case .cancelled(let reason)?: if isCall { HeldSlots.noteCancellation(ofCall: reason) }
+    case .cancelled(let reason)?: if cancels { HeldSlots.noteCancellation(ofCall: reason) }
     case nil: break
     }
     throw CancellationError()
   }
 
-  /// Waits for the outcome. Returns false if the awaiting task is cancelled first, and in a call also
-  /// if it is cancelled when the operation has just concluded.
+  /// Waits for an early outcome or the end. Returns false if the awaiting task is cancelled first, and
+  /// in a call also if it is cancelled when the operation has just ended.
   @inlinable @inline(__always)
-  nonisolated(nonsending) func settle(isCall: Bool) async -> Bool {
+  nonisolated(nonsending) func settle(cancels: Bool) async -> Bool {
     let wait = core.nextWait()
     let isSettled = await withTaskCancellationHandler {
       await withUnsafeContinuation { core.awaitValue($0, wait) }
     } onCancel: {
-      if isCall { concludeEarly(.cancelled(.requested)) }
-      core.abandon(wait)
+      if cancels { core.abandonCall(wait) } else { core.abandon(wait) }
     }
-    return isSettled && !(isCall && wait.isAbandoned)
+    return isSettled && !(cancels && wait.isAbandoned)
   }
 
   /// Waits in the body of another operation. If that is raised, so is this one, which holds it up.
   @usableFromInline
-  nonisolated(nonsending) func settleInBody() async -> Bool {
+  nonisolated(nonsending) func settleInBody(cancels: Bool) async -> Bool {
     guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
-      return await settle(isCall: false)
+      return await settle(cancels: cancels)
     }
     return await withTaskPriorityEscalationHandler {
       core.raiseToCurrent()
-      return await settle(isCall: false)
+      return await settle(cancels: cancels)
     } onPriorityEscalated: { _, priority in
       raise(to: priority)
     }
   }
 
-  /// Waits until the body has returned, the slot is free, and all handlers attached so far have
-  /// run.
+  /// Waits until the operation has ended: the body has returned, and all handlers attached so far
+  /// have run.
   ///
   /// The cancellation of the awaiting task changes nothing.
   ///
-  /// Don't await `ended()` in a body that holds the slot for which the operation waits: neither the
-  /// body nor the operation would ever end.
+  /// Don't await `ended()` in the body of the operation, or in one that holds the slot for which the
+  /// operation waits: neither would ever end. Called by the body itself, it traps in a debug build.
   ///
   /// - Returns: The outcome.
   @inlinable @discardableResult
@@ -194,7 +193,7 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   /// Cancelling an operation again has no effect. `cancel()` also has no effect once the operation
   /// has run all its handlers, or has begun the last `then`, `catch` or `common` for its outcome,
   /// or has none of these and has begun a `finally`.
-  public func cancel() { concludeEarly(.cancelled(.requested)) }
+  public func cancel() { core.concludeEarly(.cancelled(.requested)) }
 
   @inlinable @inline(__always)
   func outcome(of verdict: Verdict) -> UseCaseOutcome<Response>? {

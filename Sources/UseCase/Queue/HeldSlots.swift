@@ -1,71 +1,110 @@
 /// The slots that the running code holds.
 @usableFromInline
 enum HeldSlots {
+  /// The operation whose body or handler runs here.
+  ///
   /// A type of its own, because an `Optional` is copied by way of its metadata.
   @usableFromInline
   struct Holder: Sendable {
     let member: (any QueueMember)?
+    let isHandler: Bool
+    /// The task in which it runs: of a handler, and of a body in a debug build. Code in another task
+    /// has inherited the holder.
+    let task: Int
 
-    init(member: (any QueueMember)?) {
-      self.member = member
+    init(bodyOfMember member: any QueueMember) {
+      (self.member, isHandler) = (member, false)
+      var task = 0
+      assert({ task = currentTask }() == ())
+      self.task = task
     }
 
-    @usableFromInline static var nobody: Holder { Holder(member: nil) }
+    init(handlerOf member: any QueueMember) {
+      (self.member, isHandler, task) = (member, true, currentTask)
+    }
+
+    private init() { (member, isHandler, task) = (nil, false, 0) }
+
+    @usableFromInline static var nobody: Holder { Holder() }
   }
 
-  /// The operation whose body runs here. Its callers are a chain behind it.
+  /// The callers of the operation whose body runs here are a chain behind it.
   @usableFromInline static let local = TaskLocal(wrappedValue: Holder.nobody)
 
-  static var innermost: (any QueueMember)? { local.get().member }
+  private static var currentTask: Int { withUnsafeCurrentTask { $0?.hashValue ?? 0 } }
+
+  /// The operation whose body runs here.
+  static var innermost: (any QueueMember)? {
+    let holder = local.get()
+    return holder.isHandler ? nil : holder.member
+  }
 
   @usableFromInline static var hasHolder: Bool { innermost != nil }
 
+  /// Whether the running code is a body itself, and not a task that a body has made. Known in a debug
+  /// build.
+  static var isBodyHere: Bool {
+    let holder = local.get()
+    return holder.member != nil && !holder.isHandler && holder.task == currentTask
+  }
+
+  /// The operation of this queue whose handler the running code is: for this code it is over.
+  static func handled(in queue: UseCaseQueue) -> (id: UseCaseOperationID, kind: Verdict.Kind)? {
+    let holder = local.get()
+    guard holder.isHandler, let member = holder.member, member.queue === queue,
+      holder.task == currentTask, let verdict = member.verdict
+    else { return nil }
+    return (member.id, verdict.kind)
+  }
+
+  /// The operation whose handler the running code is, if it has its outcome.
+  static var handled: UseCaseOperationID? {
+    let holder = local.get()
+    return holder.member.flatMap { handled(in: $0.queue)?.id }
+  }
+
   /// Returns the nearest member whose slot is occupied: one of this queue if a queue is given.
-  static func holder(in queue: ObjectIdentifier? = nil) -> (any QueueMember)? {
+  static func holder(in queue: UseCaseQueue? = nil) -> (any QueueMember)? {
     var found: (any QueueMember)?
     visit { member in
-      guard queue == nil || member.queueID == queue, member.isOccupied else { return .goOn }
+      guard queue.map(member.queue.isInside) ?? true, member.isOccupied else { return true }
       found = member
-      return .stop
+      return false
     }
     return found
   }
 
-  /// The runs that the running code is a part of: those that are nearest on each way.
-  static var runs: [any SharedRunning] {
-    var runs: [any SharedRunning] = []
-    visit { member in
-      guard let run = member.dependents?.run else { return .goOn }
-      runs.append(run)
-      return .turnBack
+  /// Whether the running code is a part of the body of this member, which waits for it.
+  static func isAwaitedHere(_ member: any QueueMember) -> Bool {
+    var isFound = false
+    visit { visited in
+      isFound = visited === member && visited.isOccupied
+      return !isFound
     }
-    return runs
+    return isFound
   }
 
-  private enum AfterVisit {
-    case goOn
-    /// Leave out the caller and the host of this member.
-    case turnBack
-    case stop
+  /// Whether the running code is a guest that has had its turn in this line.
+  static func isHeld(inLine line: UseCaseQueue) -> Bool {
+    var isHeld = false
+    visit { member in
+      isHeld = member.context?.line === line && member.isOccupied
+      return !isHeld
+    }
+    return isHeld
   }
 
-  /// Visits the innermost member, and each caller and host of a visited one.
-  private static func visit(_ body: (any QueueMember) -> AfterVisit) {
+  /// Visits the innermost member, and each caller and host of a visited one, as long as `body` returns
+  /// true.
+  private static func visit(_ body: (any QueueMember) -> Bool) {
     var (next, others, hosts) = (innermost, [any QueueMember](), Set<UseCaseOperationID>())
     while let member = next ?? others.popLast() {
-      next = nil
-      switch body(member) {
-      case .stop: return
-      case .turnBack: continue
-      case .goOn: break
-      }
-      let dependents = member.dependents
-      next = dependents?.caller
+      guard body(member) else { return }
+      let context = member.context
+      next = context?.caller
       // A host keeps its slot, and its value, until its guests have left, even after its caller has
       // stopped awaiting it.
-      if let host = dependents?.host, host.id != next?.id,
-        hosts.insert(host.id).inserted
-      {
+      if let host = context?.host, host.id != next?.id, hosts.insert(host.id).inserted {
         others.append(host)
       }
     }
@@ -78,27 +117,11 @@ enum HeldSlots {
     innermost?.noteCancellation(ofCall: reason)
   }
 
-  /// Returns the line in which an operation waits that the running code executes on this queue. Nil if
-  /// it waits in the queue.
-  static func line(in queue: UseCaseQueue) -> UseCaseQueue? {
-    queue.hasDelegate && hasHolder ? queue.delegate?.lineHere() : nil
-  }
-
-  /// Whether the running code is a guest that has had its turn in this line.
-  static func isHeld(inLine line: UseCaseQueue) -> Bool {
-    var isHeld = false
-    visit { member in
-      isHeld = member.dependents?.line === line && member.isOccupied
-      return isHeld ? .stop : .goOn
-    }
-    return isHeld
-  }
-
   /// Why the running code, the body of an operation, must not execute a use case of this type. Nil if it
   /// may.
   @usableFromInline
   static func objection(to useCase: Any) -> String? {
-    guard let delegate = innermost?.delegate else { return nil }
+    guard let delegate = innermost?.queue.delegate else { return nil }
     let described = useCase as? any DescribedUseCase
     return delegate.objection(to: described?.baseType ?? type(of: useCase))
   }
@@ -106,7 +129,7 @@ enum HeldSlots {
   /// Enters the slot of this queue that the running code holds, as a guest.
   ///
   /// - Returns: The host, which has this slot. Nil if the running code holds none.
-  static func enter(_ queue: ObjectIdentifier) -> (any QueueMember)? {
+  static func enter(_ queue: UseCaseQueue) -> (any QueueMember)? {
     // A host whose last body exits at this moment is not found again.
     while let host = holder(in: queue) {
       if host.enter() { return host }

@@ -19,6 +19,14 @@ package protocol QueueDelegate: AnyObject, Sendable {
   /// line in which the operation waits, to run as a guest in that slot. Nil if it is like any other.
   func lineHere() -> UseCaseQueue?
 
+  /// The running code calls a use case on the queue, in the call form. This is asked outside of the
+  /// lock, before the admission.
+  func call() -> QueueCall
+
+  /// Returns the name by which the observer of the queue is to hear of an operation, nil for that of
+  /// the use case. This is asked outside of the lock.
+  func name(of id: UseCaseOperationID) -> String?
+
   /// Why the running code, the body of an operation on the queue, must not execute a use case of this
   /// type on another queue. Nil if it may.
   func objection(to useCaseType: any Any.Type) -> String?
@@ -26,7 +34,19 @@ package protocol QueueDelegate: AnyObject, Sendable {
 
 extension QueueDelegate {
   package func lineHere() -> UseCaseQueue? { nil }
+  package func call() -> QueueCall { .inside }
+  package func name(of id: UseCaseOperationID) -> String? { nil }
   package func objection(to useCaseType: any Any.Type) -> String? { nil }
+}
+
+/// The way of a call on a queue with a delegate.
+package enum QueueCall: Sendable {
+  /// It is an operation like any other.
+  case admit
+  /// It runs as a guest in the slot of the queue that the running code holds, if it holds one.
+  case inside
+  /// It throws this error, and nothing is admitted.
+  case refuse(any Error)
 }
 
 /// An operation as the delegate of its queue sees it.
@@ -34,40 +54,37 @@ package protocol AdmittedOperation: AnyObject, Sendable {
   var id: UseCaseOperationID { get }
   var useCaseType: any Any.Type { get }
 
-  /// The type of its use case: of an erased one, that of its base. Known as long as the title is.
-  var baseType: any Any.Type { get }
+  /// The description of the execution, on a queue with a delegate.
+  var description: ExecutionDescription? { get }
+}
 
-  /// The title of its request, until its body has returned: nil if the use case has none, or is a
-  /// wrapper of a client's. It runs code of a client, so ask for it outside of locks.
-  var title: String? { get }
+/// An execution in the words of its use case, which is asked once: when it is executed or called, on
+/// that thread, before the admission.
+@usableFromInline
+package struct ExecutionDescription: Sendable {
+  /// The type of the use case: of an erased one, that of its base.
+  package let baseType: any Any.Type
+  /// The words for the delegate, nil if the use case has none: it is foreign there.
+  package let words: (any Sendable)?
 
-  /// The things that an execution of its request is going to touch, in the words of its delegate.
-  /// Known as long as the title is. It runs code of a client, too.
-  var footprint: (any Sendable)? { get }
-
-  /// Tells the delegate ahead what it notes before the body begins, if it notes anything. Does nothing
-  /// as soon as the title is unknown. It runs code of a client, too.
-  func announce()
+  @usableFromInline
+  init(of useCase: some UseCase, _ request: some Sendable) {
+    let described = useCase as? any DescribedUseCase
+    baseType = described?.baseType ?? type(of: useCase)
+    words = described?.describe(request)
+  }
 }
 
 /// A use case that describes itself to its queue and to the delegate.
 package protocol DescribedUseCase: Sendable {
-  /// The base, if that knows the title and the footprint.
+  /// The base, if that knows the words.
   var described: (any DescribedUseCase)? { get }
 
   /// The type to which reactions react: of an erased use case, that of its base.
   var baseType: any Any.Type { get }
 
-  /// Returns what a user calls the request, nil if nobody knows that.
-  func title(for request: Any) -> String?
-
-  /// Returns what an execution of the request is going to touch, in the words of the delegate, nil if
-  /// nobody knows that.
-  func footprint(of request: Any) -> (any Sendable)?
-
-  /// Tells the delegate ahead what it notes before this execution of the request begins, if it notes
-  /// anything.
-  func announce(_ request: Any, of operation: UseCaseOperationID)
+  /// Returns an execution of the request in words for the delegate, nil if nobody has any.
+  func describe(_ request: Any) -> (any Sendable)?
 }
 
 extension DescribedUseCase {
@@ -75,13 +92,5 @@ extension DescribedUseCase {
 
   package var baseType: any Any.Type { Self.self }
 
-  package func title(for request: Any) -> String? { described?.title(for: request) }
-
-  package func footprint(of request: Any) -> (any Sendable)? {
-    described?.footprint(of: request)
-  }
-
-  package func announce(_ request: Any, of operation: UseCaseOperationID) {
-    described?.announce(request, of: operation)
-  }
+  package func describe(_ request: Any) -> (any Sendable)? { described?.describe(request) }
 }

@@ -3,22 +3,25 @@ import UseCaseInternals
 /// Decides which members of one queue run, wait, or give way.
 ///
 /// The machine decides, and its owner acts once the lock is released. `Member` is an operation in
-/// the library and a plain value in the tests; `Idler` is a task that awaits an idle queue.
+/// the library and a plain value in the tests; `Idler` is a task that awaits an idle queue, and
+/// `Attempt` one that awaits a start.
 ///
 /// A member stands in one line from its admission until it leaves:
 ///
 ///     waiting → live → (left)
 ///     waiting → live → unwinding → (left)
-///     waiting → (left)
+///     waiting → lingering → (left)
 ///
 /// A member that need not wait is live from the start. The second way is that of a member with an
-/// early outcome, the third that of one that never starts. A live member holds a slot and has no
-/// outcome yet. An unwinding one still holds its slot, though it has an outcome. An operation and
-/// its queue have a lock each, so the machine may hear of an event when the member has already
-/// left. Such an event finds nobody, and changes nothing.
+/// early outcome, the third that of one that never gets a slot. A live or unwinding member holds its
+/// slot until its body has returned and its handlers have run. A lingering one holds none: its
+/// handlers are left to run. An operation and its queue have a lock each, so the machine may hear of
+/// an event when the member has already left. Such an event finds nobody, and changes nothing.
 ///
 /// Only `time` tells the machine whether a pause is over: it acts as if every alarm came in time.
-struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
+struct QueueMachine<Member: Sendable, Idler: Sendable, Attempt: Sendable>: Sendable {
+  typealias ID = UseCaseOperationID
+
   /// The consequences of an incoming member.
   struct Arrival: Sendable {
     let admission: Admission
@@ -26,10 +29,16 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
     let superseded: Few<Member>
     /// This one is raised.
     var urged: Urged?
+
+    var isAdmitted: Bool {
+      if case .refuse = admission { false } else { true }
+    }
   }
 
-  /// The members and idlers that may go on after an event.
+  /// The members and tasks that may go on after an event.
   struct Release: Sendable {
+    /// These may call `main` once more.
+    var attempts = Few<Attempt>.none
     /// These hold a slot from now on.
     var started = Few<Member>.none
     /// This one is raised.
@@ -41,68 +50,130 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
   /// The member in the only slot, and the higher priority of one that waits for it.
   typealias Urged = (member: Member, priority: UInt8)
 
-  private typealias Members = MemberLine<UseCaseOperationID, Member>
+  private typealias Members = MemberLine<ID, Member>
 
   let policy: UseCaseQueue.Policy
   /// Whether the clock matters. To compare durations costs more.
   private let hasPauses: Bool
-  private(set) var isSuspended = false
+  /// Whether the queue itself, or all lanes, are suspended or closed.
+  private var (isSuspendedHere, isSuspendedAround) = (false, false)
+  private var (isClosedHere, isClosedAround) = (false, false)
   /// The members of each priority that wait, the highest first. No line is empty while a member waits.
   /// There is one line, unless the priority matters.
   private var lines: [(priority: UInt8, members: Members)] = []
   private var waitingCount = 0
   private var live = Members()
   private var unwinding = Members()
-  /// Members with an outcome, as long as handlers for it have not begun, and how often each was listed.
-  /// The oldest first, only where a policy delivers only the newest.
-  private var undelivered: [(id: UseCaseOperationID, member: Member, count: Int32)] = []
-  private var (succeeded, failed, cancelled) = (0, 0, 0)
+  private var lingering = 0
+  /// Only members from this one on may deliver, where a policy lets only the newest do so.
+  private(set) var floor = ID(number: 0)
+  /// The members from the floor on that were not cancelled, where that is more than the newest one.
+  private var newest = MemberLine<ID, Void>()
+  /// The members that have left, or linger.
+  private var done = UseCaseActivity()
   private var idlers = Few<Idler>.none
+  /// The attempts of interceptors that wait for the window of the rate.
+  private var attempts = MemberLine<Int, Attempt>()
+  private var lastAttempt = 0
   private var pauses = QueuePauses()
   /// The priority of the member in the only slot, as far as the machine knows it.
   private var holderPriority: UInt8 = 0
 
-  init(policy: UseCaseQueue.Policy) {
+  init(policy: UseCaseQueue.Policy, hasInterceptors: Bool = false) {
     self.policy = policy
     hasPauses = policy.pauses
+    pauses.hasInterceptors = hasInterceptors
   }
 
   private var holding: Int { live.count + unwinding.count }
 
-  var activity: UseCaseActivity {
-    UseCaseActivity(
-      running: holding, waiting: waitingCount,
-      succeeded: succeeded, failed: failed, cancelled: cancelled)
+  var isSuspended: Bool { isSuspendedHere || isSuspendedAround }
+  var isClosed: Bool { isClosedHere || isClosedAround }
+
+  /// What the queue does and has done. For a handler, the member is done to which it belongs.
+  func activity(without handled: (id: ID, kind: Verdict.Kind)? = nil) -> UseCaseActivity {
+    var activity = done
+    (activity.running, activity.waiting) = (holding, waitingCount)
+    if let handled, holdsSlot(handled.id) {
+      activity.running -= 1
+      activity.count(handled.kind)
+    }
+    return activity
   }
 
-  /// Whether the member has not left.
-  func holds(_ id: UseCaseOperationID) -> Bool {
-    live.contains(id) || unwinding.contains(id) || lines.contains { $0.members.contains(id) }
-  }
+  private func holdsSlot(_ id: ID) -> Bool { live.contains(id) || unwinding.contains(id) }
 
+  /// Whether the member has neither left nor lingers.
+  func holds(_ id: ID) -> Bool {
+    holdsSlot(id) || lines.contains { $0.members.contains(id) }
+  }
+}
+
+// MARK: - Admission
+
+extension QueueMachine {
   /// Admits `member`. `id` is higher than that of any member admitted before. If the policy pauses,
   /// the event before is `wake`, at the time of the admission.
+  ///
+  /// A handler that executes belongs to the member `handled`. Its request is judged as if that member
+  /// had left, and the next ones had its slot already.
   @inline(__always) mutating func admit(
-    _ member: Member, id: UseCaseOperationID, priority: UInt8 = 0
+    _ member: Member, id: ID, priority: UInt8 = 0, in handled: ID? = nil
   ) -> Arrival {
+    if isClosed { return refuse(.closed) }
+    let isPausing = hasPauses && pauses.holdNewcomer(by: policy)
+    var counts = (holding: holding, live: live.count, waiting: waitingCount)
+    if let handled { depart(handled, &counts) }
     let decision = policy.decision(
-      holding: holding, live: live.count, waiting: waitingCount, undelivered: undelivered.count,
-      isSuspended: isSuspended, isPausing: hasPauses && pauses.holdNewcomer(by: policy))
+      holding: counts.holding, live: counts.live, waiting: counts.waiting,
+      isSuspended: isSuspended, isPausing: isPausing)
     var superseded = Few<Member>.none
-    for _ in 0..<decision.superseded { superseded.append(supersedeOldest()) }
+    for member in supersede(decision.superseded) { superseded.append(member) }
     switch decision.admission {
-    case .start: start(member, id, priority)
-    case .wait:
+    case .start where handled == nil || policy.mayStart(holding: holding): start(member, id, priority)
+    case .start, .wait:
       wait(member, id, priority)
       if hasPauses { pauses.noteArrival(policy) }
-    case .drop: cancelled += 1
+      noteNewest(id)
+      return Arrival(admission: .wait, superseded: superseded, urged: urged())
+    case .refuse(let reason): return refuse(reason)
     }
-    return Arrival(
-      admission: decision.admission, superseded: superseded,
-      urged: decision.admission == .wait ? urged() : nil)
+    noteNewest(id)
+    return Arrival(admission: .start, superseded: superseded)
   }
 
-  private mutating func wait(_ member: Member, _ id: UseCaseOperationID, _ priority: UInt8) {
+  private mutating func refuse(_ reason: UseCaseCancellation) -> Arrival {
+    done.cancelled += 1
+    lingering += 1
+    return Arrival(admission: .refuse(reason), superseded: .none)
+  }
+
+  /// Counts as if the member had left, and its slot were that of the next one.
+  private mutating func depart(
+    _ id: ID, _ counts: inout (holding: Int, live: Int, waiting: Int)
+  ) {
+    if let member = live.remove(id) {
+      unwinding.insert(member, id)
+      counts.live -= 1
+    }
+    guard unwinding.contains(id) else { return }
+    counts.holding -= 1
+    guard !isSuspended, !(hasPauses && pauses.isPausing(policy)) else { return }
+    let next = max(0, min(counts.waiting, policy.limit - counts.holding))
+    counts = (counts.holding + next, counts.live + next, counts.waiting - next)
+  }
+
+  /// Settles which members may deliver: the newest ones that were admitted and not cancelled, as many
+  /// as the limit.
+  private mutating func noteNewest(_ id: ID) {
+    guard policy.deliversOnlyNewest else { return }
+    guard policy.limit > 1 else { return floor = id }
+    newest.insert((), id)
+    while newest.count > policy.limit { _ = newest.removeFirst() }
+    if newest.count == policy.limit, let first = newest.firstID { floor = max(floor, first) }
+  }
+
+  private mutating func wait(_ member: Member, _ id: ID, _ priority: UInt8) {
     if waitingCount == 0, !lines.isEmpty { lines[0].priority = priority }
     waitingCount += 1
     let index = lines.firstIndex { $0.priority <= priority } ?? lines.count
@@ -112,31 +183,40 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
     lines[index].members.insert(member, id)
   }
 
-  private mutating func start(_ member: Member, _ id: UseCaseOperationID, _ priority: UInt8) {
+  private mutating func start(_ member: Member, _ id: ID, _ priority: UInt8) {
     live.insert(member, id)
     holderPriority = priority
-    if hasPauses { pauses.noteStart(policy) }
+    if hasPauses { pauses.noteStart(of: id, policy) }
   }
 
-  /// The oldest member gives way. Where one does, members start in the order of their admission, so
-  /// live ones are older than those that wait.
-  private mutating func supersedeOldest() -> Member {
-    if policy.deliversOnlyNewest {
-      if let first = undelivered.first, live.firstID.map({ first.id < $0 }) ?? true {
-        return undelivered.removeFirst().member
-      }
-      if let (id, member) = live.removeFirst() {
+  /// So many members give way: of those that wait and run the oldest, of those that only wait the
+  /// newest. Returns them, the oldest first.
+  private mutating func supersede(_ count: Int) -> [Member] {
+    if count == 0 { return [] }
+    var members: [Member] = []
+    while members.count < count {
+      if policy.deliversOnlyNewest, let (id, member) = live.removeFirst() {
         unwinding.insert(member, id)
-        return member
+        newest.remove(id)
+        members.append(member)
+        continue
       }
+      let isNewest = !policy.deliversOnlyNewest
+      guard let id = isNewest ? lines.first?.members.lastID : lines.first?.members.firstID,
+        let member = removeWaiting(id)
+      else { preconditionFailure("\(policy) supersedes no more members than there are.") }
+      newest.remove(id)
+      done.cancelled += 1
+      lingering += 1
+      if isNewest { members.insert(member, at: 0) } else { members.append(member) }
     }
-    guard let next = removeNext(isPausing: false) else {
-      preconditionFailure("\(policy) supersedes no more members than there are.")
-    }
-    cancelled += 1
-    return next.member
+    return members
   }
+}
 
+// MARK: - Events
+
+extension QueueMachine {
   /// Runs any other event. `now` is needed if the policy pauses.
   @inline(__always) mutating func change(
     at now: Duration?, _ event: (inout Self) -> Release?
@@ -149,28 +229,38 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
   /// Time has passed: a pause may have ended.
   mutating func wake() -> Release? { release() }
 
-  /// The members that wait now wait for no pause any more.
+  /// The members and attempts that wait now wait for no pause any more.
   mutating func flush() -> Release? {
     pauses.flushed = lines.compactMap(\.members.lastID).max() ?? pauses.flushed
-    return release()
+    var release = Release()
+    while let (_, attempt) = attempts.removeFirst() {
+      pauses.noteAttempt(policy)
+      release.attempts.append(attempt)
+    }
+    return self.release(release)
   }
 
   /// Returns the alarm to set, if it is another one than before. `keepsWindow` says whether there is
   /// one until the last interval is over, though nobody waits.
   mutating func nextAlarm(keepsWindow: Bool = false) -> QueueAlarm? {
-    let pausing = lines.contains { $0.members.lastID.map { !pauses.maySkip($0) } ?? false }
+    let pausing =
+      !attempts.isEmpty
+      || lines.contains { $0.members.lastID.map { !pauses.maySkip($0) } ?? false }
     return pauses.nextAlarm(isNeeded: pausing, keepsWindow: keepsWindow, policy)
   }
 
-  /// The member has an early outcome. If it waits it leaves, else it unwinds.
-  mutating func concludedEarly(_ id: UseCaseOperationID, as kind: Verdict.Kind) -> Release? {
+  /// The member has an early outcome, or a late cancellation if that is not a new one. If it waits it
+  /// lingers from now on, else it unwinds.
+  mutating func concludedEarly(_ id: ID, as kind: Verdict.Kind, isNew: Bool) -> Release? {
+    if kind == .cancelled { newest.remove(id) }
+    guard isNew else { return nil }
     if let member = live.remove(id) {
       unwinding.insert(member, id)
-      if policy.deliversOnlyNewest, kind != .cancelled { list(member, id) }
       return wakeIfPausing()
     }
     guard removeWaiting(id) != nil else { return wakeIfPausing() }
-    count(kind)
+    done.count(kind)
+    lingering += 1
     return release()
   }
 
@@ -178,7 +268,7 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
   /// taken back, so those who paused are released here.
   private mutating func wakeIfPausing() -> Release? { hasPauses ? release() : nil }
 
-  private mutating func removeWaiting(_ id: UseCaseOperationID) -> Member? {
+  private mutating func removeWaiting(_ id: ID) -> Member? {
     for index in lines.indices {
       guard let member = lines[index].members.remove(id) else { continue }
       noteDeparture(from: index)
@@ -194,7 +284,7 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
   }
 
   /// The priority of the member has grown. If it waits in a line by priority, it moves forward.
-  mutating func raise(_ id: UseCaseOperationID, to priority: UInt8) -> Urged? {
+  mutating func raise(_ id: ID, to priority: UInt8) -> Urged? {
     if live.firstID == id || unwinding.firstID == id {
       holderPriority = max(holderPriority, priority)
       return nil
@@ -217,40 +307,25 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
     return (holder, holderPriority)
   }
 
-  /// The member gives its slot back, and leaves.
+  /// The member leaves: its body has returned, or never begins, and its handlers have run.
   ///
   /// A member that still waits may have an early outcome, and its task may be over, before
   /// `concludedEarly` is heard.
   @inline(__always)
-  mutating func giveBack(_ id: UseCaseOperationID, as kind: Verdict.Kind) -> Release? {
-    if let member = live.remove(id) {
-      // One that unwinds is listed since its early outcome, if it is to be.
-      if policy.deliversOnlyNewest, kind != .cancelled { list(member, id) }
-    } else if unwinding.remove(id) == nil {
-      return concludedEarly(id, as: kind)
+  mutating func leave(_ id: ID, as kind: Verdict.Kind) -> Release? {
+    if kind == .cancelled { newest.remove(id) }
+    if live.remove(id) != nil || unwinding.remove(id) != nil {
+      done.count(kind)
+      if hasPauses { pauses.giveBack(id) }
+    } else if removeWaiting(id) != nil {
+      done.count(kind)
+    } else {
+      lingering -= 1
     }
-    count(kind)
     return release()
   }
 
-  /// Lists a member with an outcome, because a handler for it is left.
-  mutating func list(_ member: Member, _ id: UseCaseOperationID) {
-    let index = undelivered.lastIndex { $0.id <= id }
-    if let index, undelivered[index].id == id {
-      undelivered[index].count += 1
-    } else {
-      undelivered.insert((id, member, 1), at: index.map { $0 + 1 } ?? 0)
-    }
-  }
-
-  /// Takes back so many listings. Returns the member, to be let go, if no other is left.
-  mutating func unlist(_ id: UseCaseOperationID, _ count: Int32) -> Member? {
-    guard let index = undelivered.firstIndex(where: { $0.id == id }) else { return nil }
-    undelivered[index].count -= count
-    return undelivered[index].count > 0 ? nil : undelivered.remove(at: index).member
-  }
-
-  /// Returns all members, those that run before those that wait. The latter leave.
+  /// Returns all members, those that run before those that wait. The latter linger.
   mutating func cancelAll() -> (members: [Member], release: Release?) {
     var members = unwinding.members
     while let (id, member) = live.removeFirst() {
@@ -259,30 +334,54 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
     }
     while let next = removeNext(isPausing: false) {
       members.append(next.member)
-      cancelled += 1
+      done.cancelled += 1
+      lingering += 1
     }
+    newest = MemberLine()
     pauses.nobodyWaits()
     return (members, release())
   }
 
-  mutating func suspend() { isSuspended = true }
+  mutating func suspend() -> Release? {
+    isSuspendedHere = true
+    return release()
+  }
 
   mutating func resume() -> Release? {
-    isSuspended = false
+    isSuspendedHere = false
     return release()
+  }
+
+  mutating func close() { isClosedHere = true }
+
+  /// All lanes are suspended or closed, of which this queue is one.
+  mutating func follow(isSuspended: Bool, isClosed: Bool) {
+    (isSuspendedAround, isClosedAround) = (isSuspended, isClosed)
+  }
+
+  /// Whether nothing is in the queue any more.
+  var isEmpty: Bool { holding == 0 && lingering == 0 && waitingCount == 0 }
+
+  /// Whether nothing is in the queue any more, but what waits for it to be resumed.
+  var isIdle: Bool {
+    holding == 0 && lingering == 0 && (waitingCount == 0 || isSuspended)
   }
 
   /// Returns the idler if the queue is idle, and keeps it otherwise.
   mutating func awaitIdle(_ idler: Idler) -> Idler? {
-    guard holding > 0 || waitingCount > 0 else { return idler }
+    if isIdle { return idler }
     idlers.append(idler)
     return nil
   }
 
-  /// Returns what may go on now, nil if nobody waits for a slot or for an idle queue.
-  @inline(__always) private mutating func release() -> Release? {
-    if waitingCount == 0, case .none = idlers { return nil }
-    var release = Release()
+  /// Returns what may go on now, nil if nobody waits.
+  @inline(__always) private mutating func release(_ release: Release? = nil) -> Release? {
+    if waitingCount == 0, case .none = idlers, attempts.isEmpty { return release }
+    var release = release ?? Release()
+    while !attempts.isEmpty, pauses.mayStart(policy), let (_, attempt) = attempts.removeFirst() {
+      pauses.noteAttempt(policy)
+      release.attempts.append(attempt)
+    }
     while !isSuspended, policy.mayStart(holding: holding),
       let next = removeNext(isPausing: hasPauses && pauses.isPausing(policy))
     {
@@ -290,7 +389,7 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
       release.started.append(next.member)
     }
     release.urged = urged()
-    if holding == 0, waitingCount == 0 { swap(&release.idle, &idlers) }
+    if isIdle { swap(&release.idle, &idlers) }
     return release
   }
 
@@ -298,8 +397,8 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
   /// highest priority if the line is by priority, the oldest otherwise.
   private mutating func removeNext(
     isPausing: Bool
-  ) -> (id: UseCaseOperationID, member: Member, priority: UInt8)? {
-    var next: (index: Int, id: UseCaseOperationID)?
+  ) -> (id: ID, member: Member, priority: UInt8)? {
+    var next: (index: Int, id: ID)?
     for index in lines.indices {
       guard let id = lines[index].members.firstID, !isPausing || pauses.maySkip(id),
         next.map({ id < $0.id }) ?? true
@@ -312,13 +411,25 @@ struct QueueMachine<Member: Sendable, Idler: Sendable>: Sendable {
     noteDeparture(from: next.index)
     return (next.id, member, priority)
   }
+}
 
-  @inline(__always)
-  private mutating func count(_ kind: Verdict.Kind) {
-    switch kind {
-    case .success: succeeded += 1
-    case .failure: failed += 1
-    case .cancelled: cancelled += 1
+// MARK: - Attempts
+
+extension QueueMachine {
+  /// An interceptor lets the member call `main`, which is a start in the window of a rate. The first
+  /// call takes the start that its slot has brought. Returns the attempt if it may go on, with true
+  /// in its place in the line otherwise.
+  mutating func awaitStart(of id: ID, _ attempt: Attempt) -> (attempt: Attempt?, place: Int) {
+    if pauses.useStart(of: id, policy) { return (attempt, 0) }
+    guard !attempts.isEmpty || !pauses.mayStart(policy) else {
+      pauses.noteAttempt(policy)
+      return (attempt, 0)
     }
+    lastAttempt += 1
+    attempts.insert(attempt, lastAttempt)
+    return (nil, lastAttempt)
   }
+
+  /// The task of an attempt is cancelled. Returns it, if it waits still.
+  mutating func abandon(_ place: Int) -> Attempt? { attempts.remove(place) }
 }

@@ -1,6 +1,6 @@
 import UseCaseInternals
 
-/// An operation as its queue sees it.
+/// An operation as its queue and the running code see it.
 protocol QueueMember: AdmittedOperation {
   /// The identity of the member, which it receives once, at admission, under the lock of its queue.
   func receive(_ id: UseCaseOperationID)
@@ -11,92 +11,56 @@ protocol QueueMember: AdmittedOperation {
   /// Raises the priority, if it is lower.
   func raise(to urgency: UInt8)
 
-  /// The queue that gives out the slot.
-  var queueID: ObjectIdentifier { get }
+  /// The member has a slot, and its body may begin.
+  func grant()
 
-  /// The delegate of that queue.
-  var delegate: (any QueueDelegate)? { get }
+  /// Gives the member the outcome `.cancelled`, unless it has one. A queue that cancels it knows of
+  /// it already.
+  func cancel(_ reason: UseCaseCancellation, isFromQueue: Bool)
+
+  // The member as the code sees it that runs in its slot.
+
+  /// The queue that gives out the slot.
+  var queue: UseCaseQueue { get }
 
   /// The members that wait for this one, if there are any.
-  var dependents: Dependents? { get }
-
-  /// Whether the member waits for the slot of a serial queue that the running code holds.
-  var isDeadlock: Bool { get }
-
-  var verdict: Verdict? { get }
+  var context: CallContext? { get }
 
   /// The operation in whose body the member was executed or called, if somebody may want to know.
   var parent: UseCaseOperationID? { get }
 
-  /// Returns a task that gives the member the outcome of a timeout when the time has passed, nil if
-  /// there is no limit.
-  func timer(_ duration: Duration) -> Task<Void, Never>?
+  var verdict: Verdict? { get }
 
   /// Whether code runs in the slot of this member.
   var isOccupied: Bool { get }
 
-  /// The member has a slot, and its body may begin.
-  func grant()
-
-  /// Gives the member the outcome `.cancelled`, unless it has one, and tells its queue.
-  func cancel(_ reason: UseCaseCancellation)
-
-  /// Gives the member the outcome `.cancelled`, unless it has one. Its queue knows already.
-  func cancelFromQueue(_ reason: UseCaseCancellation)
-
-  /// A rider shares the outcome of the member, from now on or again.
-  func riderComes()
-
-  /// A rider that shares the outcome of the member has ended.
-  func riderHasEnded()
-
-  /// A guest enters the slot: a body that the running one calls.
+  /// Another body enters the slot: one that the running one calls.
   ///
   /// - Returns: False if no code runs in the slot any more.
   func enter() -> Bool
 
-  /// A guest exits the slot: it has returned.
+  /// A body that has entered the slot has returned.
   func exit()
 
-  /// The body that has called this member awaits it no longer, though it goes on.
-  func callIsOver()
+  /// Runs an attempt of an interceptor, which holds the slot until it has returned. `isStart` says
+  /// whether the rate of the queue counts it.
+  func attempt<Request, Response: Sendable>(
+    _ request: Request, isStart: Bool, _ body: (Request) async throws -> Response
+  ) async throws -> Response
+
+  /// Gives the member this outcome before its body has returned, unless it has one.
+  func concludeEarly(_ verdict: Verdict, isFromQueue: Bool)
 
   /// An operation that the body has called was cancelled for a reason of its own.
   func noteCancellation(ofCall reason: UseCaseCancellation)
+
+  /// Whether the handlers of the outcome may begin.
+  var mayDeliver: Bool { get }
 }
 
-/// A shared run, as its operation, its riders and their queues see it. They call it outside of any
-/// lock.
-protocol SharedRunning: AnyObject, Sendable {
-  /// A rider boards, or has handlers again. It is kept until it has ended, as often as it came: its
-  /// handlers deliver the outcome of the run.
-  func keep(_ rider: any QueueMember)
-
-  /// A rider that was kept has ended, or has not boarded.
-  func release(_ rider: UseCaseOperationID)
-
-  /// A rider has an outcome before its body has returned, on the thread that gives the outcome.
-  func leave(_ rider: UseCaseOperationID)
-
-  /// The body that has called the rider awaits it no longer.
-  func callIsOver(_ rider: UseCaseOperationID)
-
-  /// The priority of a rider has grown.
-  func raise(_ rider: UseCaseOperationID, to urgency: UInt8)
-
-  /// Whether a rider awaits the running code, and so must not be awaited by it.
-  func isDeadlock(_ rider: UseCaseOperationID) -> Bool
-
-  /// A newer operation has superseded the run. The handlers of its riders that have not begun never
-  /// do, even if the run has its outcome.
-  func supersedeRiders()
-}
-
-/// The members that wait for another one: its caller, in the call form, and its host; and the run of
-/// a rider.
-///
-/// A box, because few members have any: the others keep only a word for it.
-final class Dependents: Sendable {
+/// The part of an operation that few have: the members around it, and its description for the
+/// delegate of its queue.
+final class CallContext: Sendable {
   private let directCaller: Lock<(any QueueMember)?>
 
   /// The member in whose slot this one is a guest.
@@ -105,47 +69,60 @@ final class Dependents: Sendable {
   /// The line in which the guest waits until it may run.
   let line: UseCaseQueue?
 
-  /// The run that this member is, if executions share it. Weak: the riders keep it, and it keeps this
-  /// member.
-  weak let run: (any SharedRunning)?
+  let description: ExecutionDescription?
 
-  private let boarded = Lock<(any SharedRunning)?>(nil)
+  /// Why the call is not executed.
+  let refusal: (any Error)?
 
-  /// The run that the member rides, once it has boarded. A rider keeps it, since a handler may be
-  /// attached late.
-  var ride: (any SharedRunning)? {
+  private let boarded = Lock<(any QueueMember)?>(nil)
+
+  /// The shared run whose outcome the operation delivers.
+  var ride: (any QueueMember)? {
     get { boarded.withLock { $0 } }
     set { boarded.withLock { $0 = newValue } }
   }
 
-  init(
+  private init(
     _ caller: (any QueueMember)?, host: (any QueueMember)?, line: UseCaseQueue?,
-    run: (any SharedRunning)?
+    _ description: ExecutionDescription?, refusal: (any Error)?
   ) {
     directCaller = Lock(caller)
     self.host = host
     self.line = line
-    self.run = run
+    self.description = description
+    self.refusal = refusal
+  }
+
+  /// Returns the context of an operation that the running code executes, nil if it has none.
+  static func here(
+    _ queue: UseCaseQueue, isCall: Bool, _ description: ExecutionDescription?
+  ) -> CallContext? {
+    var (caller, host, line) = ((any QueueMember)?.none, (any QueueMember)?.none, UseCaseQueue?.none)
+    var call = QueueCall.inside
+    if isCall, let delegate = queue.delegate { call = delegate.call() }
+    if HeldSlots.hasHolder {
+      if isCall { caller = HeldSlots.holder() } else { line = queue.delegate?.lineHere() }
+      if case .inside = call, isCall || line != nil { host = HeldSlots.enter(queue) }
+      if host == nil { line = nil }
+    }
+    if caller == nil, host == nil, description == nil, queue.boards == nil { return nil }
+    var refusal: (any Error)?
+    if case .refuse(let error) = call { refusal = error }
+    return CallContext(caller, host: host, line: line, description, refusal: refusal)
   }
 
   /// The nearest caller that code runs in.
   ///
-  /// No code will ever run again in the callers before it, so the box lets go of them. Otherwise a
-  /// chain of abandoned calls would only grow.
+  /// No code will ever run again in the callers before it, so the context lets go of them. Otherwise
+  /// a chain of abandoned calls would only grow.
   var caller: (any QueueMember)? {
     let first = directCaller.withLock { $0 }
     var next = first
     while let member = next, !member.isOccupied {
-      next = member.dependents?.directCaller.withLock { $0 }
+      next = member.context?.directCaller.withLock { $0 }
     }
     // Another thread may have forgotten it.
     if next !== first { directCaller.withLock { if $0 === first { $0 = next } } }
     return next
-  }
-
-  /// The caller awaits the member no longer.
-  func forgetCaller() {
-    // Returned, so that it is released outside of the lock.
-    _ = directCaller.withLock { $0.take() }
   }
 }

@@ -5,32 +5,42 @@ typealias QueueAlarm = (old: Duration?, time: Duration?)
 ///
 /// A member that waits pauses until both are over, unless it was there at a flush. Where a policy
 /// debounces, one member waits at most, so the debounce is that of the queue.
+///
+/// A start is a call of `main`. A member with a slot that has not called it yet counts as a start,
+/// too, and gives its place in the window back if it leaves without.
 struct QueuePauses: Sendable {
+  typealias ID = UseCaseOperationID
+
   /// The latest time that the queue has seen, on its clock.
   var time = Duration.zero
   /// The members up to this one pause no more.
-  var flushed = UseCaseOperationID(number: 0)
+  var flushed = ID(number: 0)
+  /// Whether interceptors run around each `main`, and may call it late, never, or more than once.
+  var hasInterceptors = false
 
   /// The arrival of the first member since the last start, as long as one waits.
   private var beginOfBurst: Duration?
   private var endOfDebounce = Duration.zero
 
-  /// The newest starts, as many as the rate allows: from `oldest` on, and then from the beginning.
+  /// The starts in the window, the oldest first, and the members that have a start ahead of them.
   private var starts: [Duration] = []
-  private var oldest = 0
+  private var reserved: Set<ID> = []
 
   private var alarm: Duration?
 
   /// Whether a member that was there at a flush need not pause.
-  func maySkip(_ id: UseCaseOperationID) -> Bool { id <= flushed }
+  func maySkip(_ id: ID) -> Bool { id <= flushed }
 
   /// Whether a member that waits pauses still.
   func isPausing(_ policy: UseCaseQueue.Policy) -> Bool { end(policy) > time }
 
   /// Whether a member that comes now pauses first.
   func holdNewcomer(by policy: UseCaseQueue.Policy) -> Bool {
-    policy.debounce > .zero || endOfWindow(policy) > time
+    policy.debounce > .zero || !mayStart(policy)
   }
+
+  /// Whether the rate allows another start now.
+  func mayStart(_ policy: UseCaseQueue.Policy) -> Bool { endOfWindow(policy) <= time }
 
   private func end(_ policy: UseCaseQueue.Policy) -> Duration {
     max(endOfDebounce, endOfWindow(policy))
@@ -38,11 +48,9 @@ struct QueuePauses: Sendable {
 
   /// The time from which the rate allows another start.
   private func endOfWindow(_ policy: UseCaseQueue.Policy) -> Duration {
-    starts.isEmpty || starts.count < policy.starts ? .zero : starts[oldest] + policy.interval
-  }
-
-  private var newest: Duration? {
-    starts.isEmpty ? nil : starts[(oldest + starts.count - 1) % starts.count]
+    let free = policy.starts - reserved.count
+    if starts.count < free || policy.interval == .zero { return .zero }
+    return free > 0 ? starts[starts.count - free] + policy.interval : .century
   }
 
   /// A member has come, and waits.
@@ -56,17 +64,29 @@ struct QueuePauses: Sendable {
   /// Nobody waits any more.
   mutating func nobodyWaits() { beginOfBurst = nil }
 
-  /// A member starts.
-  mutating func noteStart(_ policy: UseCaseQueue.Policy) {
+  /// A member gets its slot, and calls `main` at once if there are no interceptors.
+  mutating func noteStart(of id: ID, _ policy: UseCaseQueue.Policy) {
     beginOfBurst = nil
     guard policy.interval > .zero else { return }
-    if let newest, newest + policy.interval <= time { (starts, oldest) = ([], 0) }
-    if starts.count < policy.starts {
-      starts.append(time)
-    } else {
-      starts[oldest] = time
-      oldest = (oldest + 1) % starts.count
-    }
+    if hasInterceptors { reserved.insert(id) } else { noteAttempt(policy) }
+  }
+
+  /// A member calls `main` for the first time. Returns false if it has done so before.
+  mutating func useStart(of id: ID, _ policy: UseCaseQueue.Policy) -> Bool {
+    guard reserved.remove(id) != nil else { return false }
+    noteAttempt(policy)
+    return true
+  }
+
+  /// A member leaves, perhaps without a call of `main`.
+  mutating func giveBack(_ id: ID) { reserved.remove(id) }
+
+  /// `main` is called.
+  mutating func noteAttempt(_ policy: UseCaseQueue.Policy) {
+    guard policy.interval > .zero else { return }
+    let expired = starts.prefix { $0 + policy.interval <= time }.count
+    starts.removeFirst(max(expired, starts.count - policy.starts + 1, 0))
+    starts.append(time)
   }
 
   /// Returns the alarm to set, if it is another one than before.
@@ -74,9 +94,9 @@ struct QueuePauses: Sendable {
     isNeeded: Bool, keepsWindow: Bool, _ policy: UseCaseQueue.Policy
   ) -> QueueAlarm? {
     var next: Duration?
-    if isNeeded, isPausing(policy) {
+    if isNeeded, isPausing(policy), end(policy) < .century {
       next = end(policy)
-    } else if keepsWindow, let newest, newest + policy.interval > time {
+    } else if keepsWindow, let newest = starts.last, newest + policy.interval > time {
       next = newest + policy.interval
     }
     guard next != alarm else { return nil }

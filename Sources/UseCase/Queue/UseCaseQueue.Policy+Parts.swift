@@ -14,7 +14,7 @@ extension UseCaseQueue.Policy {
   /// let uploads = UseCaseQueue(.limit(2).waiting(atMost: 100).byPriority)
   /// ```
   ///
-  /// With 0, nothing waits, and the policy is that of ``dropWhileBusy`` with this limit.
+  /// With 0, nothing waits: an operation that arrives at the limit is dropped.
   ///
   /// - Parameter count: 0 or more. Anything less is a programmer error and traps, and so is a policy
   ///   in which operations don't wait in a line.
@@ -28,7 +28,6 @@ extension UseCaseQueue.Policy {
     requireLine("bounded")
     var policy = self
     policy.waitingLimit = count
-    if count == 0 { (policy.whenBusy, policy.isByPriority) = (.drop, false) }
     return policy
   }
 
@@ -135,6 +134,10 @@ extension UseCaseQueue.Policy {
   /// ``serial`` or ``limit(_:)`` it waits, and none is lost. With ``dropWhileBusy`` it is dropped.
   /// With ``keepLatest`` only the newest waits. With ``cancelPrevious`` the previous one gives way
   /// at once, and the newest starts when the window allows.
+  ///
+  /// A start is a call of `main`. So each attempt of a ``RetryInterceptor`` counts, and waits for the
+  /// window, ahead of the operations that wait for a slot; the timeout goes on. An operation that has
+  /// its slot and hasn't called `main` yet counts, too. A call inside a held slot doesn't.
   ///
   /// The window slides: it is counted back from each moment. Cancelled operations that never
   /// started don't count. Applied twice, the later one counts. With an interval of 0, the policy has

@@ -116,7 +116,7 @@ extension UseCaseQueue {
     ///
     /// If no place is free, the incoming operation is ``UseCaseCancellation/dropped`` before
     /// `execute` returns. While the queue is suspended, it holds up to `limit + waiting`
-    /// operations, running and waiting together. `limit(1, waiting: 0)` is ``dropWhileBusy``.
+    /// operations, running and waiting together.
     ///
     /// - Parameters:
     ///   - limit: At least 1; anything less is a programmer error and traps.
@@ -166,7 +166,8 @@ extension UseCaseQueue {
 /// The fate of an incoming operation.
 @usableFromInline
 enum Admission: Equatable, Sendable {
-  case start, wait, drop
+  case start, wait
+  case refuse(UseCaseCancellation)
 }
 
 extension UseCaseQueue.Policy {
@@ -174,15 +175,13 @@ extension UseCaseQueue.Policy {
   ///
   /// - Parameters:
   ///   - holding: How many operations hold a slot, also those that unwind after a cancellation.
-  ///   - live: How many of these have no outcome yet.
+  ///   - live: How many of these have no early outcome.
   ///   - waiting: How many wait.
-  ///   - undelivered: How many have an outcome with handlers that have not begun, if that counts.
   ///   - isSuspended: Whether the queue is suspended.
   ///   - isPausing: Whether the operation waits for a pause of the policy.
-  /// - Returns: The admission of the operation, and how many older ones, the oldest first, it
-  ///   supersedes.
+  /// - Returns: The admission of the operation, and how many older ones it supersedes.
   func decision(
-    holding: Int, live: Int, waiting: Int, undelivered: Int, isSuspended: Bool, isPausing: Bool
+    holding: Int, live: Int, waiting: Int, isSuspended: Bool, isPausing: Bool
   ) -> (admission: Admission, superseded: Int) {
     let isHeldBack = isSuspended || isPausing
     let hasSlot = !isHeldBack && holding < limit
@@ -191,12 +190,11 @@ extension UseCaseQueue.Policy {
       // A suspended queue holds both those that are to run and those that are to wait. A sum of the
       // two limits could overflow.
       let line = isPausing && !isSuspended ? waiting : holding + waiting - limit
-      guard line < waitingLimit else { return (.drop, 0) }
+      guard line < waitingLimit else { return (.refuse(.dropped), 0) }
       return (hasSlot ? .start : .wait, 0)
     case .cancelPrevious, .cancelPreviousAndWait:
       let overlaps = whenBusy == .cancelPrevious && !isHeldBack
-      let superseded = max(0, undelivered + live + waiting - limit + 1)
-      return (hasSlot || overlaps ? .start : .wait, superseded)
+      return (hasSlot || overlaps ? .start : .wait, max(0, live + waiting - limit + 1))
     case .keepLatest:
       return (hasSlot ? .start : .wait, waiting)
     }
@@ -205,13 +203,15 @@ extension UseCaseQueue.Policy {
   /// Whether the clock matters.
   var pauses: Bool { debounce > .zero || interval > .zero }
 
+  /// Whether the queue counts the calls of `main` in a window of time.
+  var countsStarts: Bool { interval > .zero }
+
   /// Whether the operation that is the next to start has a slot.
   func mayStart(holding: Int) -> Bool {
     whenBusy == .cancelPrevious || holding < limit
   }
 
-  /// Whether an incoming operation also supersedes those that have an outcome already, as long as
-  /// handlers for it have not begun.
+  /// Whether an incoming operation settles which older ones may still deliver.
   var deliversOnlyNewest: Bool {
     switch whenBusy {
     case .cancelPrevious, .cancelPreviousAndWait: true

@@ -1,3 +1,4 @@
+import Synchronization
 import UseCaseInternals
 
 /// Decides which operations run, wait, or are cancelled.
@@ -10,24 +11,19 @@ import UseCaseInternals
 /// ```
 ///
 /// A queue has as many *slots* as the limit of its ``Policy``. An operation needs a slot to run,
-/// and holds it until its body has returned. The queue decides on the thread that calls `execute`,
-/// before `execute` returns, and admits operations in the order of these calls.
+/// and holds it until it has ended: its body has returned, and its handlers have run. The queue
+/// decides on the thread that calls `execute`, before `execute` returns, and admits operations in the
+/// order of these calls.
 ///
 /// A queue is a reference type: copies of a use case share one queue, and you can give the same
 /// queue to several use cases.
 public final class UseCaseQueue: Sendable {
-  typealias Machine = QueueMachine<any QueueMember, UnsafeContinuation<Void, Never>>
+  typealias Machine = QueueMachine<
+    any QueueMember, UnsafeContinuation<Void, Never>, UnsafeContinuation<Bool, Never>
+  >
 
   /// An unlimited queue for the whole process. Use cases without a queue of their own run on it.
   public static let `default` = UseCaseQueue()
-
-  /// Lets a rider board a shared run when its task is about to be made, on the thread that executes:
-  /// an operation that was admitted, the raw value of the priority of its body, 0 for that of the
-  /// running code, and whether it is executed by the call form.
-  typealias Boarding =
-    @Sendable (
-      _ rider: any QueueMember, _ urgency: UInt8, _ isCall: Bool
-    ) -> Void
 
   /// The policy of the queue.
   public let policy: Policy
@@ -40,13 +36,16 @@ public final class UseCaseQueue: Sendable {
   /// Whether it has interceptors. To ask the array costs more.
   package let hasInterceptors: Bool
   let delegate: (any QueueDelegate)?
-  let boards: Boarding?
+  /// The queue whose slots these slots are, too.
+  private let outer: UseCaseQueue?
+  /// Lets a rider board a shared run before its body begins, on the thread that executes.
+  let boards: (@Sendable (_ rider: any AnyObject & Sendable) -> Void)?
   let reactions: UseCaseReactions?
-  /// Ends with the queue, if that is a lane.
-  private let lane: (any AnyObject & Sendable)?
-  /// Whether a delegate may ask an operation for its title until the body has returned.
-  var hasDelegate: Bool { delegate != nil }
+  /// The lanes that the queue is one of.
+  private let lane: (any QueueLane)?
   private let changes = ChangeSignal()
+  /// The pauses of retries, which `flush(retries:)` ends.
+  let retries = RetryPauses()
   private let machine: Lock<Machine>
 
   /// Creates a queue that follows a policy.
@@ -71,17 +70,28 @@ public final class UseCaseQueue: Sendable {
       observer: observer)
   }
 
-  /// Creates a serial queue that `delegate` follows. The delegate is not told of superseded operations,
-  /// of which a serial queue has none.
-  package convenience init(delegate: any QueueDelegate, clock: any Clock<Duration>) {
-    self.init(.serial, delegate: delegate, clock: clock)
+  /// Creates a queue that `delegate` follows. The delegate is not told of superseded operations.
+  ///
+  /// - Parameters:
+  ///   - policy: The policy, which supersedes no operation.
+  ///   - delegate: Follows the queue, which keeps it.
+  ///   - outer: A queue whose slot everything here runs in: a slot here counts as one of it.
+  ///   - clock: Measures timeouts.
+  ///   - observer: Receives every event.
+  package convenience init(
+    _ policy: Policy = .serial, delegate: any QueueDelegate, inside outer: UseCaseQueue? = nil,
+    clock: any Clock<Duration>, observer: (@Sendable (UseCaseEvent) -> Void)? = nil
+  ) {
+    self.init(
+      policy, lane: nil, delegate: delegate, inside: outer, clock: clock, observer: observer)
   }
 
-  /// Creates a queue that keeps the objects that follow it, and one that ends with it.
+  /// Creates a queue that keeps the objects that follow it.
   init(
-    _ policy: Policy, lane: (any AnyObject & Sendable)? = nil, timer: PauseTimer? = nil,
-    delegate: (any QueueDelegate)? = nil,
-    boards: Boarding? = nil, clock: any Clock<Duration> = ContinuousClock(),
+    _ policy: Policy, lane: (any QueueLane)? = nil, timer: PauseTimer? = nil,
+    delegate: (any QueueDelegate)? = nil, inside outer: UseCaseQueue? = nil,
+    boards: (@Sendable (_ rider: any AnyObject & Sendable) -> Void)? = nil,
+    clock: any Clock<Duration> = ContinuousClock(),
     interceptors: [any UseCaseInterceptor] = [], reactions: UseCaseReactions? = nil,
     observer: (@Sendable (UseCaseEvent) -> Void)? = nil
   ) {
@@ -91,17 +101,26 @@ public final class UseCaseQueue: Sendable {
     self.interceptors = interceptors
     self.observer = observer
     self.delegate = delegate
+    self.outer = outer
     self.boards = boards
     self.lane = lane
     self.reactions = reactions
     hasInterceptors = !interceptors.isEmpty
-    machine = Lock(Machine(policy: policy))
+    machine = Lock(Machine(policy: policy, hasInterceptors: !interceptors.isEmpty))
   }
 
-  /// A consistent snapshot of what the queue is doing and has done.
-  public var activity: UseCaseActivity { machine.withLock { $0.activity } }
+  deinit { lane?.end() }
+
+  /// A consistent snapshot of what the queue is doing and has done. In a handler, the operation that
+  /// the handler belongs to is done.
+  public var activity: UseCaseActivity {
+    let handled = HeldSlots.handled(in: self)
+    return machine.withLock { $0.activity(without: handled) }
+  }
 
   /// Whether an operation runs or waits. A progress indicator can show it, whatever the policy is.
+  ///
+  /// An operation runs until its handlers have run. In its own handlers, it doesn't count.
   public var isBusy: Bool { !activity.isIdle }
 
   /// Returns the present activity, and then the new activity after each change. A slow reader skips
@@ -115,23 +134,41 @@ public final class UseCaseQueue: Sendable {
   ///
   /// - Returns: A stream that ends when the queue is deallocated.
   public func activities() -> AsyncStream<UseCaseActivity> {
-    changes.values { [weak self] in self?.activity }
+    changes.values { [weak self] in self?.machine.withLock { $0.activity() } }
   }
 
-  /// Whether the queue admits operations but starts none.
-  public var isSuspended: Bool { machine.withLock { $0.isSuspended } }
+  /// Whether the queue admits operations but starts none. A lane is suspended, too, if all lanes
+  /// are.
+  public var isSuspended: Bool { change { $0.isSuspended } }
 
   /// Keeps operations from starting until ``resume()``.
   ///
   /// Running operations go on, and the policy still applies: an incoming operation waits, is
   /// dropped, or supersedes another operation. Operations wait forever in a queue that is never
   /// resumed: cancel them.
-  public func suspend() { machine.withLock { $0.suspend() } }
+  public func suspend() { act(on: decide { $0.suspend() }) }
 
   /// Starts the waiting operations that may start, in order.
   ///
   /// - Complexity: O(*n*) in the number of operations that start.
   public func resume() { act(on: decide { $0.resume() }) }
+
+  /// Whether the queue refuses all operations that come. A lane is closed, too, if all lanes are.
+  public var isClosed: Bool { change { $0.isClosed } }
+
+  /// Refuses all operations that come from now on: each is cancelled as
+  /// ``UseCaseCancellation/closed`` before `execute` returns.
+  ///
+  /// Operations in the queue go on, and so do calls inside a slot. Closing ends a program gracefully:
+  ///
+  /// ```swift
+  /// save.queue.close()
+  /// save.queue.flush()
+  /// await save.queue.idle()  // the last handler has run
+  /// ```
+  ///
+  /// A closed queue stays closed. To empty a suspended queue for good, call ``cancelAll()``, too.
+  public func close() { machine.withLock { $0.close() } }
 
   /// Ends the pauses of the operations that wait now: no debounce, interval or rate holds them back
   /// any more.
@@ -148,17 +185,22 @@ public final class UseCaseQueue: Sendable {
   /// starts count, and later operations pause again. To wait until everything is done, await
   /// ``idle()``.
   ///
+  /// - Parameter retries: Whether the pauses of each ``RetryInterceptor`` of this queue end, too, as
+  ///   when the app is online again. By default, they go on: a server may have asked for them.
   /// - Complexity: O(*n*) in the number of operations that start.
-  public func flush() { act(on: decide { $0.flush() }) }
+  public func flush(retries: Bool = false) {
+    if retries { self.retries.end() }
+    act(on: decide { $0.flush() })
+  }
 
   /// Cancels all operations that run or wait, for the reason ``UseCaseCancellation/requested``.
   ///
-  /// An operation that has left the queue with a response or an error isn't affected: its handlers
-  /// still run.
+  /// An operation that has its outcome is cancelled late: handlers of the outcome that haven't begun
+  /// are left out, as after ``UseCaseOperation/cancel()``.
   ///
   /// - Complexity: O(*n*) in the number of operations.
   public func cancelAll() {
-    let (members, release) = machine.withLock { machine in
+    let (members, release) = change { machine in
       let (members, release) = machine.cancelAll()
       if let delegate {
         for member in members where !machine.holds(member.id) {
@@ -167,25 +209,28 @@ public final class UseCaseQueue: Sendable {
       }
       return (members, release)
     }
-    delegate?.unlocked()
-    changes.poke()
-    setTimer()
-    for member in members {
-      member.cancelFromQueue(.requested)
-      member.dependents?.ride?.leave(member.id)
-    }
+    hasChanged()
+    for member in members { member.cancel(.requested, isFromQueue: true) }
     act(on: release)
   }
 
-  /// Waits until no operation runs or waits.
+  /// Waits until nothing is in the queue any more: no operation runs or waits, and all handlers have
+  /// run.
   ///
-  /// Returns at once if the queue is idle already. The cancellation of the awaiting task changes
-  /// nothing.
+  /// The operations that wait in a suspended queue are not waited for. Returns at once if there is
+  /// nothing to wait for. The cancellation of the awaiting task changes nothing.
   ///
-  /// Don't await `idle()` in the body of an operation on this queue: it would never return.
+  /// Don't await `idle()` in the body of an operation on this queue: it would never return. Called by
+  /// the body itself, it traps in a debug build.
   nonisolated(nonsending) public func idle() async {
+    assert(
+      !HeldSlots.isBodyHere || !isHeldHere,
+      """
+      A body awaits `idle()` of a queue whose slot it holds, so the queue is never idle. Await it in \
+      other code, or in a `Task.detached`.
+      """)
     await withUnsafeContinuation { idler in
-      machine.withLock { $0.awaitIdle(idler) }?.resume()
+      change { $0.awaitIdle(idler) }?.resume()
     }
   }
 
@@ -196,32 +241,30 @@ public final class UseCaseQueue: Sendable {
   /// starts, as long as the slot is held. The value is false in handlers and in detached tasks.
   ///
   /// - Complexity: O(*n*), where *n* is the depth of nested calls of use cases.
-  public var isHeldHere: Bool { HeldSlots.holder(in: ObjectIdentifier(self)) != nil }
+  public var isHeldHere: Bool { HeldSlots.holder(in: self) != nil }
 }
 
 // MARK: - Members
 
 extension UseCaseQueue {
   /// Admits the member, gives it its identity, and supersedes the members that give way to it.
-  @inline(__always)
   func admit(_ member: any QueueMember) -> Admission {
     // The pause is counted from before the operations that give way have to hear of it.
     if let timer { wake(at: timer.now) }
-    let arrival = machine.withLock { machine in
+    let handled = HeldSlots.handled(in: self)?.id
+    let arrival = change { machine in
       let id = UseCaseOperationID.next()
       member.receive(id)
       let arrival = machine.admit(
-        member, id: id, priority: policy.usesPriority ? member.urgency : 0)
-      if let delegate {
+        member, id: id, priority: policy.usesPriority ? member.urgency : 0, in: handled)
+      if let delegate, arrival.isAdmitted {
         delegate.admitted(member)
         if arrival.admission == .start { delegate.started(id) }
       }
       return arrival
     }
-    delegate?.unlocked()
-    changes.poke()
-    setTimer()
-    arrival.superseded.forEach { $0.cancelFromQueue(.superseded) }
+    hasChanged()
+    arrival.superseded.forEach { $0.cancel(.superseded, isFromQueue: true) }
     if let urged = arrival.urged { urged.member.raise(to: urged.priority) }
     return arrival.admission
   }
@@ -234,6 +277,12 @@ extension UseCaseQueue {
     urged.member.raise(to: urged.priority)
   }
 
+  /// Whether no newer member has been admitted that alone may deliver.
+  func mayDeliver(_ id: UseCaseOperationID) -> Bool { machine.withLock { $0.floor <= id } }
+
+  /// Whether `idle()` would return at once.
+  var isAtRest: Bool { change { $0.isIdle } }
+
   /// Makes the timer follow the pauses.
   func setTimer() {
     timer?.set(self) { keepsWindow in machine.withLock { $0.nextAlarm(keepsWindow: keepsWindow) } }
@@ -242,26 +291,57 @@ extension UseCaseQueue {
   /// The time of an alarm has come.
   func wake(at time: Duration) { act(on: decide(at: time) { $0.wake() }) }
 
-  /// The member has an early outcome. Returns whether it is listed until its handlers have begun.
-  func concludedEarly(_ id: UseCaseOperationID, as kind: Verdict.Kind) -> Bool {
-    act(on: decide(about: id, as: kind) { $0.concludedEarly(id, as: kind) })
-    return policy.deliversOnlyNewest && kind != .cancelled
+  /// All lanes are suspended, resumed or closed.
+  func followLanes() { act(on: decide { $0.wake() }) }
+
+  /// The member has an early outcome, or a late cancellation if that is not a new one.
+  func concludedEarly(_ id: UseCaseOperationID, as kind: Verdict.Kind, isNew: Bool) {
+    guard isNew || policy.deliversOnlyNewest else { return }
+    act(on: decide(about: id, as: kind) { $0.concludedEarly(id, as: kind, isNew: isNew) })
   }
 
-  /// Lists a member with an outcome, because a handler for it is left.
-  func list(_ member: any QueueMember, _ id: UseCaseOperationID) {
-    machine.withLock { $0.list(member, id) }
-  }
-
-  /// Takes back so many listings of a member.
-  func unlist(_ id: UseCaseOperationID, _ count: Int32) {
-    _ = machine.withLock { $0.unlist(id, count) }
-  }
-
-  /// The member gives its slot back.
+  /// The member leaves the queue.
   @inline(__always)
-  func giveBack(_ id: UseCaseOperationID, as kind: Verdict.Kind) {
-    act(on: decide(about: id, as: kind) { $0.giveBack(id, as: kind) })
+  func leave(_ id: UseCaseOperationID, as kind: Verdict.Kind) {
+    act(on: decide(about: id, as: kind) { $0.leave(id, as: kind) })
+  }
+
+  /// Returns when the rate allows a member to call `main`.
+  nonisolated(nonsending) func awaitStart(of id: UseCaseOperationID) async throws {
+    guard policy.countsStarts else { return }
+    let now = timer?.now
+    let place = Atomic(0)
+    let mayStart = await withTaskCancellationHandler {
+      await withUnsafeContinuation { attempt in
+        let (attempt, number) = change { machine in
+          _ = machine.change(at: now) { _ in nil }
+          return machine.awaitStart(of: id, attempt)
+        }
+        place.store(number, ordering: .sequentiallyConsistent)
+        attempt?.resume(returning: true)
+        if attempt == nil { setTimer() }
+        if Task.isCancelled { abandonStart(number) }
+      }
+    } onCancel: {
+      abandonStart(place.load(ordering: .sequentiallyConsistent))
+    }
+    setTimer()
+    if !mayStart { throw CancellationError() }
+  }
+
+  private func abandonStart(_ place: Int) {
+    machine.withLock { $0.abandon(place) }?.resume(returning: false)
+  }
+
+  /// Runs `body` under the lock of the machine, which follows the lanes.
+  @inline(__always)
+  private func change<Result: Sendable>(_ body: (inout Machine) -> Result) -> Result {
+    guard let lane else { return machine.withLock(body) }
+    return machine.withLock { machine in
+      machine.follow(isSuspended: lane.isSuspended, isClosed: lane.isClosed)
+      defer { if machine.isEmpty { lane.rest(machine.activity()) } }
+      return body(&machine)
+    }
   }
 
   /// Runs one event of the machine, and tells the delegate, under the same lock, of its effects.
@@ -271,7 +351,7 @@ extension UseCaseQueue {
     _ event: (inout Machine) -> Machine.Release?
   ) -> Machine.Release? {
     let now = timer.map { max($0.now, time) }
-    let release = machine.withLock { machine in
+    let release = change { machine in
       guard let delegate else { return machine.change(at: now, event) }
       let wasThere = id.map { machine.holds($0) } ?? false
       let release = machine.change(at: now, event)
@@ -281,10 +361,15 @@ extension UseCaseQueue {
       release?.started.forEach { delegate.started($0.id) }
       return release
     }
+    hasChanged()
+    return release
+  }
+
+  /// Tells of a change, outside of the lock.
+  private func hasChanged() {
     delegate?.unlocked()
     changes.poke()
     setTimer()
-    return release
   }
 
   @inline(__always)
@@ -292,6 +377,7 @@ extension UseCaseQueue {
     guard let release = consume release else { return }
     // Raised first, it has its priority when its body begins.
     if let urged = release.urged { urged.member.raise(to: urged.priority) }
+    release.attempts.forEach { $0.resume(returning: true) }
     release.started.forEach { $0.grant() }
     release.idle.forEach { $0.resume() }
   }
@@ -309,10 +395,15 @@ extension UseCaseQueue {
   /// That operation, if it holds a slot of this queue, and executes a use case of this type, itself or
   /// erased.
   package func operationHere(executing type: any Any.Type) -> UseCaseOperationID? {
-    guard let innermost = HeldSlots.innermost, innermost.queueID == ObjectIdentifier(self),
-      innermost.isOccupied, innermost.useCaseType == type || innermost.baseType == type
+    guard let innermost = HeldSlots.innermost, innermost.queue === self, innermost.isOccupied,
+      innermost.useCaseType == type || innermost.description?.baseType == type
     else { return nil }
     return innermost.id
+  }
+
+  /// Whether a slot of this queue counts as one of the other.
+  func isInside(_ other: UseCaseQueue) -> Bool {
+    self === other || outer?.isInside(other) ?? false
   }
 
   /// Whether the running code has had its turn in this line.
@@ -320,20 +411,50 @@ extension UseCaseQueue {
 
   /// Runs the body of the innermost operation, or a step of it, with the interceptors of this queue
   /// around it, all of it under the timeout. The operation may be on another queue. The interceptors
-  /// are told that it executes a use case of this type.
+  /// are told that it executes this use case.
   package func run<Request: Sendable, Response: Sendable>(
-    _ request: Request, of useCaseType: any Any.Type, timeout: Duration = UseCaseTimeout.never,
-    body: @escaping @Sendable (Request) async throws -> Response
+    _ request: Request, of useCase: any UseCase, purpose: UseCaseExecution.Purpose = .main,
+    timeout: Duration, body: @escaping @Sendable (Request) async throws -> Response
   ) async throws -> Response {
     guard let operation = HeldSlots.innermost else {
       preconditionFailure("A body runs in an operation.")
     }
-    let timer = operation.timer(timeout)
+    let timer = timer(timeout, of: operation)
     defer { timer?.cancel() }
     guard let first = interceptors.first else { return try await body(request) }
-    let execution = UseCaseExecution(
-      id: operation.id, parent: operation.parent, type: useCaseType, clock: clock)
-    let next = execution.next(interceptors.dropFirst(), UseCaseNext(body))
+    let execution = UseCaseExecution(operation, of: useCase, for: purpose, on: self)
+    let isStart = operation.queue === self && operation.context?.host == nil
+    let main = UseCaseNext { request in
+      try await operation.attempt(request, isStart: isStart, body)
+    }
+    let next = execution.next(interceptors.dropFirst(), main)
     return try await first.intercept(request, of: execution, next: next)
   }
+
+  /// Returns a task that gives the operation the outcome of a timeout when the time has passed, nil if
+  /// there is no limit.
+  private func timer(_ duration: Duration, of operation: any QueueMember) -> Task<Void, Never>? {
+    guard UseCaseTimeout.limits(duration) else { return nil }
+    let sleep = operation.queue.clock.sleeper(for: duration)
+    // A task made inside the slot would hold the operation, as a task-local value.
+    return HeldSlots.local.withValue(HeldSlots.Holder.nobody) {
+      Task { [weak operation] in
+        try? await sleep {
+          operation?.concludeEarly(.failure(UseCaseTimeout(duration: duration)), isFromQueue: false)
+        }
+      }
+    }
+  }
+}
+
+/// The lanes that a queue is one of, as the queue sees them. The queue calls it with its lock held.
+protocol QueueLane: AnyObject, Sendable {
+  var isSuspended: Bool { get }
+  var isClosed: Bool { get }
+
+  /// Nothing is in the queue now, which has done this.
+  func rest(_ activity: UseCaseActivity)
+
+  /// The queue has gone.
+  func end()
 }

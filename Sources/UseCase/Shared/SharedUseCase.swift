@@ -16,14 +16,15 @@ public struct SharedUseCase<Base: UseCase>: UseCase {
   private let riders: UseCaseQueue
 
   fileprivate init(_ base: Base, key: @escaping @Sendable (Base.Request) -> RequestKey) {
-    runs = SharedRuns(of: base, useCaseType: Self.self, key)
-    riders = UseCaseQueue(.unlimited) { [weak runs] rider, urgency, isCall in
-      runs?.submitted(rider, urgency: urgency, isCall: isCall)
-    }
+    runs = SharedRuns(of: base, key)
+    riders = UseCaseQueue(.unlimited) { [weak runs] rider in runs?.board(rider) }
   }
 
   /// The queue of the base.
   public var queue: UseCaseQueue { runs.base.queue }
+
+  /// The name of the base.
+  public var useCaseName: String { runs.base.useCaseName }
 
   /// Returns the queue of the riders, which is unlimited. The run is executed on the queue that
   /// ``UseCase/queue(for:)`` of the base returns. That method is called once for each run.
@@ -37,51 +38,15 @@ public struct SharedUseCase<Base: UseCase>: UseCase {
   /// - Parameter request: The input of the use case.
   /// - Returns: The response of the run.
   /// - Throws: The failure of the run; `CancellationError` if the run or the awaiting task is
-  ///   cancelled; ``UseCaseDeadlock`` if the run awaits the body that awaits it here.
+  ///   cancelled.
   /// - Complexity: That of the base.
   public func main(_ request: Base.Request) async throws -> Base.Response {
-    try await ride(request) { _ in }
-  }
-
-  /// Rides the run of this request, until it is over.
-  fileprivate func ride(
-    _ request: Base.Request, _ listener: @escaping SharedRun.Listener
-  ) async throws -> Base.Response {
-    let (rider, run) = try board(request)
-    defer { run.leave(rider) }
-    if runs.isReporting { run.listen(rider, listener) }
-    let bodies = HeldSlots.runs.compactMap { $0 as? SharedRun }
-    for body in bodies { body.awaits(run) }
-    defer { for body in bodies { body.awaitsNoLonger(run) } }
-    if !bodies.isEmpty, run.isOrAwaits(oneOf: bodies) { throw UseCaseDeadlock() }
-    // There is none if the rider was cancelled just now.
-    guard let operation = await run.executedOperation() as? SharedRuns<Base>.Operation else {
-      throw CancellationError()
+    switch runs.seatHere {
+    case .run(let run, let rider): try await runs.ride(run, rider)
+    case .alone: try await runs.base(request)
+    // A client's wrapper has a body of its own, which executes when it comes to it.
+    case nil: try await self(request)
     }
-    do {
-      return try await operation.value
-    } catch {
-      if case .cancelled(let reason)? = operation.verdict {
-        HeldSlots.noteCancellation(ofCall: reason)
-      }
-      throw error
-    }
-  }
-
-  /// Returns the run that the operation around this body rides since it was executed. The body of a
-  /// client's wrapper boards here.
-  private func board(
-    _ request: Base.Request
-  ) throws -> (rider: UseCaseOperationID, run: SharedRun) {
-    if let rider = HeldSlots.innermost {
-      // An operation that was cancelled just now has left, and starts no other run.
-      if rider.verdict != nil { throw CancellationError() }
-      if let run = rider.dependents?.ride as? SharedRun, run.table === runs.table {
-        return (rider.id, run)
-      }
-    }
-    let rider = UseCaseOperationID.next()
-    return (rider, runs.board(rider, request, isCall: true))
   }
 }
 
@@ -99,16 +64,24 @@ extension SharedUseCase: ReportingUseCase where Base: ReportingUseCase {
   public func main(
     _ request: Base.Request, report: @escaping @Sendable (Base.Update) -> Void
   ) async throws -> Base.Response {
-    try await ride(request) { update in
-      guard let update = update as? Base.Update else {
-        preconditionFailure("\(Base.self) reports \(Base.Update.self), and no \(type(of: update)).")
+    switch runs.seatHere {
+    case .run(let run, let rider):
+      run.riders.listen(rider) { update in
+        guard let update = update as? Base.Update else {
+          preconditionFailure("\(Base.self) reports \(Base.Update.self), not \(type(of: update)).")
+        }
+        report(update)
       }
-      report(update)
+      return try await runs.ride(run, rider)
+    case .alone: return try await runs.base(request, report: report)
+    case nil: return try await self(request, report: report)
     }
   }
 }
 
-extension SharedUseCase: DescribedUseCase {}
+extension SharedUseCase: DescribedUseCase {
+  package var baseType: any Any.Type { UseCase::baseType(of: runs.base) }
+}
 
 extension UseCase where Request: Hashable {
   /// Returns a use case whose executions of equal requests share one *run*, an operation of this
@@ -131,11 +104,15 @@ extension UseCase where Request: Hashable {
   /// reason.
   ///
   /// The run takes place on the queue of this use case, with the priority and the task-local values
-  /// of its first rider. Cancelling a rider doesn't affect the other riders. When all riders are
+  /// of its first rider. So all riders get what the request, the credentials and the context of the
+  /// first one have brought: check rights outside of the shared use case. Cancelling a rider doesn't affect the other riders. When all riders are
   /// cancelled, the run is cancelled.
   ///
   /// A rider counts as running while its run waits for a slot. The timeout applies to the run, not
-  /// to each rider. A body that awaits its own run gets ``UseCaseDeadlock``.
+  /// to each rider. A body that awaits its own run waits until its timeout.
+  ///
+  /// In code that holds a slot of the queue of this use case, an execution or a call isn't shared: it
+  /// is one of this use case.
   ///
   /// If this is a ``ReportingUseCase``, so is the returned use case. Each rider receives the updates
   /// of the run, from the newest one that was reported before the rider came.
@@ -161,102 +138,218 @@ extension UseCase where Request == Void {
   /// - Returns: The use case. Store it: another call of `shared()` returns a use case with runs of
   ///   its own.
   @_documentation(visibility: internal)
-  public func shared() -> SharedUseCase<Self> { SharedUseCase(self) { RequestKey(true) } }
+  public func shared() -> SharedUseCase<Self> { SharedUseCase(self) { _ in RequestKey(true) } }
 }
 
-/// Makes the runs of one shared use case.
+/// The runs of one shared use case.
 ///
 /// The use cases of the riders keep this object, and their queue does not: an operation that has
 /// ended keeps its queue, and nothing of the base.
 private final class SharedRuns<Base: UseCase>: Sendable {
   typealias Operation = UseCaseOperation<Base.Request, Base.Response>
 
-  let base: Base
-  let isReporting: Bool
-  let table = RunTable()
+  /// One run, and the executions that share it.
+  struct Run: Sendable {
+    let key: RequestKey
+    let operation: Operation
+    let riders: Riders
 
-  private let useCaseType: any Any.Type
-  private let key: @Sendable (Base.Request) -> RequestKey
-
-  init(
-    of base: Base, useCaseType: any Any.Type,
-    _ key: @escaping @Sendable (Base.Request) -> RequestKey
-  ) {
-    self.base = base
-    isReporting = base is any ReportingUseCase
-    self.useCaseType = useCaseType
-    self.key = key
-  }
-
-  /// The task of a rider is about to be made.
-  func submitted(_ rider: any QueueMember, urgency: UInt8, isCall: Bool) {
-    // A client's wrapper has a body of its own, which boards when it comes to it.
-    guard rider.useCaseType == useCaseType || rider.baseType == useCaseType,
-      let rider = rider as? Operation
-    else { return }
-    let run = board(
-      rider.id, rider.request, keeping: rider, urgency: urgency, isCall: isCall)
-    // The run delivers through its riders, so it counts in its queue until they have ended.
-    rider.dependents?.ride = run
-    rider.core.release(from: run)
-    // A run that is about to be made is raised when the body of the rider awaits it.
-    run.operation?.raise(to: rider.urgency)
-    // The queue of the base has dropped the run.
-    if case .cancelled(let reason)? = run.operation?.verdict { rider.cancel(reason) }
-    // Another thread may have found the queue, and cancelled the operations in it.
-    if rider.verdict != nil { run.leave(rider.id) }
-  }
-
-  /// Lets the execution ride the run of the request. If there is none, it executes one.
-  func board(
-    _ rider: UseCaseOperationID, _ request: Base.Request, keeping member: Operation? = nil,
-    urgency: UInt8 = 0, isCall: Bool
-  ) -> SharedRun {
-    let key = key(request)
-    while true {
-      let known = table.run(of: key)
-      let run = known ?? SharedRun(key, in: table, first: rider, isCall: isCall)
-      if let member { run.keepBoarding(member) }
-      if run.board(rider) {
-        if known != nil { return run }
-        if table.enter(run) {
-          start(run, request, urgency: urgency, isCall: isCall)
-          return run
-        }
-      }
-      if member != nil { run.release(rider) }
-      table.close(run)
+    func board(_ rider: UseCaseOperationID) -> Bool {
+      operation.core.verdict == nil && riders.board(rider)
     }
   }
 
-  private func start(
-    _ run: SharedRun, _ request: Base.Request, urgency: UInt8, isCall: Bool
-  ) {
-    let operation = Operation(
-      of: RunBody(of: self, reportingTo: run), request, queue: base.queue(for: request),
-      useCaseType: Base.self, isCall: isCall, run: run)
-    run.start(operation) { operation.submit(urgency: urgency, isCall: isCall) }
+  /// The way in which a rider gets its outcome.
+  enum Seat: Sendable {
+    case run(Run, rider: UseCaseOperationID)
+    /// It shares nothing: it would wait for a slot that the code around it holds.
+    case alone
+  }
+
+  let base: Base
+  private let key: @Sendable (Base.Request) -> RequestKey
+  private let runs = Lock<[RequestKey: Run]>([:])
+  /// The seats of the riders that have not ended.
+  private let seats = Lock<[UseCaseOperationID: Seat]>([:])
+
+  init(of base: Base, _ key: @escaping @Sendable (Base.Request) -> RequestKey) {
+    self.base = base
+    self.key = key
+  }
+
+  /// The seat of the operation whose body runs here.
+  var seatHere: Seat? {
+    HeldSlots.innermost.flatMap { rider in seats.withLock { $0[rider.id] } }
+  }
+
+  /// An operation is executed on the queue of the riders. Gives it its seat, and executes the run if
+  /// there is none.
+  func board(_ rider: any AnyObject & Sendable) {
+    // A client's wrapper has a body of its own, and is no rider.
+    guard let rider = rider as? Operation, let useCase = rider.useCase,
+      baseType(of: useCase) == baseType(of: base)
+    else { return }
+    let (id, isAlone) = (rider.id, HeldSlots.hasHolder && base.queue(for: rider.request).isHeldHere)
+    let seat = isAlone ? Seat.alone : .run(run(of: rider), rider: id)
+    seats.withLock { $0[id] = seat }
+    rider.core.listen(for: .end) { [weak self] _ in
+      if case .run(let run, _)? = self?.seats.withLock({ $0.removeValue(forKey: id) }) {
+        self?.leave(run, id)
+      }
+    }
+  }
+
+  /// Returns the run that the rider shares.
+  private func run(of rider: Operation) -> Run {
+    let key = key(rider.request)
+    var made: Run?
+    while true {
+      let (run, old) = runs.withLock { runs -> (Run?, Run?) in
+        if let run = runs[key], run.board(rider.id) { return (run, nil) }
+        guard let made, made.board(rider.id) else { return (nil, nil) }
+        return (made, runs.updateValue(made, forKey: key))
+      }
+      withExtendedLifetime(old) {}
+      if let run {
+        rider.core.context?.ride = run.operation.core
+        if run.riders === made?.riders {
+          run.operation.submit(urgency: rider.core.urgency, isCall: false)
+        }
+        return run
+      }
+      made = makeRun(key, rider.request)
+    }
+  }
+
+  private func makeRun(_ key: RequestKey, _ request: Base.Request) -> Run {
+    let riders = Riders()
+    func reporting<Reporting: ReportingUseCase & UseCase<Base.Request, Base.Response>>(
+      _ base: Reporting
+    ) -> Operation {
+      base.operation(for: request, isCall: false) { _ in { riders.report($0) } }
+    }
+    let operation =
+      if let base = base as? any ReportingUseCase & UseCase<Base.Request, Base.Response> {
+        reporting(base)
+      } else {
+        base.operation(for: request, isCall: false)
+      }
+    return Run(key: key, operation: operation, riders: riders)
+  }
+
+  /// Waits for the outcome of the run.
+  nonisolated(nonsending) func ride(
+    _ run: Run, _ rider: UseCaseOperationID
+  ) async throws -> Base.Response {
+    defer { leave(run, rider) }
+    do {
+      return try await run.operation.value
+    } catch {
+      if case .cancelled(let reason)? = run.operation.core.verdict {
+        HeldSlots.noteCancellation(ofCall: reason)
+      }
+      throw error
+    }
+  }
+
+  /// A rider leaves, if it has not yet. The last one cancels the run.
+  private func leave(_ run: Run, _ rider: UseCaseOperationID) {
+    guard run.riders.leave(rider) else { return }
+    _ = runs.withLock { runs -> (RequestKey, Run)? in
+      guard let index = runs.index(forKey: run.key), runs[index].value.riders === run.riders
+      else { return nil }
+      return runs.remove(at: index)
+    }
+    if run.operation.core.verdict == nil { run.operation.cancel() }
   }
 }
 
-/// The use case of a run, which has its queue already.
-private struct RunBody<Base: UseCase>: UseCase, DescribedUseCase {
-  private let runs: SharedRuns<Base>
-  private let run: SharedRun
+/// The executions that share one run.
+private final class Riders: Sendable {
+  typealias Listener = @Sendable (any Sendable) -> Void
 
-  init(of runs: SharedRuns<Base>, reportingTo run: SharedRun) {
-    self.runs = runs
-    self.run = run
+  private struct Rider: Sendable {
+    /// The updates that have come before the rider listens.
+    var updates: [any Sendable]
+    var listener: Listener?
   }
 
-  var described: (any DescribedUseCase)? { runs.base as? any DescribedUseCase }
-  var timeout: Duration { runs.base.timeout }
-  var baseType: any Any.Type { described?.baseType ?? Base.self }
-
-  func main(_ request: Base.Request) async throws -> Base.Response {
-    guard runs.isReporting,
-      let base = runs.base as? any ReportingUseCase & UseCase<Base.Request, Base.Response>
-    else { return try await runs.base.main(request) }
-    return try await base.main(request) { [run] in run.report($0) }
+  private struct State: Sendable {
+    var riders: [UseCaseOperationID: Rider] = [:]
+    /// Whether the last rider has left.
+    var isOver = false
+    var newest: (any Sendable)?
   }
+
+  private let state = Lock(State())
+
+  /// A rider boards, unless the last one has left.
+  func board(_ rider: UseCaseOperationID) -> Bool {
+    state.withLock { state in
+      if state.isOver { return false }
+      state.riders[rider] = Rider(updates: state.newest.map { [$0] } ?? [])
+      return true
+    }
+  }
+
+  /// A rider leaves. Returns whether it was the last one.
+  func leave(_ rider: UseCaseOperationID) -> Bool {
+    let (isLast, _) = state.withLock { state -> (Bool, Rider?) in
+      let rider = state.riders.removeValue(forKey: rider)
+      state.isOver = state.riders.isEmpty
+      return (state.isOver && rider != nil, rider)
+    }
+    return isLast
+  }
+
+  /// The run reports.
+  func report(_ update: any Sendable) {
+    let (listeners, _) = state.withLock { state -> ([Listener], (any Sendable)?) in
+      let old = state.newest
+      state.newest = update
+      for id in state.riders.keys where state.riders[id]?.listener == nil {
+        state.riders[id]?.updates.append(update)
+      }
+      return (state.riders.values.compactMap(\.listener), old)
+    }
+    for listener in listeners { listener(update) }
+  }
+
+  /// From now on, the rider receives the updates by its listener: first those that have come.
+  func listen(_ rider: UseCaseOperationID, _ listener: @escaping Listener) {
+    while true {
+      let updates = state.withLock { state in
+        guard let updates = state.riders[rider]?.updates else { return [any Sendable]() }
+        state.riders[rider]?.updates = []
+        if updates.isEmpty { state.riders[rider]?.listener = listener }
+        return updates
+      }
+      if updates.isEmpty { return }
+      for update in updates { listener(update) }
+    }
+  }
+}
+
+/// A request, as the key of its run.
+///
+/// Keys with different hashes are different: a comparison of the requests by way of their types costs
+/// a thousand instructions.
+private struct RequestKey: Hashable, Sendable {
+  private let request: any Hashable & Sendable
+  private let hash: Int
+
+  init(_ request: some Hashable & Sendable) {
+    self.request = request
+    hash = request.hashValue
+  }
+
+  static func == (left: Self, right: Self) -> Bool {
+    func isEqual<Request: Hashable>(_ request: Request) -> Bool {
+      guard let other = right.request as? Request else { return false }
+      return request == other
+    }
+    return left.hash == right.hash && isEqual(left.request)
+  }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }

@@ -1,9 +1,9 @@
 /// A consistent snapshot of what a queue is doing and has done.
 ///
 /// Each operation that was submitted to the queue, even one that was dropped, is in exactly one of
-/// the five counts: running, waiting, succeeded, failed or cancelled. An operation that is
-/// cancelled or times out while it runs counts as running until its body has returned. A call that
-/// runs inside the slot of another operation isn't counted.
+/// the five counts: running, waiting, succeeded, failed or cancelled. An operation counts as running
+/// as long as it holds its slot: until its body has returned, and its handlers have run. In its own
+/// handlers, it counts as done. A call that runs inside the slot of another operation isn't counted.
 ///
 /// ```swift
 /// let activity = search.queue.activity
@@ -48,5 +48,21 @@ public struct UseCaseActivity: Hashable, Sendable {
     self.succeeded = succeeded
     self.failed = failed
     self.cancelled = cancelled
+  }
+
+  /// One more operation is done.
+  mutating func count(_ kind: Verdict.Kind) {
+    switch kind {
+    case .success: succeeded += 1
+    case .failure: failed += 1
+    case .cancelled: cancelled += 1
+    }
+  }
+
+  static func + (lhs: Self, rhs: Self) -> Self {
+    UseCaseActivity(
+      running: lhs.running + rhs.running, waiting: lhs.waiting + rhs.waiting,
+      succeeded: lhs.succeeded + rhs.succeeded, failed: lhs.failed + rhs.failed,
+      cancelled: lhs.cancelled + rhs.cancelled)
   }
 }

@@ -13,8 +13,8 @@ public struct UseCaseEvent: Sendable {
   /// type of its own, whatever it erases. An `any UseCase<…>` keeps the type of its value.
   public let type: any Any.Type
 
-  /// The name of ``type``. The string is created at each access.
-  public var useCase: String { String(describing: type) }
+  /// The ``UseCase/useCaseName``.
+  public let useCase: String
 
   /// The change of the operation's state.
   public let kind: Kind
@@ -38,7 +38,7 @@ public struct UseCaseEvent: Sendable {
     case failed
     /// The operation was cancelled.
     case cancelled(UseCaseCancellation)
-    /// The body has returned, the slot is free, and the handlers have run.
+    /// The body has returned, the handlers have run, and the slot is free.
     case ended
   }
 }

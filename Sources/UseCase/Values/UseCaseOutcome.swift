@@ -50,6 +50,9 @@ public enum UseCaseCancellation: Hashable, Sendable {
 
   /// The body threw `CancellationError` though nothing had cancelled the operation.
   case thrown
+
+  /// The queue was closed, and refused the operation.
+  case closed
 }
 
 /// The stage of an operation: waiting, running, or finished.

@@ -73,7 +73,7 @@ final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
     var failure: (any Error)?
     do {
       _ = try await useCase.queue(for: request).run(
-        request, of: Base.self, timeout: useCase.timeout, body: body)
+        request, of: useCase, timeout: useCase.timeout, body: body)
     } catch {
       failure = error
     }
