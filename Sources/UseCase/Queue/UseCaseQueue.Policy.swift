@@ -200,6 +200,9 @@ extension UseCaseQueue.Policy {
     }
   }
 
+  /// Whether all wait for a slot in the order of the calls, and nothing else is asked for.
+  package var isPlain: Bool { self == Self(limit: limit, whenBusy: .wait) }
+
   /// Whether the clock matters.
   var pauses: Bool { debounce > .zero || interval > .zero }
 

@@ -74,12 +74,12 @@ public final class UseCaseQueue: Sendable {
   ///
   /// - Parameters:
   ///   - policy: The policy, which supersedes no operation.
-  ///   - delegate: Follows the queue, which keeps it.
+  ///   - delegate: Follows the queue, which keeps it. Nil if nobody does.
   ///   - outer: A queue whose slot everything here runs in: a slot here counts as one of it.
   ///   - clock: Measures timeouts.
   ///   - observer: Receives every event.
   package convenience init(
-    _ policy: Policy = .serial, delegate: any QueueDelegate, inside outer: UseCaseQueue? = nil,
+    _ policy: Policy = .serial, delegate: (any QueueDelegate)?, inside outer: UseCaseQueue? = nil,
     clock: any Clock<Duration>, observer: (@Sendable (UseCaseEvent) -> Void)? = nil
   ) {
     self.init(

@@ -5,7 +5,7 @@
 struct HistoryForecast: Sendable {
   typealias ID = HistoryEntry.ID
 
-  private struct Item: Sendable {
+  fileprivate struct Item: Sendable {
     let id: ID
     let footprint: HistoryFootprint
     /// Undo passes over it.
@@ -157,11 +157,11 @@ extension HistoryForecast {
     case .redoEntry(let id): redo(id, in: table)
     case .undoIn: if let target { undo(target, in: table) }
     case .redoIn: if let target { redo(target, in: table) }
-    case .move(let goal): move(to: goal, in: table)
+    case .move(let goal): go(to: goal, in: table)
     }
   }
 
-  private mutating func move<Step>(to goal: ID?, in table: HistoryTable<Step>) {
+  private mutating func go<Step>(to goal: ID?, in table: HistoryTable<Step>) {
     if let goal, let index = undoneIndex(of: goal, in: table) {
       if let half { redo(half, in: table) }
       for _ in index..<undoneCount { redo(undone(at: undoneCount - 1, of: table).id, in: table) }

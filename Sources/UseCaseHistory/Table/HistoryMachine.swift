@@ -2,29 +2,16 @@
 ///
 /// The machine is the table and what was asked of the lane. Each event is one of its methods. The
 /// owner acts once the lock is released, discards the drops that a method returns, and lets go of the
-/// trash. `Step` is an execution that can be undone, `Waiter` a group that waits for its parts.
-struct HistoryMachine<Step: Sendable, Waiter: Sendable>: Sendable {
+/// trash. `Step` is an execution that can be undone.
+struct HistoryMachine<Step: Sendable>: Sendable {
   typealias ID = HistoryEntry.ID
   typealias Table = HistoryTable<Step>
   typealias Row = HistoryRow<Step>
   typealias Drops = [HistoryDrop<Step>]
   typealias Ask = HistoryAsks.Element
 
-  /// A group whose body runs, or whose parts run.
-  struct OpenGroup: Sendable {
-    /// How many of its parts wait or run.
-    var parts = 0
-    /// Whether its body has returned: no part comes any more.
-    var isClosed = false
-    var isCancelled = false
-    /// How many groups in it are held open.
-    var held = 0
-    var waiter: Waiter?
-  }
-
   private(set) var table: Table
   private(set) var asks = HistoryAsks()
-  private var groups: [ID: OpenGroup] = [:]
   /// The operation that has the lane, until its work is done.
   private var turn: ID?
   /// Whether a `clear` from inside takes effect when what runs is over.
@@ -188,10 +175,14 @@ extension HistoryMachine {
 // MARK: - Recording
 
 extension HistoryMachine {
-  /// A recorded body begins. Returns false if its operation has not got the lane, or has done its
-  /// work.
+  /// Whether the operation has the lane, and has not begun its work.
+  func mayBegin(_ id: ID) -> Bool {
+    turn == id && asks[id] != nil && table.running == nil && table.walk == nil
+  }
+
+  /// A recorded body begins. Returns false if it may not.
   mutating func begin(_ id: ID, _ draft: Step?) -> Bool {
-    guard turn == id, let ask = asks[id], table.running == nil else { return false }
+    guard mayBegin(id), let ask = asks[id] else { return false }
     var row = Row(id: id, title: ask.title, step: draft)
     row.state = .executing
     row.stamp = table.nextStamp()
@@ -298,76 +289,39 @@ extension HistoryMachine {
 extension HistoryMachine {
   /// The body of a group on the lane begins. Returns false if its operation has not got the lane.
   mutating func beginGroup(_ id: ID, title: String) -> Bool {
-    guard turn == id, asks[id] != nil, table.running == nil else { return false }
+    guard mayBegin(id) else { return false }
     var row = Row(group: id, title: title)
     row.stamp = table.nextStamp()
     table.running = row
     table.note(.running)
-    groups[id] = OpenGroup()
     return true
   }
 
-  /// The body of a group in another begins. Returns false if the other one is cancelled or over.
-  mutating func beginNested(_ id: ID, in parent: ID, title: String) -> Bool {
-    guard mayBegin(in: parent) else { return false }
+  /// The body of a group in another begins.
+  mutating func beginNested(_ id: ID, in parent: ID, title: String) {
     table.beginPart(Row(group: id, in: parent, title: title))
-    groups[id] = OpenGroup()
-    return true
-  }
-
-  /// A part is asked for. Returns whether the group waits for it.
-  mutating func admitPart(to group: ID) -> Bool {
-    guard groups[group]?.isClosed == false else { return false }
-    groups[group]?.parts += 1
-    return true
-  }
-
-  /// A part that the group waits for has ended, handlers included. After the last one, this returns
-  /// the waiter.
-  mutating func leavePart(of group: ID) -> Waiter? {
-    groups[group]?.parts -= 1
-    return groups[group]?.parts == 0 ? groups[group]?.waiter.take() : nil
   }
 
   /// The body of a part begins.
-  mutating func beginPart(_ id: ID, in group: ID, title: String, _ draft: Step?) -> Bool {
-    guard mayBegin(in: group) else { return false }
+  mutating func beginPart(_ id: ID, in group: ID, title: String, _ draft: Step?) {
     var row = Row(id: id, title: title, step: draft)
     row.parent = group
     table.beginPart(row)
-    return true
   }
-
-  func mayBegin(in group: ID) -> Bool { groups[group]?.isCancelled == false }
-
-  /// Whether parts of the group can still be asked for.
-  func isOpen(_ group: ID) -> Bool { groups[group]?.isClosed == false }
-
-  /// Whether a group in this one is held open.
-  func holdsGroup(_ group: ID) -> Bool { groups[group].map { $0.held > 0 } ?? false }
-
-  mutating func hold(_ change: Int, in group: ID) { groups[group]?.held += change }
 
   /// The body of a part has ended: with its step, or it has thrown.
   mutating func endPart(_ id: ID, _ answer: (step: Step, footprint: HistoryFootprint)?) {
     table.endPart(id, answer)
   }
 
-  mutating func cancel(_ group: ID) { groups[group]?.isCancelled = true }
-
-  /// The body of the group has returned. Returns the waiter, if no part waits or runs.
-  mutating func close(_ group: ID, _ waiter: Waiter) -> Waiter? {
-    groups[group]?.isClosed = true
-    guard let parts = groups[group]?.parts, parts > 0 else { return waiter }
-    groups[group]?.waiter = waiter
-    return nil
+  /// Whether the group, or what is left of it, is a part of the running one.
+  func hasPart(_ group: ID) -> Bool {
+    table.running?.parts.contains { $0.id == group } ?? false
   }
 
-  /// The group is to become an entry, or a part of the group around it. Returns nil if it was
-  /// cancelled before.
-  mutating func record(_ group: ID, in parent: ID?) -> (entry: Row?, drops: Drops)? {
-    guard groups[group]?.isCancelled == false else { return nil }
-    return end(group, in: parent, isResidue: false)
+  /// The group becomes an entry, or a part of the group around it. Returns it, nil if it is empty.
+  mutating func recordGroup(_ group: ID, in parent: ID?) -> (entry: Row?, drops: Drops) {
+    end(group, in: parent, isResidue: false)
   }
 
   /// The parts of the group are going to be undone, the newest first.
@@ -383,7 +337,6 @@ extension HistoryMachine {
   private mutating func end(
     _ group: ID, in parent: ID?, isResidue: Bool
   ) -> (entry: Row?, drops: Drops) {
-    groups[group] = nil
     var drops: Drops = []
     if parent != nil {
       let entry = isResidue ? nil : table.running.flatMap { $0.nested(group) }
@@ -487,7 +440,7 @@ extension HistoryMachine {
   private mutating func go(_ ids: [ID], isRedo: Bool) -> Result<Bool, HistoryError> {
     if ids.isEmpty { return nothing() }
     window.close()
-    table.walk = Table.Walk(isRedo: isRedo, ids)
+    table.walk = Table.Walk(isRedo: isRedo, ids, half: table.half?.id)
     return .success(true)
   }
 
@@ -510,6 +463,9 @@ extension HistoryMachine {
   mutating func stepEnded(_ end: Table.StepEnd) -> Bool { table.ended(end) }
 
   var isRedo: Bool { table.walk?.isRedo ?? false }
+
+  /// Whether the walk is over, and all of its entries are gone.
+  var hasMovedNothing: Bool { table.walk?.hasResult == false }
 
   /// The undo, redo or move has come as far as it could. Returns the entries that it has moved.
   mutating func finishMove() -> (moved: [Row], drops: Drops) {

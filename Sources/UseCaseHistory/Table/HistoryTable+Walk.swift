@@ -11,6 +11,10 @@ struct HistoryWalk<Step: Sendable>: Sendable {
   let ids: [ID]
   /// The groups of which parts are taken back, if it is a roll-back.
   let rollsBack: Set<ID>?
+  /// The newest applied entry, if it was half undone before.
+  let half: ID?
+  /// Where the next entry is, as a guess.
+  fileprivate var near: Int?
   /// How many of the entries are done with.
   fileprivate(set) var done = 0
   /// The part of the next entry to look at.
@@ -27,8 +31,8 @@ struct HistoryWalk<Step: Sendable>: Sendable {
   var held: [Row] = []
   var evictsWhenOver = false
 
-  init(isRedo: Bool, _ ids: [ID], rollsBack: Set<ID>? = nil) {
-    (self.isRedo, self.ids, self.rollsBack) = (isRedo, ids, rollsBack)
+  init(isRedo: Bool, _ ids: [ID], rollsBack: Set<ID>? = nil, half: ID? = nil) {
+    (self.isRedo, self.ids, self.rollsBack, self.half) = (isRedo, ids, rollsBack, half)
   }
 
   var isRollBack: Bool { rollsBack != nil }
@@ -69,6 +73,10 @@ extension HistoryTable {
   /// Returns the execution to undo or redo next, which begins. Nil at the end.
   mutating func next() -> (id: ID, step: Step)? {
     guard let walk, walk.done < walk.ids.count, let spot = spotOfNext() else { return nil }
+    switch spot {
+    case .applied(let index), .undone(let index): self.walk?.near = index
+    case .held, .running: break
+    }
     let state = walk.isRedo ? Row.State.redoing : .undoing
     guard self[spot].isGroup else {
       self[spot].state = state
@@ -90,7 +98,7 @@ extension HistoryTable {
     guard let walk, walk.done < walk.ids.count else { return nil }
     if walk.isRollBack { return .running }
     let id = walk.ids[walk.done]
-    return walk.held.isEmpty ? spot(of: id) : .held(walk.done)
+    return walk.held.isEmpty ? spot(of: id, near: walk.near) : .held(walk.done)
   }
 
   private func nextPart(of spot: Spot) -> Int? {
@@ -142,7 +150,8 @@ extension HistoryTable {
           leaveEffect(.of(id))
         }
       }
-      self.walk?.lostParts += removeParts(of: spot) { $0.id == id }
+      let lost = removeParts(of: spot) { $0.id == id }
+      self.walk?.lostParts += lost
       self.walk?.hasLostNext = true
       self.walk?.part = nil
     }
@@ -192,7 +201,8 @@ extension HistoryTable {
       return
     }
     if self[spot].isGroup, self[spot].parts.isEmpty {
-      walk?.lost.insert(self[spot].id)
+      let id = self[spot].id
+      walk?.lost.insert(id)
     } else {
       self[spot].state = walk?.isRedo == true ? .applied : .undone
       self[spot].stamp = nextStamp()
@@ -204,7 +214,9 @@ extension HistoryTable {
     }
     walk?.done += 1
     walk?.part = nil
-    (walk?.hasMovedNext, walk?.hasLostNext) = (false, false)
+    if let near = walk?.near { walk?.near = near - 1 }
+    walk?.hasMovedNext = false
+    walk?.hasLostNext = false
   }
 
   /// The walk has come as far as it could. Returns the entries that were undone or redone.
@@ -251,7 +263,7 @@ extension HistoryTable {
     let wasIncomplete = row.marks.contains(.incomplete)
     if !row.marks.isDisjoint(with: [.interrupted, .incomplete]) {
       row.marks.subtract([.interrupted, .incomplete])
-      if changed != nil { changed?[row.id] = .some(noted(row)) }
+      note(row)
     }
     if walk.isRedo {
       push(row)

@@ -80,7 +80,11 @@ extension HistoryTable {
   }
 
   /// Returns where the entry is, nil if there is none.
-  func spot(of id: ID) -> Spot? {
+  func spot(of id: ID, near index: Int? = nil) -> Spot? {
+    if let index, applied.indices.contains(index), applied[index].id == id {
+      return .applied(index)
+    }
+    if let index, undone.indices.contains(index), undone[index].id == id { return .undone(index) }
     if applied.last?.id == id { return .applied(applied.count - 1) }
     if undone.last?.id == id { return .undone(undone.count - 1) }
     return applied.position(of: id).map { .applied($0) }
@@ -112,6 +116,8 @@ extension HistoryTable {
 
   /// The newest applied row, if it is half undone: it comes before all others.
   var half: Row? {
+    // A group is half undone on the way, too.
+    if let walk, !walk.isRollBack, walk.half == nil { return nil }
     guard let newest, applied[newest].isGroup, !applied[newest].marks.contains(.interrupted),
       applied[newest].isPartial
     else { return nil }
@@ -173,18 +179,19 @@ extension HistoryRow {
 
 extension HistoryTable {
   /// The journal has to know the row as it is now.
-  func noted(_ row: Row) -> Row {
-    var row = row
+  mutating func note(_ row: consuming Row) {
+    if changed == nil { return }
     row.parts = []
-    return row
+    let id = row.id
+    changed?[id] = .some(row)
   }
 
   mutating func note(_ spot: Spot) {
-    if changed != nil { changed?[self[spot].id] = .some(noted(self[spot])) }
+    if changed != nil { note(self[spot]) }
   }
 
   mutating func note(_ spot: Spot, part: Int) {
-    if changed != nil { changed?[self[spot].parts[part].id] = .some(self[spot].parts[part]) }
+    if changed != nil { note(self[spot].parts[part]) }
   }
 
   mutating func noteGone(_ id: ID) {
@@ -211,7 +218,7 @@ extension HistoryTable {
       for var leaf in row.leaves {
         (leaf.state, leaf.reason, leaf.marks) = (.leaving, reason, leaf.marks.intersection(.keyed))
         leaving.append(leaf)
-        changed?[leaf.id] = .some(leaf)
+        note(leaf)
       }
     }
   }

@@ -1,0 +1,198 @@
+import UseCase
+import UseCaseInternals
+
+/// The serial queue on which the parts of one group run, in the order of the calls: what its body
+/// executes or calls, and what a `HistoryGroup` executes.
+struct GroupLine: Sendable {
+  let queue: UseCaseQueue
+  let parts: GroupParts
+  /// How many groups it is in.
+  let depth: Int
+
+  /// Creates the line of a group in `outer`, or on the lane. One that is held open waits for its
+  /// body.
+  init(inside outer: GroupLine?, on lane: UseCaseQueue, isHeld: Bool) {
+    depth = outer.map { $0.depth + 1 } ?? 0
+    parts = GroupParts(inside: isHeld ? outer?.parts : nil)
+    queue = UseCaseQueue(
+      delegate: parts, inside: outer?.queue ?? lane, clock: lane.clock, observer: nil)
+    if isHeld { queue.suspend() }
+  }
+
+  /// How many groups can be in each other.
+  static var deepest: Int { 1_000 }
+
+  /// Cancels the parts that run and wait, and those to come. Returns whether the group goes on to its
+  /// end by that: it has begun and was not recorded.
+  @discardableResult
+  func cancel() -> Bool {
+    let hasBegun = parts.cancel()
+    queue.cancelAll()
+    return hasBegun
+  }
+}
+
+/// The life of a group, as its parts see it.
+final class GroupParts: QueueDelegate {
+  typealias Waiter = UnsafeContinuation<Void, Never>
+
+  private let machine = Lock(GroupPartsMachine<Waiter>())
+  /// The parts of the group around it, which this one holds up for as long as it is held open.
+  private let outer: GroupParts?
+
+  init(inside outer: GroupParts?) {
+    self.outer = outer
+    outer?.machine.withLock { $0.held += 1 }
+  }
+
+  func admitted(_ operation: any AdmittedOperation) {
+    let (id, title) = (operation.id, (operation.description?.words as? HistoryWish)?.title ?? "")
+    machine.withLock { $0.admit(id, title: title) }
+  }
+
+  func started(_ id: UseCaseOperationID) {}
+
+  func left(_ id: UseCaseOperationID, hasSucceeded: Bool) { machine.withLock { $0.leave(id) } }
+
+  func unlocked() { machine.withLock { $0.takeWaiter() }?.resume() }
+
+  func call() -> QueueCall {
+    machine.withLock { $0.held > 0 } ? .refuse(HistoryError.outOfTurn) : .admit
+  }
+
+  // MARK: The group
+
+  /// The body of the group begins.
+  func begin(_ group: HistoryEntry.ID) { machine.withLock { $0.group = group } }
+
+  /// Waits until the group, which is held open, is closed or cancelled.
+  nonisolated(nonsending) func hold() async {
+    await withUnsafeContinuation { waiter in
+      machine.withLock { $0.hold(waiter) }?.resume()
+    }
+  }
+
+  /// No part is asked for from now on. Returns when the parts have ended, handlers included.
+  nonisolated(nonsending) func end() async {
+    close()
+    await withUnsafeContinuation { waiter in
+      machine.withLock { $0.awaitParts(waiter) }?.resume()
+    }
+  }
+
+  /// Returns false if the group was cancelled before. Else nothing can cancel it from now on.
+  func record() -> Bool { machine.withLock { $0.record() } }
+
+  /// A group that is held open is to end.
+  func close() {
+    letGo(machine.withLock { $0.close() })
+  }
+
+  /// Returns whether the body of the group has begun, and it was not recorded.
+  func cancel() -> Bool {
+    let (hasBegun, ending) = machine.withLock { $0.cancel() }
+    letGo(ending)
+    return hasBegun
+  }
+
+  private func letGo(_ ending: GroupPartsMachine<Waiter>.Ending) {
+    if ending.isFirst { outer?.machine.withLock { $0.held -= 1 } }
+    ending.holder?.resume()
+  }
+
+  // MARK: The parts
+
+  /// Whether parts can be asked for.
+  var isOpen: Bool { machine.withLock { $0.isOpen } }
+
+  /// Whether a group in it is held open.
+  var holdsGroup: Bool { machine.withLock { $0.held > 0 } }
+
+  /// The body of a part begins. Returns the group and the title of the part, nil if it came after the
+  /// end of the group.
+  ///
+  /// - Throws: `CancellationError` if the group is cancelled.
+  func beginPart(_ id: UseCaseOperationID) throws -> (group: HistoryEntry.ID, title: String)? {
+    switch machine.withLock({ $0.beginPart(id) }) {
+    case .part(let group, let title): return (group, title)
+    case .isLate: return nil
+    case .isCancelled: throw CancellationError()
+    }
+  }
+}
+
+struct GroupPartsMachine<Waiter: Sendable>: Sendable {
+  /// Nil before its body begins.
+  var group: HistoryEntry.ID?
+  /// How many groups in it are held open.
+  var held = 0
+  private(set) var isOpen = true
+  private var isCancelled = false
+  private var isRecorded = false
+  /// The titles of the parts that wait or run.
+  private var parts: [UseCaseOperationID: String] = [:]
+  /// What came after the end.
+  private var late: Set<UseCaseOperationID> = []
+  /// Waits for the end of the parts.
+  private var waiter: Waiter?
+  /// Waits until the group is closed.
+  private var holder: Waiter?
+
+  /// The group is closed or cancelled.
+  struct Ending: Sendable {
+    /// Whether it was open before.
+    let isFirst: Bool
+    let holder: Waiter?
+  }
+
+  enum Beginning: Sendable {
+    case part(HistoryEntry.ID, title: String)
+    case isLate
+    case isCancelled
+  }
+
+  mutating func admit(_ id: UseCaseOperationID, title: String) {
+    if isOpen { parts[id] = title } else { late.insert(id) }
+  }
+
+  mutating func leave(_ id: UseCaseOperationID) {
+    parts[id] = nil
+    late.remove(id)
+  }
+
+  mutating func takeWaiter() -> Waiter? { parts.isEmpty ? waiter.take() : nil }
+
+  func beginPart(_ id: UseCaseOperationID) -> Beginning {
+    guard let group, let title = parts[id] else { return .isLate }
+    return isCancelled ? .isCancelled : .part(group, title: title)
+  }
+
+  mutating func hold(_ waiter: Waiter) -> Waiter? {
+    guard isOpen else { return waiter }
+    holder = waiter
+    return nil
+  }
+
+  mutating func awaitParts(_ waiter: Waiter) -> Waiter? {
+    if parts.isEmpty { return waiter }
+    self.waiter = waiter
+    return nil
+  }
+
+  mutating func close() -> Ending {
+    defer { isOpen = false }
+    return Ending(isFirst: isOpen, holder: holder.take())
+  }
+
+  mutating func cancel() -> (hasBegun: Bool, Ending) {
+    if isRecorded { return (false, Ending(isFirst: false, holder: nil)) }
+    isCancelled = true
+    return (group != nil, close())
+  }
+
+  mutating func record() -> Bool {
+    if isCancelled { return false }
+    isRecorded = true
+    return true
+  }
+}

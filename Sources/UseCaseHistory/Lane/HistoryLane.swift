@@ -1,0 +1,200 @@
+import UseCase
+import UseCaseInternals
+
+/// Keeps the machine of a history behind its lock, and carries out its decisions.
+///
+/// The queue informs the lane with its own lock held, so the order of locks is: first the queue, then
+/// the lane. While the lock of the lane is held, no method of the queue is called, and no code of a
+/// client runs.
+final class HistoryLane: Sendable {
+  typealias Machine = HistoryMachine<any HistoryStep>
+
+  /// The identity of the history. Unlike an address, it is never used again.
+  let history = HistoryEntry.ID(number: UseCaseOperationID.next().number)
+  private let machine: Lock<Machine>
+  private let changes = ChangeSignal()
+  private let elapsed: @Sendable () -> Duration
+  /// Keeps the rows of the table. Nil in a history that ends with its process.
+  let journal: JournalWriter?
+
+  init(
+    limit: Int?, mergeWindow: Duration, clock: any Clock<Duration>, journal: JournalWriter? = nil
+  ) {
+    machine = Lock(Machine(limit: limit, mergeWindow: mergeWindow))
+    elapsed = Stopwatch(clock).elapsed
+    self.journal = journal
+  }
+
+  func read<Value: Sendable>(_ body: (inout Machine) -> Value) -> Value {
+    machine.withLock { body(&$0) }
+  }
+
+  /// Changes the machine, lets go of what that has replaced, and wakes the readers of its states.
+  @discardableResult
+  func change<Value: Sendable>(_ body: (inout Machine) -> Value) -> Value {
+    let (value, trash) = machine.withLock { machine in
+      let value = body(&machine)
+      return (value, machine.takeTrash())
+    }
+    changes.poke()
+    return withExtendedLifetime(trash) { value }
+  }
+
+  /// Tells the use cases what has left. With a journal, that is done once it is written.
+  func discard(_ drops: consuming Machine.Drops) {
+    if !drops.isEmpty { drops.discardAll() }
+  }
+
+  // MARK: Ids
+
+  /// The ids that earlier launches have used go up to this number.
+  private var firstNumber: UInt64 { journal?.firstNumber ?? 0 }
+
+  func id(of operation: UseCaseOperationID) -> HistoryEntry.ID {
+    HistoryEntry.ID(number: operation.number &+ firstNumber)
+  }
+
+  /// The id of the entry that the running operation becomes.
+  var idHere: HistoryEntry.ID {
+    guard let operation = UseCaseQueue.operationHere else {
+      preconditionFailure("A body on the lane runs in an operation.")
+    }
+    return id(of: operation)
+  }
+}
+
+// MARK: - The queue
+
+/// What an operation on the lane is going to be, asked once, when it is executed.
+enum HistoryWish: Sendable {
+  case execution(title: String, footprint: HistoryFootprint?, asked: Duration)
+  case group(title: String)
+  case move(HistoryMove)
+
+  /// The title of an execution or a group.
+  var title: String {
+    switch self {
+    case .execution(let title, _, _), .group(let title): title
+    case .move: ""
+    }
+  }
+}
+
+extension HistoryLane {
+  /// The execution of a request is asked for now.
+  func wish<Base: UndoableUseCase>(_ useCase: Base, _ request: Base.Request) -> HistoryWish {
+    .execution(
+      title: useCase.title(for: request), footprint: useCase.footprint(of: request),
+      asked: elapsed())
+  }
+}
+
+extension HistoryLane: QueueDelegate {
+  func admitted(_ operation: any AdmittedOperation) {
+    let id = id(of: operation.id)
+    switch operation.description?.words as? HistoryWish {
+    case .execution(let title, let footprint, let asked):
+      machine.withLock { $0.admit(id, title: title, footprint: footprint, at: asked) }
+    case .group(let title):
+      machine.withLock { $0.admit(id, title: title, footprint: nil, at: .zero) }
+    case .move(let move): machine.withLock { $0.admit(id, move) }
+    case nil:
+      fatalError(
+        """
+        \(operation.useCaseType) has the lane of a history as its queue, and is not recorded. Give it \
+        a queue of its own, and call the recorded use case in its body.
+        """)
+    }
+  }
+
+  func started(_ id: UseCaseOperationID) {
+    machine.withLock { $0.start(self.id(of: id)) }
+  }
+
+  func left(_ id: UseCaseOperationID, hasSucceeded: Bool) {
+    machine.withLock { $0.leave(self.id(of: id)) }
+  }
+
+  func unlocked() { change { _ in } }
+
+  func call() -> QueueCall {
+    switch HistoryFrame.current(in: history)?.role {
+    case .body, .answered: .inside
+    case .group, nil: .admit
+    }
+  }
+
+  func objection(to useCaseType: any Any.Type) -> String? { nil }
+}
+
+// MARK: - Reading
+
+extension HistoryLane {
+  func state(in document: HistoryFootprint) -> HistoryState {
+    let (state, trash) = machine.withLock { machine in
+      let state = machine.state(of: document)
+      return (state, machine.takeTrash())
+    }
+    return withExtendedLifetime(trash) { state }
+  }
+
+  var entries: [HistoryEntry] {
+    let table = read { $0.table }
+    return table.applied.map { $0.entry(isApplied: true) }
+      + table.undone.reversed().map { $0.entry(isApplied: false) }
+  }
+
+  func entry(of execution: HistoryEntry.ID) -> HistoryEntry? {
+    read { $0.entry(of: execution) }.map { $0.row.entry(isApplied: $0.isApplied) }
+  }
+
+  func states() -> AsyncStream<HistoryState> {
+    changes.values { [weak self] in self?.state(in: .everything) }
+  }
+}
+
+// MARK: - Recording
+
+extension HistoryLane {
+  /// The body of the execution on the lane has returned.
+  nonisolated(nonsending) func record(_ step: any HistoryStep) async {
+    let footprint = step.footprint
+    var fate = HistoryMerging<(step: any HistoryStep, title: String, footprint: HistoryFootprint)>
+      .separate
+    var ticket: Int?
+    if let (earlier, own) = read({ $0.mergeCandidate() }) {
+      ticket = own
+      fate = (earlier.step?.merging(step) ?? .separate).map { ($0, $0.title, $0.footprint) }
+    }
+    let (merging, number) = (fate, ticket)
+    discard(change { $0.record(step, touching: footprint, merging, number) })
+    await journal?.settle(self)
+  }
+
+  /// The body of the execution on the lane has thrown.
+  nonisolated(nonsending) func fail(_ entry: HistoryEntry.ID) async {
+    discard(change { $0.fail(entry) })
+    await journal?.settle(self)
+  }
+
+  /// The body of a part has returned, or it has thrown.
+  nonisolated(nonsending) func endPart(_ entry: HistoryEntry.ID, _ step: (any HistoryStep)?) async {
+    let answer = step.map { (step: $0, footprint: $0.footprint) }
+    change { $0.endPart(entry, answer) }
+    await journal?.settle(self)
+  }
+}
+
+// MARK: - Leaving
+
+extension HistoryLane {
+  /// Makes entries leave. The journal is written soon, because nobody waits for it.
+  func drop(_ body: (inout Machine) -> Machine.Drops) {
+    discard(change(body))
+    journal?.start(self)
+  }
+
+  func step(of entry: HistoryEntry.ID) -> (any HistoryStep)? {
+    read { $0.table.rowOrPart(entry) }?.step
+  }
+}

@@ -1,0 +1,64 @@
+import UseCase
+
+/// Undo, redo and move: the request says which.
+struct Move<Answer: Sendable>: UseCase, DescribedUseCase {
+  let lane: HistoryLane
+  let queue: UseCaseQueue
+  /// Says what has been undone or redone.
+  let answer: @Sendable ([HistoryEntry]) -> Answer
+
+  func describe(_ request: Any) -> (any Sendable)? {
+    (request as? HistoryMove).map { HistoryWish.move($0) }
+  }
+
+  func main(_: HistoryMove) async throws -> Answer {
+    guard try lane.change({ $0.beginMove() }).get() else { return answer([]) }
+    let isRedo = lane.read { $0.isRedo }
+    let failure = await lane.carryOut()
+    let (moved, drops) = lane.change { $0.finishMove() }
+    lane.discard(drops)
+    await lane.journal?.settle(lane)
+    if let failure { throw failure }
+    return answer(moved.map { $0.entry(isApplied: isRedo) })
+  }
+}
+
+extension HistoryLane {
+  /// Undoes or redoes one execution after the other, until all is done or one throws. Returns the
+  /// error.
+  nonisolated(nonsending) func carryOut(
+    for purpose: UseCaseExecution.Purpose = .undo
+  ) async -> (any Error)? {
+    var obsolete: HistoryObsolete?
+    while let (id, step) = change({ $0.nextStep() }) {
+      let (end, failure) = await carryOut(step, id, for: purpose)
+      if case .obsolete = end { obsolete = obsolete ?? failure as? HistoryObsolete }
+      let goesOn = change { $0.stepEnded(end) }
+      if !goesOn { return failure }
+      if case .obsolete = end {} else if let failure { return failure }
+      // The operation has failed if the step has returned late.
+      if UseCaseQueue.hasFailedHere { return nil }
+    }
+    return read { $0.hasMovedNothing } ? obsolete : nil
+  }
+
+  private nonisolated(nonsending) func carryOut(
+    _ step: any HistoryStep, _ id: HistoryEntry.ID, for purpose: UseCaseExecution.Purpose
+  ) async -> (Machine.Table.StepEnd, (any Error)?) {
+    let frame = HistoryFrame(.answered, of: id, in: history)
+    defer { frame.end() }
+    let isRedo = read { $0.isRedo }
+    do {
+      try await journal?.intent(self)
+      return try await HistoryFrame.local.withValue(frame) {
+        if isRedo {
+          let (redone, failure) = try await step.redo(in: nil)
+          return (.redone(redone, redone.footprint), failure)
+        }
+        return (.undone, try await step.undo(for: purpose, in: nil))
+      }
+    } catch {
+      return (error is HistoryObsolete ? .obsolete : .failed, error)
+    }
+  }
+}
