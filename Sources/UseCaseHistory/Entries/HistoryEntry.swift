@@ -23,6 +23,9 @@ public struct HistoryEntry: Identifiable, Hashable, Sendable, CustomStringConver
       self.number = number
     }
 
+    /// The entry that an operation becomes, in a history that no earlier launch has left.
+    init(_ operation: UseCaseOperationID) { number = operation.number }
+
     /// No entry has this id.
     static let nobody = Self(number: 0)
 

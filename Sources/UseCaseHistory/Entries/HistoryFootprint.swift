@@ -1,3 +1,5 @@
+import UseCaseInternals
+
 /// The things that an execution reads or writes. A history compares footprints to decide whether an
 /// entry can be undone while later entries stay, and which entries belong to a document.
 ///
@@ -11,15 +13,15 @@
 /// `redo` read or write: an entry can be undone out of order only if no later entry overlaps it.
 /// ``within(_:)`` names the document of the keys.
 ///
-/// A footprint keeps its keys alive. A history calls `hash(into:)` of a key when the footprint is
-/// made, and `==` when it compares two keys with the same hash, also while it holds a lock. Both must
-/// not call the library.
+/// A footprint keeps its keys alive. To make one calls `hash(into:)` and `==` of the keys, with no
+/// lock held; to compare two doesn't. Keys that are different and have the same hash are compared
+/// with each other: many of them are slow, as they are in a `Set`.
 public struct HistoryFootprint: Hashable, Sendable {
   /// Nil for everything.
   private let parts: Parts?
 
   private final class Parts: Sendable {
-    /// The things themselves. Both lists are in the order of their hashes, each key once.
+    /// The things themselves. Both lists are in the order of their addresses, each key once.
     let keys: [FootprintKey]
     /// The documents that they are in.
     let documents: [FootprintKey]
@@ -32,7 +34,7 @@ public struct HistoryFootprint: Hashable, Sendable {
   private init(_ parts: Parts?) { self.parts = parts }
 
   private init<Element: Hashable & Sendable>(_ elements: some Sequence<Element>) {
-    parts = Parts(elements.map { FootprintKey($0) }.withoutRepetition, in: [])
+    parts = Parts(elements.map { FootprintKey.of($0) }.withoutRepetition, in: [])
   }
 
   /// A footprint that overlaps all footprints except an empty one. An entry with this footprint can
@@ -135,18 +137,15 @@ public struct HistoryFootprint: Hashable, Sendable {
     guard let left = lhs.parts, let right = rhs.parts else {
       return lhs.parts == nil && rhs.parts == nil
     }
-    return left === right
-      || left.keys.isSame(as: right.keys) && left.documents.isSame(as: right.documents)
+    return left === right || left.keys == right.keys && left.documents == right.documents
   }
 
   /// Hashes the things and their documents.
   ///
   /// - Parameter hasher: The hasher.
   public func hash(into hasher: inout Hasher) {
-    guard let parts else { return }
-    for key in parts.keys { hasher.combine(key.hashOfValue) }
-    hasher.combine(parts.documents.count)
-    for key in parts.documents { hasher.combine(key.hashOfValue) }
+    hasher.combine(parts?.keys)
+    hasher.combine(parts?.documents)
   }
 
   /// The footprints of several executions, to compare many others with all of them.
@@ -178,69 +177,109 @@ public struct HistoryFootprint: Hashable, Sendable {
   }
 }
 
-/// A key of a footprint. Keys of different types are different, also if they are equal as
-/// `AnyHashable`, as `1` and `1.0` are.
-private struct FootprintKey: Hashable, Sendable {
-  private let value: any Hashable & Sendable
-  let hashOfValue: Int
+/// A key of a footprint. Equal keys are one object as long as it lives, so that footprints are
+/// compared without their clients, also under a lock.
+final class FootprintKey: Hashable, Sendable {
+  private let value: any Sendable
 
-  init(_ value: some Hashable & Sendable) {
-    self.value = value
-    hashOfValue = value.hashValue
+  fileprivate init(_ value: any Sendable) { self.value = value }
+
+  var address: ObjectIdentifier { ObjectIdentifier(self) }
+
+  static func == (lhs: FootprintKey, rhs: FootprintKey) -> Bool { lhs === rhs }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(address) }
+
+  private static let alive = Lock(LivingKeys())
+
+  /// Returns the key of the value, whatever its type: another one if an equal value has one.
+  static func of(_ value: some Hashable & Sendable) -> FootprintKey {
+    let (hash, new) = (value.hashValue, FootprintKey(value))
+    while true {
+      let (keys, newest) = alive.withLock { $0.keys(hash) }
+      if let key = keys.first(where: { $0.isEqual(to: value) }) { return key }
+      let (isAdded, swept) = alive.withLock { $0.add(new, hash, behind: newest) }
+      // The last reference to a key must not be released under the lock.
+      withExtendedLifetime(swept) {}
+      if isAdded { return new }
+    }
   }
 
-  static func == (lhs: Self, rhs: Self) -> Bool {
-    lhs.hashOfValue == rhs.hashOfValue && isEqual(lhs.value, rhs.value)
+  /// Values of different types are different, also if they are equal as `AnyHashable`, as `1` and
+  /// `1.0` are.
+  private func isEqual<Value: Equatable>(to other: Value) -> Bool { (value as? Value) == other }
+}
+
+/// The keys that are alive, to be found by the hashes of their values.
+private struct LivingKeys: Sendable {
+  private struct Bucket: Sendable {
+    var keys: [Place] = []
+    /// The number of the newest of them.
+    var newest = 0
   }
 
-  func hash(into hasher: inout Hasher) { hasher.combine(hashOfValue) }
+  private struct Place: Sendable {
+    weak var key: FootprintKey?
+  }
 
-  private static func isEqual<Value: Hashable>(_ value: Value, _ other: any Hashable) -> Bool {
-    (other as? Value) == value
+  private var buckets: [Int: Bucket] = [:]
+  /// How many have been added.
+  private var added = 0
+  /// How many there are, also of those that have died since the last sweep.
+  private var count = 0
+  private var limit = 64
+
+  func keys(_ hash: Int) -> (keys: [FootprintKey], newest: Int) {
+    guard let bucket = buckets[hash] else { return ([], 0) }
+    return (bucket.keys.compactMap(\.key), bucket.newest)
+  }
+
+  /// Adds a key if none has come since the `newest`. Returns those that a sweep has found alive.
+  mutating func add(
+    _ key: FootprintKey, _ hash: Int, behind newest: Int
+  ) -> (isAdded: Bool, swept: [FootprintKey]) {
+    guard buckets[hash]?.newest ?? 0 == newest else { return (false, []) }
+    added += 1
+    count += 1
+    buckets[hash, default: Bucket()].keys.append(Place(key: key))
+    buckets[hash]?.newest = added
+    return (true, count > limit ? sweep() : [])
+  }
+
+  private mutating func sweep() -> [FootprintKey] {
+    var alive: [FootprintKey] = []
+    buckets = buckets.compactMapValues { bucket in
+      let keys = bucket.keys.compactMap(\.key)
+      alive += keys
+      return keys.isEmpty ? nil : Bucket(keys: keys.map { Place(key: $0) }, newest: bucket.newest)
+    }
+    count = alive.count
+    limit = max(64, 2 * count)
+    return alive
   }
 }
 
+// MARK: - Keys in the order of their addresses
+
 extension [FootprintKey] {
-  /// The keys in the order of their hashes, each once.
+  /// The keys in order, each once.
   fileprivate var withoutRepetition: Self {
     if count < 2 { return self }
     var found: Self = []
-    for key in sorted(by: { $0.hashOfValue < $1.hashOfValue }) {
-      let same = found.reversed().prefix { $0.hashOfValue == key.hashOfValue }
-      if !same.contains(key) { found.append(key) }
+    for key in sorted(by: { $0.address < $1.address }) where key !== found.last {
+      found.append(key)
     }
     return found
   }
 
   /// Whether the two have a key in common.
   fileprivate func meet(_ other: Self) -> Bool {
-    var (index, start) = (0, 0)
-    while index < count, start < other.count {
-      let hash = self[index].hashOfValue
-      if other[start].hashOfValue < hash {
-        start += 1
-      } else {
-        let same = other[start...].prefix { $0.hashOfValue == hash }
-        if same.contains(self[index]) { return true }
-        index += 1
-      }
+    var (index, otherIndex) = (0, 0)
+    while index < count, otherIndex < other.count {
+      let (key, otherKey) = (self[index], other[otherIndex])
+      if key === otherKey { return true }
+      if key.address < otherKey.address { index += 1 } else { otherIndex += 1 }
     }
     return false
-  }
-
-  fileprivate func isSame(as other: Self) -> Bool {
-    count == other.count
-      && allSatisfy { key in
-        other[other.lowerBound(key)...].prefix { $0.hashOfValue == key.hashOfValue }.contains(key)
-      }
-  }
-
-  private func lowerBound(_ key: FootprintKey) -> Int {
-    var (low, high) = (0, count)
-    while low < high {
-      let middle = (low + high) / 2
-      if self[middle].hashOfValue < key.hashOfValue { low = middle + 1 } else { high = middle }
-    }
-    return low
   }
 }

@@ -54,14 +54,14 @@ struct Group<Value: Sendable, Answer: Sendable>: UseCase, DescribedUseCase {
       guard lane.change({ $0.beginGroup(id, title: title) }) else {
         preconditionFailure("The group \(id) begins without the lane.")
       }
-      line.parts.begin(id)
+      line.parts.begin(id, in: UseCaseQueue.operationHere)
       return nil
     }
     guard let operation = UseCaseQueue.operationHere,
       let (parent, _) = try outer.parts.beginPart(operation)
     else { throw HistoryError.outOfTurn }
     lane.change { $0.beginNested(id, in: parent, title: title) }
-    line.parts.begin(id)
+    line.parts.begin(id, in: operation)
     return parent
   }
 

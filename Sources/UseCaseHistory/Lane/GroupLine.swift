@@ -32,6 +32,20 @@ struct GroupLine: Sendable {
   }
 }
 
+extension GroupLine {
+  /// Why the body of a group must not execute a use case of this type, if it is the running code.
+  static func objection(to useCaseType: any Any.Type) -> String? {
+    guard useCaseType is any UndoableUseCase.Type,
+      case .group(let line)? = HistoryFrame.current?.role,
+      line.parts.operation == UseCaseQueue.operationHere
+    else { return nil }
+    return """
+      \(useCaseType) is undoable, and executed in a group without being recorded, so its effect is in \
+      no entry. Execute it by way of `recorded(in:)`, or of the `execute` of the history.
+      """
+  }
+}
+
 /// The life of a group, as its parts see it.
 final class GroupParts: QueueDelegate {
   typealias Waiter = UnsafeContinuation<Void, Never>
@@ -62,8 +76,17 @@ final class GroupParts: QueueDelegate {
 
   // MARK: The group
 
+  func objection(to useCaseType: any Any.Type) -> String? {
+    GroupLine.objection(to: useCaseType)
+  }
+
   /// The body of the group begins.
-  func begin(_ group: HistoryEntry.ID) { machine.withLock { $0.group = group } }
+  func begin(_ group: HistoryEntry.ID, in operation: UseCaseOperationID?) {
+    machine.withLock { ($0.group, $0.operation) = (group, operation) }
+  }
+
+  /// The operation of the group, once its body has begun.
+  var operation: UseCaseOperationID? { machine.withLock { $0.operation } }
 
   /// Waits until the group, which is held open, is closed or cancelled.
   nonisolated(nonsending) func hold() async {
@@ -124,6 +147,7 @@ final class GroupParts: QueueDelegate {
 struct GroupPartsMachine<Waiter: Sendable>: Sendable {
   /// Nil before its body begins.
   var group: HistoryEntry.ID?
+  var operation: UseCaseOperationID?
   /// How many groups in it are held open.
   var held = 0
   private(set) var isOpen = true

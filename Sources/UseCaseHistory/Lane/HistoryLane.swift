@@ -10,7 +10,7 @@ final class HistoryLane: Sendable {
   typealias Machine = HistoryMachine<any HistoryStep>
 
   /// The identity of the history. Unlike an address, it is never used again.
-  let history = HistoryEntry.ID(number: UseCaseOperationID.next().number)
+  let history = HistoryEntry.ID(.next())
   private let machine: Lock<Machine>
   private let changes = ChangeSignal()
   private let elapsed: @Sendable () -> Duration
@@ -124,7 +124,9 @@ extension HistoryLane: QueueDelegate {
     }
   }
 
-  func objection(to useCaseType: any Any.Type) -> String? { nil }
+  func objection(to useCaseType: any Any.Type) -> String? {
+    GroupLine.objection(to: useCaseType)
+  }
 }
 
 // MARK: - Reading

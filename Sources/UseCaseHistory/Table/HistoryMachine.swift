@@ -14,6 +14,8 @@ struct HistoryMachine<Step: Sendable>: Sendable {
   private(set) var asks = HistoryAsks()
   /// The operation that has the lane, until its work is done.
   private var turn: ID?
+  /// Whether the history was cleared before the body of that began.
+  private var turnIsCleared = false
   /// Whether a `clear` from inside takes effect when what runs is over.
   private var clearsWhenOver = false
   private var window: MergeWindow
@@ -72,7 +74,7 @@ extension HistoryMachine {
 
   /// The operation has the lane.
   mutating func start(_ id: ID) {
-    turn = id
+    (turn, turnIsCleared) = (id, false)
     // A move that runs makes a clean history dirty, and changes nothing else.
     if let ask = asks[id], ask.move != nil, ask.hasEffect, table.isSaved { version += 1 }
   }
@@ -185,14 +187,19 @@ extension HistoryMachine {
     guard mayBegin(id), let ask = asks[id] else { return false }
     var row = Row(id: id, title: ask.title, step: draft)
     row.state = .executing
-    row.stamp = table.nextStamp()
-    table.running = row
-    table.note(.running)
+    run(row)
     return true
   }
 
+  private mutating func run(_ row: consuming Row) {
+    row.stamp = table.nextStamp()
+    if turnIsCleared { row.marks.insert(.leavesLater) }
+    table.running = row
+    table.note(.running)
+  }
+
   private var losesResults: Bool {
-    clearsWhenOver || table.running?.marks.contains(.leavesLater) == true
+    clearsWhenOver || turnIsCleared || table.running?.marks.contains(.leavesLater) == true
   }
 
   /// The entry with which the execution that is recorded may merge. Ask its step outside of the
@@ -290,10 +297,7 @@ extension HistoryMachine {
   /// The body of a group on the lane begins. Returns false if its operation has not got the lane.
   mutating func beginGroup(_ id: ID, title: String) -> Bool {
     guard mayBegin(id) else { return false }
-    var row = Row(group: id, title: title)
-    row.stamp = table.nextStamp()
-    table.running = row
-    table.note(.running)
+    run(Row(group: id, title: title))
     return true
   }
 
@@ -516,7 +520,8 @@ extension HistoryMachine {
   /// Waiting undos and redos find nothing.
   private mutating func dropAll(into drops: inout Drops) {
     version += 1
-    asks.rebind(to: nil, after: isMoving ? turn : nil)
+    asks.rebind(to: nil, after: table.walk == nil ? nil : turn)
+    turnIsCleared = isRunning
     table.clear(into: &drops)
     forgetForecast()
   }

@@ -34,8 +34,10 @@ struct HistoryRow<Step: Sendable>: Sendable {
     static var unreadable: Self { Self(rawValue: 16) }
     /// It leaves when what runs is over, for the reason of the row.
     static var leavesLater: Self { Self(rawValue: 32) }
-    /// Its footprint is not everything, so ask the use case for it.
+      /// The footprint is not everything, so ask the use case for it.
     static var keyed: Self { Self(rawValue: 64) }
+    /// What was interrupted is a redo, which is not carried on unasked.
+    static var redo: Self { Self(rawValue: 128) }
   }
 
   let id: ID

@@ -216,22 +216,6 @@ struct OpenGroupTests {
   }
 
   @Test(.holds("Groups held open"))
-  func `a nested one tells its entry although the group around it has ended, too`() async throws {
-    let paper = Paper()
-    let history = try await UseCaseHistory.open(Disk(), paper)
-    for _ in 0..<20 {
-      let close = Watched<UseCaseOperation<String, HistoryEntry?>?>(nil)
-      await history.group("Outer") {
-        let inner = history.openGroup("Inner")
-        inner.execute(Write(paper: paper), "A")
-        let operation = inner.close()
-        close.update { $0 = operation }
-      }.ended()
-      #expect(await close.value?.ended().value??.title == "Inner")
-    }
-  }
-
-  @Test(.holds("Groups held open"))
   func `inside a recorded body its operations are reentrant`() async {
     let errors = Log<HistoryError?>()
     page.script("do X") { [history, edit] in
