@@ -114,16 +114,6 @@ extension UseCase {
       name: useCaseName, description: ExecutionDescription(of: self, request))
   }
 
-  /// Executes the request in an operation that has these handlers before its body begins.
-  func execute(
-    _ request: Request, attaching attach: (UseCaseOperation<Request, Response>) -> Void
-  ) -> UseCaseOperation<Request, Response> {
-    let operation = operation(for: request, isCall: false)
-    attach(operation)
-    operation.submit(isCall: false)
-    return operation
-  }
-
   /// The queue for the request. A debug build makes sure that it is the one that the type stores.
   @inlinable
   func checkedQueue(for request: Request) -> UseCaseQueue {

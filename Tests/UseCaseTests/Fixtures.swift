@@ -102,6 +102,7 @@ extension UseCaseOperation {
     case .cancelled(.dropped): "D"
     case .cancelled(.scopeEnded): "E"
     case .cancelled(.thrown): "T"
+    case .cancelled(.closed): "L"
     case nil: state == .waiting ? "W" : "R"
     }
   }

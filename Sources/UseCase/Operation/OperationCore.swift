@@ -160,6 +160,8 @@ extension OperationCore {
     return start()
   }
 
+  @usableFromInline func neverBegins() { queue.delegate?.neverBegins(id) }
+
   func enter() -> Bool { withMachine { $0.enter() } }
 
   @usableFromInline func exit() { proceed(from: exitBody()) }
@@ -422,25 +424,23 @@ extension OperationCore {
 
   /// Takes the steps that need no task, on this thread. Returns the first that does, or `done`.
   ///
-  /// Code that a step releases is released before the end can be seen.
-  private func goOn(from step: consuming Step, on isolation: (any Actor)? = nil) -> Step {
+  /// Each step is released before the next one, so that the code that it keeps goes before the end can
+  /// be seen.
+  private func goOn(from first: consuming Step, on isolation: (any Actor)? = nil) -> Step {
+    var step = first
     while true {
+      var leaves = false
       switch consume step {
-      case .tell(let waiters):
-        for waiter in waiters { waiter.resume(on: isolation) }
-        step = next()
-      case .forget(let handlers):
-        withExtendedLifetime(handlers) {}
-        step = next()
-      case .leave(let handlers):
-        withExtendedLifetime(handlers) {}
-        guard !leave(on: isolation) else { return .done }
-        step = next()
+      case .tell(let waiters): for waiter in waiters { waiter.resume(on: isolation) }
+      case .forget: break
+      case .leave: leaves = true
       case .unhandledFailure:
         reportFailure()
         return .done
       case let step: return step
       }
+      if leaves, leave(on: isolation) { return .done }
+      step = next()
     }
   }
 

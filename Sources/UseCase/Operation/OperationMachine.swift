@@ -26,7 +26,7 @@ struct OperationMachine<Waiter: Sendable, Job: Sendable, Callback: Sendable>: Se
     case value
     /// The handlers of an early outcome, or of one that was silenced, have run; or else the end.
     case delivered
-    /// The operation has left its queue.
+    /// The operation has left its queue, and the handlers attached by then have run.
     case end
   }
 
@@ -114,14 +114,6 @@ struct OperationMachine<Waiter: Sendable, Job: Sendable, Callback: Sendable>: Se
     switch stage {
     case .over, .leaving, .left: true
     case .assumed, .waiting, .granted, .running: false
-    }
-  }
-
-  /// Whether every handler attached in time has run.
-  private var hasEnded: Bool {
-    switch stage {
-    case .leaving, .left: true
-    case .assumed, .waiting, .granted, .running, .over: false
     }
   }
 
@@ -309,8 +301,8 @@ extension OperationMachine {
   /// Silences the handlers that have not begun, unless all of them have. Returns whether it did.
   private mutating func silence(_ reason: UseCaseCancellation) -> Bool {
     guard silence == nil, let kind = verdict?.kind, kind != .cancelled else { return false }
-    // Once everything has run, a handler that comes later is still kept back by a newer operation.
-    let mayComeLater = !hasBegun && (reason == .superseded || !hasEnded)
+    // Once everything has run, a handler that comes later is kept back by a newer operation only.
+    let mayComeLater = !hasBegun && (reason == .superseded || !hasLeft || isDelivering)
     guard handlers.isLeft(for: kind) || mayComeLater else { return false }
     silence = reason
     handlers.rewind()
@@ -341,7 +333,9 @@ extension OperationMachine {
     _ waiter: Waiter, for moment: Moment, key: Int32 = 0, handles: Bool
   ) -> Waiter? {
     if handles { failureIsHandled() }
-    if hasLeft || moment == .value && isEarly { return waiter }
+    // The end waits for handlers that come late, too.
+    if hasLeft, moment != .end || !isDelivering { return waiter }
+    if moment == .value, isEarly { return waiter }
     listeners.append((key, moment, waiter))
     return nil
   }
@@ -455,6 +449,7 @@ extension OperationMachine {
       stage = .leaving
       return .leave(handlers.removeAll())
     case .left where handlers.count > 0: return .forget(handlers.removeAll())
+    case .left where hasListener(for: .end): return .tell(takeListeners { _ in true })
     case .left where notice == .due:
       isDelivering = false
       notice = .sending
@@ -543,7 +538,7 @@ enum DeliveryStep<Callback: Sendable, Waiter: Sendable>: Sendable {
   case call(Handler<Callback>, Verdict)
   /// Ask on the isolation of this one, by `begin`, whether it may begin.
   case ask(Handler<Callback>)
-  /// Tell these that the handlers of the outcome have run.
+  /// Tell these that the handlers have run.
   case tell([Waiter])
   /// Everything has run. Let go of these, which were passed over, and let the operation leave its
   /// queue.

@@ -65,6 +65,7 @@ extension UseCaseOperation {
       }
     } else {
       useCase = nil
+      core.neverBegins()
       step = core.exitBody()
     }
     if case .done = step { return }

@@ -12,6 +12,10 @@ package protocol QueueDelegate: AnyObject, Sendable {
   /// An operation has given its slot back, or has left while it waited.
   func left(_ id: UseCaseOperationID, hasSucceeded: Bool)
 
+  /// An operation that has its slot was cancelled, and its body never begins. This is called outside
+  /// of the lock, before its handlers run.
+  func neverBegins(_ id: UseCaseOperationID)
+
   /// The lock of the queue is released after one of the above: the time to wake readers.
   func unlocked()
 
@@ -33,6 +37,7 @@ package protocol QueueDelegate: AnyObject, Sendable {
 }
 
 extension QueueDelegate {
+  package func neverBegins(_ id: UseCaseOperationID) {}
   package func lineHere() -> UseCaseQueue? { nil }
   package func call() -> QueueCall { .inside }
   package func name(of id: UseCaseOperationID) -> String? { nil }

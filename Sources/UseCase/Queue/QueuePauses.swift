@@ -50,7 +50,7 @@ struct QueuePauses: Sendable {
   private func endOfWindow(_ policy: UseCaseQueue.Policy) -> Duration {
     let free = policy.starts - reserved.count
     if starts.count < free || policy.interval == .zero { return .zero }
-    return free > 0 ? starts[starts.count - free] + policy.interval : .century
+    return free > 0 ? starts[starts.count - free] + policy.interval : UseCaseTimeout.never
   }
 
   /// A member has come, and waits.
@@ -94,7 +94,7 @@ struct QueuePauses: Sendable {
     isNeeded: Bool, keepsWindow: Bool, _ policy: UseCaseQueue.Policy
   ) -> QueueAlarm? {
     var next: Duration?
-    if isNeeded, isPausing(policy), end(policy) < .century {
+    if isNeeded, isPausing(policy), end(policy) < UseCaseTimeout.never {
       next = end(policy)
     } else if keepsWindow, let newest = starts.last, newest + policy.interval > time {
       next = newest + policy.interval

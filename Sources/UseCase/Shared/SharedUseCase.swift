@@ -192,10 +192,11 @@ private final class SharedRuns<Base: UseCase>: Sendable {
     let (id, isAlone) = (rider.id, HeldSlots.hasHolder && base.queue(for: rider.request).isHeldHere)
     let seat = isAlone ? Seat.alone : .run(run(of: rider), rider: id)
     seats.withLock { $0[id] = seat }
+    if case .run(let run, _) = seat {
+      rider.core.listen(for: .value) { [weak self] _ in self?.leave(run, id) }
+    }
     rider.core.listen(for: .end) { [weak self] _ in
-      if case .run(let run, _)? = self?.seats.withLock({ $0.removeValue(forKey: id) }) {
-        self?.leave(run, id)
-      }
+      _ = self?.seats.withLock { $0.removeValue(forKey: id) }
     }
   }
 

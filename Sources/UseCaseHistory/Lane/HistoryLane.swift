@@ -115,6 +115,8 @@ extension HistoryLane: QueueDelegate {
     machine.withLock { $0.leave(self.id(of: id)) }
   }
 
+  func neverBegins(_ id: UseCaseOperationID) { change { $0.leave(self.id(of: id)) } }
+
   func unlocked() { change { _ in } }
 
   func call() -> QueueCall {

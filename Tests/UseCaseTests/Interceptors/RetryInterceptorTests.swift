@@ -167,11 +167,11 @@ struct RetryInterceptorTests {
   func `a delay that grows beyond measure is its cap`() {
     let delay = RetryInterceptor.Delay.exponential(.seconds(1), factor: 1e300, cap: .seconds(5))
     #expect(
-      (1...4).map { delay.afterFailure(CancellationError(), $0) } == [
+      (1...4).map { delay.duration(after: CancellationError(), attempt: $0) } == [
         .seconds(1), .seconds(5), .seconds(5), .seconds(5),
       ])
     let none = RetryInterceptor.Delay.exponential(.zero, cap: .seconds(5))
-    #expect(none.afterFailure(CancellationError(), 3) == .zero)
+    #expect(none.duration(after: CancellationError(), attempt: 3) == .zero)
   }
 
   @Test func `the longest delay can be jittered`() {
@@ -181,7 +181,7 @@ struct RetryInterceptorTests {
         let jittered = RetryInterceptor.Delay.constant(delay)
           .jittered(by: fraction, using: SystemRandomNumberGenerator())
         for number in 1...50 {
-          let pause = jittered.afterFailure(Offline(), number)
+          let pause = jittered.duration(after: Offline(), attempt: number)
           #expect(delay > least ? pause >= least && pause <= delay : pause <= least)
         }
       }

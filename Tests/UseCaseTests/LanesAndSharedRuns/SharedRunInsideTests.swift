@@ -370,20 +370,6 @@ struct SharedRunInsideTests {
     }
   }
 
-  /// A rider leaves before its task is cancelled, so its body may still begin.
-  @Test func `a cancelled rider whose body begins starts no other run`() async {
-    let held = Held()
-    let shared = held.shared()
-    let rider = shared.execute(1)
-    rider.cancel()
-    await HeldSlots.local.withValue(HeldSlots.Holder(rider)) {
-      await #expect(throws: CancellationError.self) { try await shared.main(1) }
-    }
-    #expect(held.queue.activity.executed == 1)
-    held.open(1)
-    await allEnded([rider])
-  }
-
   @Test(.holds("Nothing is left of a run"))
   func `nothing is left of a run when its riders have ended, whatever its outcome`() async {
     let lifetime = Lifetime()

@@ -10,24 +10,23 @@ struct PolicyTests {
   /// the others.
   struct Line: CustomTestStringConvertible, Sendable {
     let policy: Policy
-    let (holding, live, waiting, undelivered): (Int, Int, Int, Int)
+    let (holding, live, waiting): (Int, Int, Int)
     let (isSuspended, isPausing): (Bool, Bool)
     let decision: (admission: Admission, superseded: Int)
 
     init(
-      _ policy: Policy, _ holding: Int, _ live: Int, _ waiting: Int, undelivered: Int = 0,
+      _ policy: Policy, _ holding: Int, _ live: Int, _ waiting: Int,
       suspended: Bool = false, pausing: Bool = false, _ admission: Admission, superseded: Int = 0
     ) {
       self.policy = policy
       (self.holding, self.live, self.waiting) = (holding, live, waiting)
       (isSuspended, isPausing) = (suspended, pausing)
-      self.undelivered = undelivered
       decision = (admission, superseded)
     }
 
     var testDescription: String {
       "\(policy.whenBusy), limit \(policy.limit), \(holding) hold, \(live) live, \(waiting) wait"
-        + "\(undelivered) undelivered" + (isSuspended ? ", suspended" : "")
+        + (isSuspended ? ", suspended" : "")
         + (isPausing ? ", pausing" : "")
     }
   }
@@ -69,13 +68,6 @@ struct PolicyTests {
     Line(pair, 1, 1, 1, suspended: true, .wait, superseded: 1),
     Line(pair, 1, 0, 2, suspended: true, .wait, superseded: 1),
 
-    Line(.cancelPrevious, 0, 0, 0, undelivered: 1, .start, superseded: 1),
-    Line(.cancelPrevious, 1, 1, 0, undelivered: 2, .start, superseded: 3),
-    Line(pair, 0, 0, 0, undelivered: 1, .start),
-    Line(pair, 1, 1, 0, undelivered: 1, .start, superseded: 1),
-    Line(pair, 0, 0, 0, undelivered: 3, .start, superseded: 2),
-    Line(pairAndWait, 2, 0, 0, undelivered: 2, .wait, superseded: 1),
-    Line(debounced, 0, 0, 0, undelivered: 1, pausing: true, .wait, superseded: 1),
 
     Line(debounced, 0, 0, 0, pausing: true, .wait),
     Line(debounced, 0, 0, 1, pausing: true, .wait, superseded: 1),
@@ -94,34 +86,34 @@ struct PolicyTests {
     Line(pairAndWait, 2, 0, 2, .wait, superseded: 1),
 
     Line(.dropWhileBusy, 0, 0, 0, .start),
-    Line(.dropWhileBusy, 1, 1, 0, .drop),
-    Line(.dropWhileBusy, 1, 0, 0, .drop),
+    Line(.dropWhileBusy, 1, 1, 0, .refuse(.dropped)),
+    Line(.dropWhileBusy, 1, 0, 0, .refuse(.dropped)),
     Line(.dropWhileBusy, 0, 0, 0, suspended: true, .wait),
-    Line(.dropWhileBusy, 0, 0, 1, suspended: true, .drop),
+    Line(.dropWhileBusy, 0, 0, 1, suspended: true, .refuse(.dropped)),
     Line(dropPair, 1, 1, 0, .start),
-    Line(dropPair, 2, 1, 0, .drop),
+    Line(dropPair, 2, 1, 0, .refuse(.dropped)),
     Line(dropPair, 1, 1, 0, suspended: true, .wait),
-    Line(dropPair, 1, 1, 1, suspended: true, .drop),
+    Line(dropPair, 1, 1, 1, suspended: true, .refuse(.dropped)),
 
     Line(line, 1, 1, 0, .start),
     Line(line, 2, 2, 0, .wait),
     Line(line, 2, 0, 2, .wait),
-    Line(line, 2, 2, 3, .drop),
+    Line(line, 2, 2, 3, .refuse(.dropped)),
     Line(line, 0, 0, 4, suspended: true, .wait),
-    Line(line, 0, 0, 5, suspended: true, .drop),
+    Line(line, 0, 0, 5, suspended: true, .refuse(.dropped)),
     Line(line, 1, 1, 3, suspended: true, .wait),
-    Line(line, 1, 1, 4, suspended: true, .drop),
+    Line(line, 1, 1, 4, suspended: true, .refuse(.dropped)),
     Line(.limit(.max, waiting: .max), 1_000_000, 0, 0, .start),
     Line(.limit(1, waiting: .max), 1, 1, 1_000_000, .wait),
 
     Line(leading, 0, 0, 0, .start),
-    Line(leading, 0, 0, 0, pausing: true, .drop),
+    Line(leading, 0, 0, 0, pausing: true, .refuse(.dropped)),
     Line(leading, 0, 0, 0, suspended: true, pausing: true, .wait),
-    Line(leading, 0, 0, 1, suspended: true, pausing: true, .drop),
+    Line(leading, 0, 0, 1, suspended: true, pausing: true, .refuse(.dropped)),
     Line(pacedLine, 1, 1, 2, pausing: true, .wait),
-    Line(pacedLine, 1, 1, 3, pausing: true, .drop),
+    Line(pacedLine, 1, 1, 3, pausing: true, .refuse(.dropped)),
     Line(pacedLine, 1, 1, 3, suspended: true, pausing: true, .wait),
-    Line(pacedLine, 1, 1, 4, suspended: true, pausing: true, .drop),
+    Line(pacedLine, 1, 1, 4, suspended: true, pausing: true, .refuse(.dropped)),
     Line(.serial.spaced(by: .seconds(1)), 0, 0, 9, pausing: true, .wait),
 
     Line(throttled, 0, 0, 0, .start),
@@ -146,7 +138,7 @@ struct PolicyTests {
   func `the state of the queue decides the fate of an incoming operation`(line: Line) {
     let decision = line.policy.decision(
       holding: line.holding, live: line.live, waiting: line.waiting,
-      undelivered: line.undelivered, isSuspended: line.isSuspended, isPausing: line.isPausing)
+      isSuspended: line.isSuspended, isPausing: line.isPausing)
     #expect(decision == line.decision)
   }
 
@@ -233,7 +225,7 @@ struct PolicyTests {
       Policy.keepLatest.debounced(by: second).debounced(by: .zero, atMost: second) == .keepLatest)
     #expect(Policy.serial.waiting(atMost: 4).waiting(atMost: 3) == .limit(1, waiting: 3))
     #expect(Policy.serial.byPriority.byPriority == .serial.byPriority)
-    #expect(Policy.serial.byPriority.waiting(atMost: 0) == .dropWhileBusy)
+    #expect(Policy.serial.byPriority.waiting(atMost: 0) == .serial.waiting(atMost: 0).byPriority)
   }
 
   @Test func `no pause is longer than clocks can sleep`() {
@@ -242,7 +234,7 @@ struct PolicyTests {
       Policy.throttle(longest), .cancelPrevious(debounce: longest), .serial.rate(1, per: longest),
       .keepLatest.debounced(by: longest, atMost: longest).spaced(by: longest),
     ] {
-      var machine = QueueMachine<Int, Never>(policy: policy)
+      var machine = QueueMachine<Int, Never, Never>(policy: policy)
       _ = machine.change(at: .seconds(1)) { $0.wake() }
       _ = machine.admit(1, id: .init(number: 1))
       _ = machine.admit(2, id: .init(number: 2))
