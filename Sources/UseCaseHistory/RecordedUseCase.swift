@@ -58,7 +58,7 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
   ///   `open`. If `main` throws, nothing is recorded.
   /// - Complexity: That of the base use case, and O(*n*) in the number of entries that leave.
   public func main(_ request: Base.Request) async throws -> Base.Response {
-    guard let place = try place else { return try await self(request) }
+    guard let place = try await place else { return try await self(request) }
     return try await run(request, at: place) { [base] in try await base.main($0) }
   }
 }
@@ -76,7 +76,7 @@ extension RecordedUseCase: ReportingUseCase where Base: ReportingUseCase {
   public func main(
     _ request: Base.Request, report: @escaping @Sendable (Base.Update) -> Void
   ) async throws -> Base.Response {
-    guard let place = try place else { return try await self(request, report: report) }
+    guard let place = try await place else { return try await self(request, report: report) }
     return try await run(request, at: place) { [base] in
       try await base.main($0, report: report)
     }
@@ -147,14 +147,14 @@ extension RecordedUseCase {
   /// Nil if it is executed first, which makes an operation of its own for it: code that has no place on
   /// the lane calls `main`, such as the body of a wrapper, or what was meant as a part comes too late.
   private var place: Place? {
-    get throws {
+    get async throws {
       if let frame = HistoryFrame.current(in: lane.history) {
         switch frame.role {
         case .body, .answered: return .inside(frame.entry)
         case .group: break
         }
       }
-      if let part = try part { return part }
+      if let part = try await part { return part }
       if line != nil { throw HistoryError.outOfTurn }
       guard let operation = history.queue.operationHere(executing: Self.self),
         lane.read({ $0.mayBegin(lane.id(of: operation)) })
@@ -164,17 +164,21 @@ extension RecordedUseCase {
   }
 
   private var part: Place? {
-    get throws {
+    get async throws {
       var here: UseCaseOperationID?
       func isHere(_ line: GroupLine) -> Bool {
-        here = line.queue.operationHere(executing: Self.self)
+        here =
+          line.queue.operationHere(executing: Self.self)
+          ?? line.calls.operationHere(executing: Self.self)
         return here != nil
       }
       guard
         let line = line.flatMap({ isHere($0) ? $0 : nil })
           ?? HistoryFrame.line(in: lane.history, where: isHere),
-        let here, let (group, title) = try line.parts.beginPart(here)
+        let here
       else { return nil }
+      if line.calls.isHeldHere { await line.queue.idle() }
+      guard let (group, title) = try line.parts.beginPart(here) else { return nil }
       return .part(lane.id(of: here), in: group, title: title)
     }
   }
@@ -195,41 +199,62 @@ extension RecordedUseCase {
           : try await body(request)
       }
     case .entry(let id):
-      let draft = try lane.journal?.draft(of: Base.self, request)
+      let draft: StoredStep?
+      do {
+        draft = try lane.journal?.draft(of: Base.self, request, title: lane.title(of: id))
+      } catch {
+        lane.change { $0.leave(id) }
+        throw error
+      }
       guard lane.change({ $0.begin(id, draft) }) else {
         preconditionFailure("The body of \(id) begins twice.")
       }
-      let (step, result) = await run(request, as: id, body)
-      if let step { await lane.record(step) } else { await lane.fail(id) }
+      let fate = Lock<HistoryLane.Fate?>(nil)
+      let (step, result) = await run(request, as: id, draft, body) { [lane] step in
+        let known = lane.fate(of: step)
+        fate.withLock { $0 = known }
+        return { _ = $0.record(step, known) }
+      }
+      if let step { await lane.record(step, fate.withLock { $0 }) } else { await lane.fail(id) }
       return try result.get()
     case .part(let id, let group, let title):
-      let draft = try lane.journal?.draft(of: Base.self, request)
+      let draft = try lane.journal?.draft(of: Base.self, request, title: title)
       lane.change { $0.beginPart(id, in: group, title: title, draft) }
-      let (step, result) = await run(request, as: id, body)
+      let (step, result) = await run(request, as: id, draft, body) { step in
+        let footprint = step.footprint
+        return { $0.endPart(id, (step, footprint)) }
+      }
       await lane.endPart(id, step)
       return try result.get()
     }
   }
 
   /// Runs the body with all that may be around it. Returns the step that it has made, if it has an
-  /// effect.
+  /// effect. `end` is the event of that end, for a transaction.
   private func run(
-    _ request: Base.Request, as id: HistoryEntry.ID,
-    _ body: @escaping @Sendable (Base.Request) async throws -> Base.Response
+    _ request: Base.Request, as id: HistoryEntry.ID, _ draft: StoredStep?,
+    _ body: @escaping @Sendable (Base.Request) async throws -> Base.Response,
+    end: @escaping @Sendable (any HistoryStep) -> @Sendable (inout HistoryLane.Machine) -> Void
   ) async -> ((any HistoryStep)?, Result<Base.Response, any Error>) {
     let frame = HistoryFrame(.body, of: id, in: lane.history)
     defer { frame.end() }
-    let queue = base.queue(for: request)
+    let (queue, database) = (base.queue(for: request), lane.journal?.database)
     do {
-      try await lane.journal?.intent(lane)
-      guard queue.hasInterceptors else {
+      if database == nil { try await lane.journal?.intent(lane) }
+      guard database != nil || queue.hasInterceptors else {
         let response = try await HistoryFrame.local.withValue(frame) { try await body(request) }
-        return (RecordedStep(base, identity, request, response), .success(response))
+        let step = RecordedStep(base, identity, request, response)
+        return (draft?.answered(step) ?? step, .success(response))
       }
     } catch {
       return (nil, .failure(error))
     }
     let attempts = Attempts()
+    if let database, let draft, let journal = lane.journal {
+      attempts.runInside { [lane] body in
+        try await journal.transact(id, lane, in: database, body) { end(draft.answered($0)) }
+      }
+    }
     let result: Result<Base.Response, any Error>
     do {
       result = .success(
@@ -243,7 +268,8 @@ extension RecordedUseCase {
     } catch {
       result = .failure(error)
     }
-    return (await attempts.lastStep(), result)
+    let step = await attempts.lastStep()
+    return (step.map { draft?.answered($0) ?? $0 }, result)
   }
 }
 

@@ -56,12 +56,15 @@ final class OperationCore: QueueMember {
     queue: UseCaseQueue, useCaseType: any Any.Type, isCall: Bool, name: @autoclosure () -> String,
     description: @autoclosure () -> ExecutionDescription
   ) {
+    let call = isCall ? queue.delegate?.call() ?? .inside : .inside
+    var queue = queue
+    if case .on(let other) = call { queue = other }
     self.queue = queue
     self.useCaseType = useCaseType
     let isObserved = queue.observer != nil
     self.name = isObserved ? name() : ""
     let described = queue.delegate == nil ? nil : description()
-    context = .here(queue, isCall: isCall, described)
+    context = .here(queue, isCall: isCall, call, described)
     // On the lane of a history, interceptors of other queues ask for it.
     let hasParent = isObserved || queue.hasInterceptors || described != nil
     parent = hasParent ? HeldSlots.holder()?.id : nil
@@ -289,6 +292,7 @@ extension OperationCore {
       return state == .waiting && HeldSlots.isHeld(inLine: line)
     }
     return queue.policy.isSerial && state == .waiting && queue.isHeldHere
+      && queue.delegate?.isBodyHere() ?? true
   }
 
   @usableFromInline

@@ -27,6 +27,10 @@ package protocol QueueDelegate: AnyObject, Sendable {
   /// lock, before the admission.
   func call() -> QueueCall
 
+  /// Whether the body that holds a slot of the queue is the running code, and not only something that it
+  /// has left behind.
+  func isBodyHere() -> Bool
+
   /// Returns the name by which the observer of the queue is to hear of an operation, nil for that of
   /// the use case. This is asked outside of the lock.
   func name(of id: UseCaseOperationID) -> String?
@@ -40,6 +44,7 @@ extension QueueDelegate {
   package func neverBegins(_ id: UseCaseOperationID) {}
   package func lineHere() -> UseCaseQueue? { nil }
   package func call() -> QueueCall { .inside }
+  package func isBodyHere() -> Bool { true }
   package func name(of id: UseCaseOperationID) -> String? { nil }
   package func objection(to useCaseType: any Any.Type) -> String? { nil }
 }
@@ -50,6 +55,8 @@ package enum QueueCall: Sendable {
   case admit
   /// It runs as a guest in the slot of the queue that the running code holds, if it holds one.
   case inside
+  /// It is an operation of this queue instead.
+  case on(UseCaseQueue)
   /// It throws this error, and nothing is admitted.
   case refuse(any Error)
 }

@@ -95,11 +95,9 @@ final class CallContext: Sendable {
 
   /// Returns the context of an operation that the running code executes, nil if it has none.
   static func here(
-    _ queue: UseCaseQueue, isCall: Bool, _ description: ExecutionDescription?
+    _ queue: UseCaseQueue, isCall: Bool, _ call: QueueCall, _ description: ExecutionDescription?
   ) -> CallContext? {
     var (caller, host, line) = ((any QueueMember)?.none, (any QueueMember)?.none, UseCaseQueue?.none)
-    var call = QueueCall.inside
-    if isCall, let delegate = queue.delegate { call = delegate.call() }
     if HeldSlots.hasHolder {
       if isCall { caller = HeldSlots.holder() } else { line = queue.delegate?.lineHere() }
       if case .inside = call, isCall || line != nil { host = HeldSlots.enter(queue) }

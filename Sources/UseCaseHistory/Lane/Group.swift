@@ -82,7 +82,7 @@ struct Group<Value: Sendable, Answer: Sendable>: UseCase, DescribedUseCase {
       return result
     } onCancel: {
       // Observers are not called in here: the runtime holds a lock of the task.
-      if line.parts.cancel() { Task { line.queue.cancelAll() } }
+      if line.parts.cancel() { Task { line.cancelParts() } }
     }
   }
 

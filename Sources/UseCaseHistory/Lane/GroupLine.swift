@@ -1,10 +1,13 @@
 import UseCase
 import UseCaseInternals
 
-/// The serial queue on which the parts of one group run, in the order of the calls: what its body
-/// executes or calls, and what a `HistoryGroup` executes.
+/// The queues on which the parts of one group run.
 struct GroupLine: Sendable {
+  /// What its body executes runs one after the other, in the order of the calls, as what a
+  /// `HistoryGroup` executes.
   let queue: UseCaseQueue
+  /// What its body calls may overlap, with `async let`. It waits for what was executed before.
+  let calls: UseCaseQueue
   let parts: GroupParts
   /// How many groups it is in.
   let depth: Int
@@ -14,8 +17,10 @@ struct GroupLine: Sendable {
   init(inside outer: GroupLine?, on lane: UseCaseQueue, isHeld: Bool) {
     depth = outer.map { $0.depth + 1 } ?? 0
     parts = GroupParts(inside: isHeld ? outer?.parts : nil)
+    let around = outer?.queue ?? lane
+    calls = UseCaseQueue(.unlimited, delegate: parts, inside: around, clock: lane.clock)
     queue = UseCaseQueue(
-      delegate: parts, inside: outer?.queue ?? lane, clock: lane.clock, observer: nil)
+      delegate: Executions(parts: parts, calls: calls), inside: around, clock: lane.clock)
     if isHeld { queue.suspend() }
   }
 
@@ -27,8 +32,13 @@ struct GroupLine: Sendable {
   @discardableResult
   func cancel() -> Bool {
     let hasBegun = parts.cancel()
-    queue.cancelAll()
+    cancelParts()
     return hasBegun
+  }
+
+  func cancelParts() {
+    queue.cancelAll()
+    calls.cancelAll()
   }
 }
 
@@ -44,6 +54,27 @@ extension GroupLine {
       no entry. Execute it by way of `recorded(in:)`, or of the `execute` of the history.
       """
   }
+}
+
+/// Follows the queue of what is executed, and lets what is called go another way.
+private final class Executions: QueueDelegate {
+  private let parts: GroupParts
+  private let calls: UseCaseQueue
+
+  init(parts: GroupParts, calls: UseCaseQueue) { (self.parts, self.calls) = (parts, calls) }
+
+  func admitted(_ operation: any AdmittedOperation) { parts.admitted(operation) }
+  func started(_ id: UseCaseOperationID) {}
+  func left(_ id: UseCaseOperationID, hasSucceeded: Bool) {
+    parts.left(id, hasSucceeded: hasSucceeded)
+  }
+  func unlocked() { parts.unlocked() }
+  func call() -> QueueCall {
+    // It would wait for a group that others have to close.
+    parts.holdsGroup ? .refuse(HistoryError.outOfTurn) : .on(calls)
+  }
+  func isBodyHere() -> Bool { parts.isBodyHere() }
+  func objection(to useCaseType: any Any.Type) -> String? { parts.objection(to: useCaseType) }
 }
 
 /// The life of a group, as its parts see it.
@@ -70,8 +101,11 @@ final class GroupParts: QueueDelegate {
 
   func unlocked() { machine.withLock { $0.takeWaiter() }?.resume() }
 
-  func call() -> QueueCall {
-    machine.withLock { $0.held > 0 } ? .refuse(HistoryError.outOfTurn) : .admit
+  func isBodyHere() -> Bool {
+    switch HistoryFrame.current?.role {
+    case .body, .answered: true
+    case .group, nil: false
+    }
   }
 
   // MARK: The group

@@ -54,6 +54,9 @@ final class HistoryLane: Sendable {
     HistoryEntry.ID(number: operation.number &+ firstNumber)
   }
 
+  /// The title of an execution that has not ended.
+  func title(of id: HistoryEntry.ID) -> String { read { $0.asks[id]?.title } ?? "" }
+
   /// The id of the entry that the running operation becomes.
   var idHere: HistoryEntry.ID {
     guard let operation = UseCaseQueue.operationHere else {
@@ -126,6 +129,8 @@ extension HistoryLane: QueueDelegate {
     }
   }
 
+  func isBodyHere() -> Bool { HistoryFrame.current(in: history) != nil }
+
   func objection(to useCaseType: any Any.Type) -> String? {
     GroupLine.objection(to: useCaseType)
   }
@@ -135,10 +140,13 @@ extension HistoryLane: QueueDelegate {
 
 extension HistoryLane {
   func state(in document: HistoryFootprint) -> HistoryState {
-    let (state, trash) = machine.withLock { machine in
-      let state = machine.state(of: document)
-      return (state, machine.takeTrash())
+    let (found, trash) = machine.withLock { machine in
+      let found = machine.state(of: document)
+      return (found, machine.takeTrash())
     }
+    var state = found.state
+    state.undoTitle = state.undoTitle ?? found.undo?.titleForUser
+    state.redoTitle = state.redoTitle ?? found.redo?.titleForUser
     return withExtendedLifetime(trash) { state }
   }
 
@@ -160,18 +168,32 @@ extension HistoryLane {
 // MARK: - Recording
 
 extension HistoryLane {
-  /// The body of the execution on the lane has returned.
-  nonisolated(nonsending) func record(_ step: any HistoryStep) async {
-    let footprint = step.footprint
-    var fate = HistoryMerging<(step: any HistoryStep, title: String, footprint: HistoryFootprint)>
-      .separate
-    var ticket: Int?
-    if let (earlier, own) = read({ $0.mergeCandidate() }) {
-      ticket = own
-      fate = (earlier.step?.merging(step) ?? .separate).map { ($0, $0.title, $0.footprint) }
+  /// What becomes of a body that has returned.
+  struct Fate: Sendable {
+    let footprint: HistoryFootprint
+    fileprivate var merging =
+      HistoryMerging<(step: any HistoryStep, title: String, footprint: HistoryFootprint)>.separate
+    fileprivate var ticket: Int?
+    /// Not released under the lock.
+    fileprivate var earlier: Machine.Row?
+  }
+
+  /// Asks the use case what the step touches, and whether it merges with the newest entry.
+  func fate(of step: any HistoryStep) -> Fate {
+    var fate = Fate(footprint: step.footprint)
+    if let (earlier, ticket) = read({ $0.mergeCandidate() }) {
+      (fate.ticket, fate.earlier) = (ticket, earlier)
+      fate.merging = (earlier.step?.merging(step) ?? .separate).map {
+        ($0, $0.title, $0.footprint)
+      }
     }
-    let (merging, number) = (fate, ticket)
-    discard(change { $0.record(step, touching: footprint, merging, number) })
+    return fate
+  }
+
+  /// The body of the execution on the lane has returned.
+  nonisolated(nonsending) func record(_ step: any HistoryStep, _ known: Fate? = nil) async {
+    let fate = known ?? fate(of: step)
+    discard(change { $0.record(step, fate) })
     await journal?.settle(self)
   }
 
@@ -189,6 +211,12 @@ extension HistoryLane {
   }
 }
 
+extension HistoryLane.Machine {
+  mutating func record(_ step: any HistoryStep, _ fate: HistoryLane.Fate) -> Drops {
+    record(step, touching: fate.footprint, fate.merging, fate.ticket)
+  }
+}
+
 // MARK: - Leaving
 
 extension HistoryLane {
@@ -199,6 +227,38 @@ extension HistoryLane {
   }
 
   func step(of entry: HistoryEntry.ID) -> (any HistoryStep)? {
-    read { $0.table.rowOrPart(entry) }?.step
+    let step = read { $0.table.rowOrPart(entry) }?.step
+    return (step as? StoredStep).map { try? $0.step } ?? step
   }
+
+  /// What the journal has not been told yet: rows, the head, and which of the rows leave.
+  typealias Owed = (
+    rows: [HistoryEntry.ID: Machine.Row?], head: Machine.Table.Head, leaving: [Machine.Row]
+  )
+
+  func takeOwed() -> Owed { machine.withLock { $0.takeOwed() } }
+
+  /// They could not be written. What has changed since is newer.
+  func owe(_ rows: [HistoryEntry.ID: Machine.Row?]) {
+    let released = machine.withLock { $0.owe(rows) }
+    withExtendedLifetime(released) {}
+  }
+
+  /// `discard` has returned for these.
+  func haveLeft(_ rows: [Machine.Row]) {
+    let released = machine.withLock { $0.haveLeft(Set(rows.map(\.id))) }
+    withExtendedLifetime(released) {}
+  }
+}
+
+extension HistoryLane {
+  /// What would be owed after this event, which has not happened yet.
+  func owed(after event: (inout Machine) -> Void) -> Owed {
+    var machine = read { $0 }
+    event(&machine)
+    return machine.takeOwed()
+  }
+
+  /// The journal has to know the row anew.
+  func oweAgain(_ id: HistoryEntry.ID) { change { $0.oweAgain(id) } }
 }

@@ -48,17 +48,33 @@ extension HistoryLane {
     let frame = HistoryFrame(.answered, of: id, in: history)
     defer { frame.end() }
     let isRedo = read { $0.isRedo }
+    let scope = scope(of: id, step as? StoredStep, isRedo: isRedo)
     do {
-      try await journal?.intent(self)
+      if scope == nil { try await journal?.intent(self) }
       return try await HistoryFrame.local.withValue(frame) {
         if isRedo {
-          let (redone, failure) = try await step.redo(in: nil)
+          let (redone, failure) = try await step.redo(in: scope)
           return (.redone(redone, redone.footprint), failure)
         }
-        return (.undone, try await step.undo(for: purpose, in: nil))
+        return (.undone, try await step.undo(for: purpose, in: scope))
       }
     } catch {
       return (error is HistoryObsolete ? .obsolete : .failed, error)
+    }
+  }
+
+  /// The transaction of an undo or a redo, if the journal has transactions.
+  private func scope(
+    of id: HistoryEntry.ID, _ stored: StoredStep?, isRedo: Bool
+  ) -> StepScope? {
+    guard let journal, let database = journal.database, let stored else { return nil }
+    return { [self] body in
+      try await journal.transact(id, self, in: database, body) { step in
+        guard isRedo else { return { _ = $0.stepEnded(.undone) } }
+        let redone = stored.answered(step)
+        let footprint = redone.footprint
+        return { _ = $0.stepEnded(.redone(redone, footprint)) }
+      }
     }
   }
 }

@@ -555,7 +555,9 @@ extension HistoryMachine {
   }
 
   /// Returns the state of the document, for `undo()` and `redo()` called now.
-  mutating func state(of document: HistoryFootprint) -> HistoryState {
+  ///
+  /// The titles are those of what waits. The rows have those of the entries that are there.
+  mutating func state(of document: HistoryFootprint) -> (state: HistoryState, undo: Row?, redo: Row?) {
     let isWhole = document == .everything
     var undo = undoTarget(in: document)
     var redo = isWhole && isRecording ? nil : shownRedo(in: document)
@@ -567,13 +569,14 @@ extension HistoryMachine {
       let isBlocked = !isApplied && !table.blockers(ofRedoing: id).isEmpty
       if isBlocked || row.worstStanding == .unreadable { redo = nil }
     }
-    return HistoryState(
+    let state = HistoryState(
       canUndo: undo != nil, canRedo: redo != nil, isBusy: isBusy,
       isClean: table.isSaved && !isRecording && !isMoving,
       undoTitle: undo.flatMap(title), redoTitle: redo.flatMap(title),
       undoCount: isWhole ? table.undoCount : count(table.applied, in: document),
       redoCount: isWhole ? table.undone.count : count(table.undone, in: document),
       version: version)
+    return (state, undo.flatMap { table.row(of: $0)?.row }, redo.flatMap { table.row(of: $0)?.row })
   }
 
   private mutating func shownRedo(in document: HistoryFootprint) -> ID? {
@@ -585,10 +588,46 @@ extension HistoryMachine {
   private var isBusy: Bool { asks.present.contains(where: \.hasEffect) }
 
   private func title(_ entry: ID) -> String? {
-    asks[entry].flatMap { $0.move == nil ? $0.title : nil } ?? table.row(of: entry)?.row.title
+    asks[entry].flatMap { $0.move == nil ? $0.title : nil }
   }
 
   private func count(_ rows: RowStack<Step>, in document: HistoryFootprint) -> Int {
     rows.count { !$0.isDoubtfulExecution && $0.footprint.isIn(document) }
+  }
+}
+
+// MARK: - The journal
+
+extension HistoryMachine {
+  /// Returns what the journal has not been told yet, which is taken to be written.
+  mutating func takeOwed() -> (rows: [ID: Row?], head: Table.Head, leaving: [Row]) {
+    defer { table.changed = [:] }
+    return (table.changed ?? [:], table.head, table.leaving)
+  }
+
+  /// The rows were not written, unless they have changed since. Returns those not to be released
+  /// under a lock.
+  mutating func owe(_ rows: [ID: Row?]) -> [ID: Row?] {
+    table.changed?.merge(rows) { newer, _ in newer }
+    return rows
+  }
+
+  /// Returns the rows, which are not to be released under a lock.
+  mutating func haveLeft(_ ids: Set<ID>) -> [Row] {
+    let gone = table.leaving.filter { ids.contains($0.id) }
+    table.leaving.removeAll { ids.contains($0.id) }
+    for id in ids { table.noteGone(id) }
+    return gone
+  }
+
+  /// The journal has to know the row anew, an entry or a part.
+  mutating func oweAgain(_ id: ID) {
+    if let row = table.rowOrPart(id) { table.note(row) }
+  }
+
+  /// Takes over a table that was opened. From now on it notes its changes.
+  mutating func take(_ table: Table) {
+    self.table = table
+    version += 1
   }
 }

@@ -73,7 +73,7 @@ struct HistoryRow<Step: Sendable>: Sendable {
   var isDoubtfulExecution: Bool { state == .executing && marks.contains(.inDoubt) }
 
   /// Whether it has an effect, so that it counts for the place of the history.
-  private var hasEffect: Bool { !isGroup && (state == .applied || state == .undoing) }
+  fileprivate var hasEffect: Bool { !isGroup && (state == .applied || state == .undoing) }
 
   /// The numbers that it adds to the place of the history.
   var place: HistoryPlace {
@@ -125,6 +125,11 @@ struct HistoryRow<Step: Sendable>: Sendable {
       if part.isGroup, found.contains(part.parent) { found.insert(part.id) }
     }
   }
+}
+
+extension HistoryRow<any HistoryStep> {
+  /// The title for a user. A step that was read from a journal knows its own.
+  var titleForUser: String { title.isEmpty ? step?.title ?? "" : title }
 
   /// The row as clients see it, on this side of the cursor.
   func entry(isApplied: Bool) -> HistoryEntry {
@@ -140,7 +145,7 @@ struct HistoryRow<Step: Sendable>: Sendable {
 
   private func entry(_ children: [HistoryEntry], _ isApplied: Bool) -> HistoryEntry {
     HistoryEntry(
-      id: id, title: title, isApplied: isApplied, children: children,
+      id: id, title: titleForUser, isApplied: isApplied, children: children,
       standing: .worst(of: [standing] + children.map(\.standing)))
   }
 }

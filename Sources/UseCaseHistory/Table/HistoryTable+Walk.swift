@@ -338,10 +338,12 @@ extension HistoryTable {
       running?.parts.remove(at: index)
       return noteGone(id)
     }
-    running?.parts[index].step = answer.step
-    running?.parts[index].footprint = answer.footprint
-    running?.parts[index].state = .applied
-    note(.running, part: index)
+    // Parts that overlap are in the order of their ends.
+    guard var part = running?.parts.remove(at: index) else { return }
+    (part.step, part.footprint, part.state) = (answer.step, answer.footprint, .applied)
+    part.stamp = nextStamp()
+    note(part)
+    running?.parts.append(part)
   }
 
   /// A group in the running one has ended.
