@@ -28,6 +28,8 @@ final class JournalWriter: Sendable {
     var failure: HistoryJournalError?
     /// Why nothing can be written any more.
     var end: HistoryJournalError?
+    /// What the opening has found and done.
+    var recovery = HistoryRecovery()
   }
 
   let journal: any HistoryJournal
@@ -61,6 +63,13 @@ final class JournalWriter: Sendable {
         ?? (state.omitted.isEmpty ? nil : HistoryJournalError(.cannotWrite))
     }
   }
+
+  /// Why nothing can be written any more.
+  var fatalError: HistoryJournalError? { state.withLock { $0.end } }
+
+  var recovery: HistoryRecovery { state.withLock { $0.recovery } }
+
+  func recovered(_ recovery: HistoryRecovery) { state.withLock { $0.recovery = recovery } }
 
   /// Nothing is written from now on.
   func end(_ error: HistoryJournalError) {

@@ -4,6 +4,7 @@ import UseCase
 struct Move<Answer: Sendable>: UseCase, DescribedUseCase {
   let lane: HistoryLane
   let queue: UseCaseQueue
+  var purpose = UseCaseExecution.Purpose.undo
   /// Says what has been undone or redone.
   let answer: @Sendable ([HistoryEntry]) -> Answer
 
@@ -12,9 +13,9 @@ struct Move<Answer: Sendable>: UseCase, DescribedUseCase {
   }
 
   func main(_: HistoryMove) async throws -> Answer {
-    guard try lane.change({ $0.beginMove() }).get() else { return answer([]) }
+    guard try lane.change({ $0.beginMove(isRecovery: purpose == .recovery) }).get() else { return answer([]) }
     let isRedo = lane.read { $0.isRedo }
-    let failure = await lane.carryOut()
+    let failure = await lane.carryOut(for: purpose)
     let (moved, drops) = lane.change { $0.finishMove() }
     lane.discard(drops)
     await lane.journal?.settle(lane)
@@ -50,7 +51,7 @@ extension HistoryLane {
     let isRedo = read { $0.isRedo }
     let scope = scope(of: id, step as? StoredStep, isRedo: isRedo)
     do {
-      if scope == nil { try await journal?.intent(self) }
+      if scope == nil || purpose == .recovery { try await journal?.intent(self) }
       return try await HistoryFrame.local.withValue(frame) {
         if isRedo {
           let (redone, failure) = try await step.redo(in: scope)

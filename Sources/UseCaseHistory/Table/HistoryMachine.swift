@@ -19,6 +19,8 @@ struct HistoryMachine<Step: Sendable>: Sendable {
   /// Whether a `clear` from inside takes effect when what runs is over.
   private var clearsWhenOver = false
   private var window: MergeWindow
+  /// Whether the move that begins is a recovery.
+  private var isRecovering = false
   /// What merged executions went into.
   private var merged: [ID: ID] = [:]
   private var mergedLimit = 64
@@ -376,11 +378,12 @@ extension HistoryRow {
 
 extension HistoryMachine {
   /// The turn of the undo, redo or move has come. Returns whether there is something to do.
-  mutating func beginMove() -> Result<Bool, HistoryError> {
+  mutating func beginMove(isRecovery: Bool = false) -> Result<Bool, HistoryError> {
     guard let ask = running, let move = ask.move else {
       preconditionFailure("A move begins without the lane: \(String(describing: turn)).")
     }
     guard ask.hasEffect else { return nothing() }
+    isRecovering = isRecovery
     switch move {
     case .undo:
       guard let target = ask.target, target == table.undoID else { return refuse(.outOfTurn) }
@@ -444,7 +447,8 @@ extension HistoryMachine {
   private mutating func go(_ ids: [ID], isRedo: Bool) -> Result<Bool, HistoryError> {
     if ids.isEmpty { return nothing() }
     window.close()
-    table.walk = Table.Walk(isRedo: isRedo, ids, half: table.half?.id)
+    table.walk = Table.Walk(
+      isRedo: isRedo, ids, half: table.half?.id, isRecovery: isRecovering)
     return .success(true)
   }
 

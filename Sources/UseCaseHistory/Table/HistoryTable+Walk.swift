@@ -31,8 +31,14 @@ struct HistoryWalk<Step: Sendable>: Sendable {
   var held: [Row] = []
   var evictsWhenOver = false
 
-  init(isRedo: Bool, _ ids: [ID], rollsBack: Set<ID>? = nil, half: ID? = nil) {
+  /// Whether the recovery of an opened history does it, of which the row counts the tries.
+  let isRecovery: Bool
+
+  init(
+    isRedo: Bool, _ ids: [ID], rollsBack: Set<ID>? = nil, half: ID? = nil, isRecovery: Bool = false
+  ) {
     (self.isRedo, self.ids, self.rollsBack, self.half) = (isRedo, ids, rollsBack, half)
+    self.isRecovery = isRecovery
   }
 
   var isRollBack: Bool { rollsBack != nil }
@@ -78,6 +84,10 @@ extension HistoryTable {
     case .held, .running: break
     }
     let state = walk.isRedo ? Row.State.redoing : .undoing
+    if walk.isRecovery {
+      self[spot].tries += 1
+      note(spot)
+    }
     guard self[spot].isGroup else {
       self[spot].state = state
       note(spot)
@@ -121,6 +131,10 @@ extension HistoryTable {
   mutating func ended(_ end: StepEnd) -> Bool {
     guard let spot = spotOfNext(), let walk else {
       preconditionFailure("A step ends, and none has begun: \(String(describing: self.walk)).")
+    }
+    if self[spot].tries > 0 {
+      self[spot].tries = 0
+      note(spot)
     }
     guard self[spot].isGroup, let part = walk.part else { return endedSingle(end, spot) }
     let (id, counts) = (self[spot].parts[part].id, isCounted(spot))
@@ -261,8 +275,8 @@ extension HistoryTable {
       return nil
     }
     let wasIncomplete = row.marks.contains(.incomplete)
-    if !row.marks.isDisjoint(with: [.interrupted, .incomplete]) {
-      row.marks.subtract([.interrupted, .incomplete])
+    if !row.marks.isDisjoint(with: [.interrupted, .incomplete, .redo]) {
+      row.marks.subtract([.interrupted, .incomplete, .redo])
       note(row)
     }
     if walk.isRedo {
@@ -364,6 +378,7 @@ extension HistoryTable {
     guard var group = running.take() else {
       preconditionFailure("A group ends, and none runs.")
     }
+    group.marks.remove(.incomplete)
     group.footprint = .union(of: group.leaves.map(\.footprint))
     if group.parts.isEmpty {
       noteGone(group.id)
@@ -378,6 +393,11 @@ extension HistoryTable {
       preconditionFailure("\(group) is rolled back while \(String(describing: walk)) moves.")
     }
     walk = Walk(isRedo: false, [group], rollsBack: running?.groups(in: group) ?? [])
+    // Whatever becomes of it, the roll-back goes on.
+    if running?.id == group {
+      running?.marks.insert(.incomplete)
+      note(.running)
+    }
   }
 
   /// The roll-back has come as far as it could: what is undone is no part any more. Returns whether

@@ -33,7 +33,7 @@ struct HistoryTable<Step: Sendable>: Sendable {
   var head = Head()
   /// The sum of the applied rows.
   private var live = HistoryPlace.beginning
-  private(set) var stamp: UInt64 = 0
+  var stamp: UInt64 = 0
   /// How many applied rows do not count for the limit.
   private(set) var uncounted = 0
   /// The rows that differ from those in the journal, without their parts; nil for one that is gone.
@@ -43,6 +43,8 @@ struct HistoryTable<Step: Sendable>: Sendable {
   var leaving: [Row] = []
   /// Not to be released under a lock.
   var trash: [Row] = []
+  /// The entries of a journal, until they are put to their places.
+  var opened: [Row] = []
 
   init(limit: Int?) { head.limit = limit }
 }
@@ -274,6 +276,12 @@ extension HistoryTable {
   mutating func push(_ row: consuming Row) {
     if row.marks.contains(.interrupted) || row.isDoubtfulExecution { uncounted += 1 }
     applied.append(row)
+  }
+
+  /// A row of a journal is applied.
+  mutating func pushOpened(_ row: consuming Row) {
+    live += row.place
+    push(row)
   }
 
   mutating func takeApplied(at index: Int) -> Row {
