@@ -50,6 +50,7 @@ public final class UseCaseHistory: Sendable {
   ) {
     self.lane = lane
     queue = UseCaseQueue(delegate: lane, clock: clock, observer: observer)
+    lane.follow(queue)
     aside = UseCaseQueue(.unlimited, delegate: nil, inside: queue, clock: clock, observer: nil)
   }
 

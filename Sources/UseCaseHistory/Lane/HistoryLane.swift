@@ -14,6 +14,8 @@ final class HistoryLane: Sendable {
   private let machine: Lock<Machine>
   private let changes = ChangeSignal()
   private let elapsed: @Sendable () -> Duration
+  /// The serial queue of the history, which keeps this as its delegate.
+  private let queue = Lock(WeakQueue())
   /// Keeps the rows of the table. Nil in a history that ends with its process.
   let journal: JournalWriter?
 
@@ -24,6 +26,12 @@ final class HistoryLane: Sendable {
     elapsed = Stopwatch(clock).elapsed
     self.journal = journal
   }
+
+  private struct WeakQueue: Sendable {
+    weak var queue: UseCaseQueue?
+  }
+
+  func follow(_ queue: UseCaseQueue) { self.queue.withLock { $0.queue = queue } }
 
   func read<Value: Sendable>(_ body: (inout Machine) -> Value) -> Value {
     machine.withLock { body(&$0) }
@@ -124,10 +132,16 @@ extension HistoryLane: QueueDelegate {
 
   func call() -> QueueCall {
     switch HistoryFrame.current(in: history)?.role {
-    case .body, .answered: .inside
-    case .group, nil: .admit
+    // What a shared run calls that a body awaits runs inside of that body, too, though not in its slot.
+    case .body, .answered: isHeldHere ? .inside : .on(Self.elsewhere)
+    case .group(let line): isHeldHere ? .admit : .on(line.calls)
+    case nil: .admit
     }
   }
+
+  private static let elsewhere = UseCaseQueue()
+
+  private var isHeldHere: Bool { queue.withLock { $0.queue }?.isHeldHere == true }
 
   func isBodyHere() -> Bool { HistoryFrame.current(in: history) != nil }
 

@@ -94,7 +94,7 @@ struct OpenGroupTests {
     drag.cancel()
     #expect(await waiting.ended().isCancelled)
     gate.open()
-    #expect(await running.ended().value?.number == 3)
+    #expect(await running.ended().isCancelled)
     #expect(await drag.close().ended().isCancelled)
     await history.idle()
     #expect(page.actions.suffix(4) == ["do A", "do B", "undo B3", "undo A2"])

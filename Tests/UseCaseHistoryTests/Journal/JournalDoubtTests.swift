@@ -1,0 +1,341 @@
+import TestSupport
+import Testing
+import UseCase
+
+@testable import UseCaseHistory
+
+/// Executions that had begun when the process ended.
+@Suite(.mustEnd)
+struct JournalDoubtTests {
+  private let disk = Disk()
+  private let paper = Paper()
+
+  private func open(
+    _ disk: Disk, _ interrupted: HistoryInterruption = .compensate
+  ) async throws -> UseCaseHistory {
+    try await UseCaseHistory.open(disk, paper, interrupted: interrupted)
+  }
+
+  private var settled: [String] { paper.log.elements.filter { $0.hasPrefix("settle") } }
+
+  // MARK: Executions
+
+  @Test(.holds("In doubt"))
+  func `an execution that had no effect was never asked for`() async throws {
+    let history = try await open(disk)
+    await history.write(paper, "A")
+    let gate = paper.hold("do B")
+    let operation = history.execute(Write(paper: paper), "B")
+    await paper.began("do B")
+    let next = try await open(disk.next())
+    #expect(next.layout == "[A |]")
+    #expect(settled == ["settle execution(\"B\")"])
+    #expect(paper.asked.elements == [HistoryEntry.ID(operation.id)])
+    #expect(next.entries.allSatisfy { $0.standing == .normal })
+    gate.open()
+    await operation.ended()
+  }
+
+  @Test(.holds("In doubt"))
+  func `an execution that had an effect is an entry`() async throws {
+    let history = try await open(disk)
+    await history.write(paper, "A")
+    disk.fail(.crash(at: disk.writes + 2, isWritten: false))
+    await history.write(paper, "B")
+    let next = try await open(disk.next())
+    #expect(next.layout == "[A B |]")
+    await next.back(2)
+    #expect(paper.lines.value == [])
+  }
+
+  @Test(.holds("Unknown"))
+  func `an execution of which nobody knows is no entry if the history was cleared`() async throws {
+    let history = try await open(disk)
+    await history.write(paper, "A")
+    let gate = paper.hold("do B")
+    let operation = history.execute(Write(paper: paper), "B")
+    await paper.began("do B")
+    history.clear()
+    while paper.discarded.isEmpty { await Task.yield() }
+    disk.kill()
+    gate.open()
+    await operation.ended()
+    paper.settle(by: .unknown)
+    let next = try await open(disk.next())
+    #expect(settled == ["settle execution(\"B\")"])
+    #expect(next.entries.isEmpty && !next.state.isClean)
+  }
+
+  @Test(.holds("Unknown"), arguments: [Paper.Settling.unknown, .failure])
+  func `an execution of which nobody knows is in doubt and blocks nothing`(
+    settling: Paper.Settling
+  ) async throws {
+    let history = try await open(disk)
+    await history.write(paper, "A")
+    history.save()
+    await history.idle()
+    disk.fail(.crash(at: disk.writes + 2, isWritten: false))
+    await history.write(paper, "B")
+    paper.settle(by: settling)
+    let next = try await open(disk.next())
+    #expect(next.layout == "[A B |]")
+    #expect(next.entries.map(\.standing) == [.normal, .inDoubt])
+    #expect(next.state.undoTitle == "A")
+    await next.write(paper, "C")
+    #expect(next.layout == "[A B C |]")
+    await next.back(2)
+    #expect(next.layout == "[B | A C]")
+    await next.forth(1)
+    let doubted = try #require(next.id("B"))
+    next.forget(doubted)
+    #expect(next.layout == "[A | C]")
+    await next.idle()
+  }
+
+  @Test(.holds("In doubt"))
+  func `settle is asked once, also if it does not know`() async throws {
+    let history = try await open(disk)
+    disk.fail(.crash(at: disk.writes + 2, isWritten: false))
+    await history.write(paper, "A")
+    paper.settle(by: .unknown)
+    let (second, third) = (disk.next(), Watched<Disk?>(nil))
+    _ = try await open(second)
+    third.update { $0 = second.next() }
+    let next = try await open(try #require(third.value))
+    #expect(settled.count == 1)
+    #expect(next.entries.map(\.standing) == [.inDoubt])
+    next.clear()
+    await next.idle()
+    #expect(next.entries == [])
+  }
+
+  @Test(.holds("In doubt"))
+  func `a cancelled open settles what it would have settled`() async throws {
+    struct Asking: JournaledUseCase {
+      static let journalName = "write"
+      func main(_ text: String) async throws -> StoredAnswer { StoredAnswer(1) }
+      func undo(_ text: String, _: StoredAnswer) async throws {}
+      func title(for text: String) -> String { text }
+      func settle(
+        _ doubt: HistoryDoubt<String, StoredAnswer>
+      ) async throws -> HistorySettlement<StoredAnswer> {
+        try Task.checkCancellation()
+        return .hadEffect(StoredAnswer(1))
+      }
+    }
+    let history = try await open(disk)
+    disk.fail(.crash(at: disk.writes + 2, isWritten: false))
+    await history.write(paper, "A")
+    let opening = Task { [next = disk.next()] in
+      withUnsafeCurrentTask { $0?.cancel() }
+      return try await UseCaseHistory.open(next, for: [Asking()])
+    }
+    #expect(try await opening.value.entries.map(\.standing) == [.normal])
+  }
+
+  @Test(.holds("In doubt"))
+  func `an execution that can be read later is below those that were recorded meanwhile`()
+    async throws
+  {
+    let history = try await open(disk)
+    await history.write(paper, "A")
+    disk.fail(.crash(at: disk.writes + 2, isWritten: false))
+    await history.execute(Letters(paper: paper), "b").ended()
+    let second = disk.next()
+    paper.live(with: second)
+    let without = try await UseCaseHistory.open(second, for: [Write(paper: paper)])
+    await without.write(paper, "C", "D", "E")
+    await without.back(2)
+    let next = try await open(second.next())
+    #expect(next.layout == "[A b C | D E]")
+    #expect(!paper.discarded.contains { $0.hasPrefix("D") })
+    await next.forth(2)
+    await next.back(5)
+    #expect(paper.lines.value == [] && paper.violations.elements == [])
+  }
+
+  @Test(.holds("In doubt"))
+  func `an execution that can be read later counts for the limit`() async throws {
+    let history = try await open(disk)
+    disk.fail(.crash(at: disk.writes + 2, isWritten: false))
+    await history.execute(Letters(paper: paper), "b").ended()
+    let second = disk.next()
+    paper.live(with: second)
+    let without = try await UseCaseHistory.open(second, for: [Write(paper: paper)], limit: 2)
+    await without.write(paper, "C", "D")
+    let next = try await UseCaseHistory.open(second.next(), paper, limit: 2)
+    await next.idle()
+    #expect(next.layout == "[C D |]")
+    #expect(paper.discarded == ["b1 evicted"])
+  }
+
+  // MARK: Undo and redo
+
+  @Test(.holds("In doubt"), arguments: [true, false])
+  func `an undo that is settled is done or not`(hadEffect: Bool) async throws {
+    let history = try await open(disk)
+    await history.write(paper, "A", "B")
+    let next = try await interrupt(history, "undo B2", hadEffect: hadEffect) { history.undo() }
+    #expect(settled.count == 1)
+    #expect(next.layout == (hadEffect ? "[A | B]" : "[A B |]"))
+    #expect(next.entries.allSatisfy { $0.standing == .normal })
+  }
+
+  @Test(.holds("In doubt"), arguments: [true, false])
+  func `a redo that is settled is done or not`(hadEffect: Bool) async throws {
+    let history = try await open(disk)
+    await history.write(paper, "A", "B")
+    await history.back(1)
+    let next = try await interrupt(history, "redo B2", hadEffect: hadEffect) { history.redo() }
+    #expect(next.layout == (hadEffect ? "[A B |]" : "[A | B]"))
+    if hadEffect {
+      await next.back(1)
+      #expect(paper.log.elements.last == "undo B3")
+    }
+  }
+
+  @Test(.holds("Unknown"))
+  func `an undo of which nobody knows can be tried again`() async throws {
+    let history = try await open(disk)
+    await history.write(paper, "A", "B")
+    paper.settle(by: .unknown)
+    let next = try await interrupt(history, "undo B2", hadEffect: true) { history.undo() }
+    #expect(next.layout == "[A B |]")
+    #expect(next.entries.map(\.standing) == [.normal, .inDoubt])
+    await next.back(1)
+    #expect(next.layout == "[A | B]")
+    #expect(next.entries.map(\.standing) == [.normal, .normal])
+  }
+
+  /// Ends the process at the end of the action, or in its middle. Returns the next one.
+  private func interrupt(
+    _ history: UseCaseHistory, _ action: String, hadEffect: Bool,
+    _ body: () -> UseCaseOperation<HistoryMove, HistoryEntry?>
+  ) async throws -> UseCaseHistory {
+    if hadEffect {
+      disk.fail(.crash(at: disk.writes + 2, isWritten: false))
+      await body().ended()
+      return try await open(disk.next())
+    }
+    let gate = paper.hold(action)
+    let operation = body()
+    await paper.began(action)
+    disk.kill()
+    gate.open()
+    await operation.ended()
+    return try await open(disk.next())
+  }
+
+  // MARK: Groups
+
+  /// Ends the process in the third part of a group, the second of which is a group.
+  private func interruptGroup() async throws -> Disk {
+    let history = try await open(disk)
+    await history.write(paper, "Z")
+    history.save()
+    let write = Write(paper: paper).recorded(in: history)
+    let gate = paper.hold("do D")
+    let operation = history.group("G") {
+      _ = try await write("A")
+      try await history.group("H") {
+        _ = try await write("B")
+        _ = try await write("C")
+      }.value
+      _ = try await write("D")
+    }
+    await paper.began("do D")
+    let next = disk.next()
+    disk.kill()
+    gate.open()
+    await operation.ended()
+    return next
+  }
+
+  @Test(.holds("Interrupted groups"))
+  func `an interrupted group is undone in reverse, and nothing is recorded`() async throws {
+    let next = try await open(try await interruptGroup())
+    #expect(next.layout == "[Z |]*")
+    #expect(
+      paper.log.elements.filter { $0.hasPrefix("undo") } == ["undo C4", "undo B3", "undo A2"])
+    #expect(paper.lines.value == [1])
+    #expect(paper.discarded == ["A2 truncated", "B3 truncated", "C4 truncated"])
+  }
+
+  @Test func `a cancelled open returns when the interrupted group is undone`() async throws {
+    let after = try await interruptGroup()
+    paper.script("undo A2") { for _ in 1...100 { await Task.yield() } }
+    let opening = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return try await open(after)
+    }
+    #expect(try await opening.value.layout == "[Z |]*")
+  }
+
+  @Test(.holds("Interrupted groups"))
+  func `an interrupted group is kept if the app likes`() async throws {
+    let next = try await open(try await interruptGroup(), .keep)
+    #expect(next.layout == "[Z G(A H(B C)) |]")
+    await next.back(1)
+    #expect(paper.lines.value == [1])
+  }
+
+  @Test(.holds("Interrupted groups"))
+  func `what cannot be undone of an interrupted group is an entry`() async throws {
+    let after = try await interruptGroup()
+    paper.fail("undo B3")
+    let next = try await open(after)
+    #expect(next.layout == "[Z G(A H(B)) |]")
+    #expect(paper.discarded == ["C4 truncated"])
+  }
+
+  @Test(.holds("Interrupted groups"))
+  func `an interrupted group is undone once, however often that is interrupted`() async throws {
+    var after = try await interruptGroup()
+    var crashes = 0
+    while true {
+      // Each process comes one write further than the last.
+      crashes += 1
+      let disk = after
+      disk.fail(.crash(at: crashes + 1, isWritten: crashes.isMultiple(of: 2)))
+      let history = try? await open(disk)
+      if !disk.isDead {
+        #expect(history?.layout == "[Z |]*")
+        break
+      }
+      after = disk.next()
+    }
+    #expect(crashes > 3)
+    #expect(paper.lines.value == [1])
+    let undos = paper.log.elements.filter { $0.hasPrefix("undo") }
+    #expect(Set(undos) == ["undo C4", "undo B3", "undo A2"])
+  }
+
+  @Test(.holds("Interrupted groups"), arguments: [false, true])
+  func `a group whose undo or redo was interrupted is partial, and goes on`(
+    isRedo: Bool
+  ) async throws {
+    let history = try await open(disk)
+    let write = Write(paper: paper).recorded(in: history)
+    await history.group("G") { for text in ["A", "B", "C"] { _ = try await write(text) } }.ended()
+    if isRedo { await history.back(1) }
+    let action = isRedo ? "redo B2" : "undo B2"
+    let gate = paper.hold(action)
+    let operation = isRedo ? history.redo() : history.undo()
+    await paper.began(action)
+    let after = disk.next()
+    disk.kill()
+    gate.open()
+    await operation.ended()
+
+    let next = try await open(after)
+    let group = try #require(next.entries.first)
+    #expect(group.isPartial && group.standing == .normal)
+    let left = isRedo ? [1] : [1, 2]
+    #expect(group.children.map(\.isApplied) == (1...3).map { left.contains($0) })
+    #expect(paper.lines.value == left)
+    _ = try await (isRedo ? next.redo() : next.undo()).value
+    #expect(paper.lines.value == (isRedo ? [1, 2, 3] : []))
+    #expect(next.entries.map(\.isPartial) == [false])
+    #expect(paper.violations.elements == [])
+  }
+}

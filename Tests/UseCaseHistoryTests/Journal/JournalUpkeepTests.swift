@@ -1,0 +1,282 @@
+import TestSupport
+import Testing
+import UseCase
+import UseCaseHistory
+
+/// Entries that nobody can read, what is to be discarded, and the size of a journal.
+@Suite(.mustEnd)
+struct JournalUpkeepTests {
+  private let disk = Disk()
+  private let paper = Paper()
+
+  // MARK: Unreadable
+
+  @Test(.holds("Unreadable"))
+  func `an entry that nobody knows is kept, and says so`() async throws {
+    let history = try await UseCaseHistory.open(disk, paper)
+    await history.write(paper, "A")
+    await history.execute(Letters(paper: paper), "b").ended()
+    let second = disk.next()
+    let other = try await UseCaseHistory.open(second, for: [Letters(paper: paper)])
+    #expect(other.entries.map(\.standing) == [.unreadable, .normal])
+    #expect(other.layout == "[write b |]")
+    await other.back(1)
+    #expect(await other.undo().ended().journalReason == .unreadable("write"))
+    #expect(other.layout == "[write | b]")
+    let third = second.next()
+    let again = try await UseCaseHistory.open(third, paper)
+    #expect(again.entries.map(\.standing) == [.normal, .normal])
+    await again.back(1)
+    #expect(again.layout == "[| A b]*")
+    other.forget(try #require(other.id("write")))
+    await other.idle()
+    #expect(try await UseCaseHistory.open(second.next(), paper).layout == "[| b]")
+  }
+
+  @Test(arguments: [true, false])
+  func `an interrupted execution that nobody knows leaves for good`(clears: Bool) async throws {
+    let history = try await UseCaseHistory.open(disk, paper)
+    disk.fail(.crash(at: disk.writes + 2, isWritten: false))
+    await history.write(paper, "A")
+    let others = [Letters(paper: paper)]
+    let second = disk.next()
+    let other = try await UseCaseHistory.open(second, for: others)
+    #expect(other.layout == "[write |]")
+    other.save()
+    await other.idle()
+    let third = second.next()
+    let saved = try await UseCaseHistory.open(third, for: others)
+    #expect(saved.layout == "[write |]*")
+    if clears { saved.clear() } else { saved.forget(try #require(saved.id("write"))) }
+    await saved.idle()
+    #expect(try await UseCaseHistory.open(third.next(), for: others).layout == "[|]*")
+  }
+
+  @Test(.holds("Unreadable"))
+  func `a request of another shape is unreadable, byte for byte`() async throws {
+    struct Count: JournaledUseCase {
+      static let journalName = Write.journalName
+      func main(_ count: [Int]) async throws -> Int { count[0] }
+      func undo(_: [Int], _: Int) async throws {}
+    }
+    let history = try await UseCaseHistory.open(disk, paper)
+    await history.write(paper, "A")
+    let other = disk.next()
+    #expect(
+      try await UseCaseHistory.open(other, for: [Count()]).entries.map(\.standing) == [.unreadable])
+    #expect(try await UseCaseHistory.open(other.next(), paper).layout == "[A |]")
+  }
+
+  @Test(.holds("Unreadable"))
+  func `a group with an unreadable part is unreadable`() async throws {
+    let history = try await UseCaseHistory.open(disk, paper)
+    let (write, letters) = (
+      Write(paper: paper).recorded(in: history), Letters(paper: paper).recorded(in: history)
+    )
+    await history.group("G") { _ = try await (write("A"), letters("b")) }.ended()
+    let other = try await UseCaseHistory.open(disk.next(), for: [Letters(paper: paper)])
+    #expect(other.entries.map(\.standing) == [.unreadable])
+    #expect(other.layout == "[G(write b) |]")
+  }
+
+  @Test func `a response that cannot be encoded is an error, which later writes do not hide`()
+    async throws
+  {
+    let asking = Asking(discarded: Log())
+    let history = try await UseCaseHistory.open(disk, for: [asking])
+    for isWhole in [false, true] {
+      let outcome = await history.execute(asking, isWhole).ended()
+      #expect(throws: Never.self) { try outcome.get() }
+      #expect(history.journalError is HistoryJournalError)
+    }
+    let next = try await UseCaseHistory.open(disk.next(), for: [asking])
+    #expect(next.entries.map(\.standing) == [.unreadable, .normal])
+    #expect(next.journalError == nil)
+  }
+
+  // MARK: Discarding
+
+  @Test(.holds("Discarding"))
+  func `nothing is discarded before the journal knows that it has left`() async throws {
+    let history = try await UseCaseHistory.open(disk, paper, limit: 1)
+    await history.write(paper, "A")
+    // The end of B is written again, if the first attempt is over before the operation asks for it.
+    disk.fail(.full(from: disk.writes + 2, count: 100, isWritten: false))
+    await history.write(paper, "B")
+    #expect(paper.discarded == [])
+    disk.fail(.none)
+    await history.write(paper, "C")
+    #expect(paper.discarded == ["A1 evicted", "B2 evicted"])
+  }
+
+  @Test(.holds("Discarding"))
+  func `what was not discarded for certain is discarded again`() async throws {
+    let history = try await UseCaseHistory.open(disk, paper)
+    await history.write(paper, "A", "B")
+    // The clear is written, what was discarded is not.
+    disk.fail(.crash(at: disk.writes + 2, isWritten: false))
+    history.clear()
+    await history.idle()
+    #expect(paper.discarded == ["A1 cleared", "B2 cleared"])
+    let second = disk.next()
+    await (try await UseCaseHistory.open(second, paper)).idle()
+    #expect(paper.discarded.count == 4)
+    _ = try await UseCaseHistory.open(second.next(), paper)
+    #expect(paper.discarded.count == 4)
+  }
+
+  @Test(.holds("Discarding"))
+  func `what cannot be read when it leaves is discarded by the next who can`() async throws {
+    let history = try await UseCaseHistory.open(disk, paper)
+    await history.write(paper, "A")
+    let second = disk.next()
+    let other = try await UseCaseHistory.open(second, for: [Letters(paper: paper)])
+    other.clear()
+    await other.idle()
+    #expect(paper.discarded == [])
+    let third = second.next()
+    _ = try await UseCaseHistory.open(third, for: [Letters(paper: paper)])
+    let fourth = third.next()
+    await (try await UseCaseHistory.open(fourth, paper)).idle()
+    #expect(paper.discarded == ["A1 cleared"])
+    _ = try await UseCaseHistory.open(fourth.next(), paper)
+    #expect(paper.discarded == ["A1 cleared"])
+  }
+
+  @Test(.holds("Discarding"))
+  func `what is in doubt and unreadable is discarded by the next who can read it`() async throws {
+    struct Count: JournaledUseCase {
+      static let journalName = Write.journalName
+      func main(_ text: String) async throws -> Int { text.count }
+      func undo(_: String, _: Int) async throws {}
+    }
+    let history = try await UseCaseHistory.open(disk, paper)
+    await history.write(paper, "A")
+    disk.fail(.crash(at: disk.writes + 2, isWritten: false))
+    await history.back(1)
+    let second = disk.next()
+    let other = try await UseCaseHistory.open(second, for: [Count()])
+    #expect(other.entries.map(\.standing) == [.inDoubt])
+    other.clear()
+    await other.idle()
+    #expect(paper.discarded == [])
+    let third = second.next()
+    await (try await UseCaseHistory.open(third, paper)).idle()
+    #expect(paper.discarded == ["A1 cleared"])
+    _ = try await UseCaseHistory.open(third.next(), paper)
+    #expect(paper.discarded == ["A1 cleared"])
+  }
+
+  @Test(.holds("Discarding"))
+  func `an execution in doubt that leaves has no pair to discard`() async throws {
+    let history = try await UseCaseHistory.open(disk, paper)
+    disk.fail(.crash(at: disk.writes + 2, isWritten: false))
+    await history.write(paper, "A")
+    paper.settle(by: .unknown)
+    let second = disk.next()
+    let other = try await UseCaseHistory.open(second, paper)
+    #expect(other.entries.map(\.standing) == [.inDoubt])
+    #expect(second.names("write"))
+    other.clear()
+    await other.idle()
+    let third = second.next()
+    _ = try await UseCaseHistory.open(third, paper)
+    #expect(!third.names("write"))
+    #expect(paper.discarded == [])
+  }
+
+  @Test(.holds("Discarding"))
+  func `a pair whose response could not be encoded is discarded at once or never`() async throws {
+    let asking = Asking(discarded: Log())
+    let history = try await UseCaseHistory.open(disk, for: [asking])
+    for _ in 1...2 { await history.execute(asking, false).ended() }
+    history.forget(try #require(history.entries.last?.id))
+    await history.idle()
+    #expect(asking.discarded.elements == [false])
+    let second = disk.next()
+    let other = try await UseCaseHistory.open(second, for: [asking])
+    #expect(other.entries.map(\.standing) == [.unreadable])
+    other.clear()
+    await other.idle()
+    let third = second.next()
+    _ = try await UseCaseHistory.open(third, for: [asking])
+    #expect(!third.names("ask"))
+    #expect(asking.discarded.elements == [false])
+  }
+
+  // MARK: Size
+
+  @Test func `a journal that cannot be written is released with its history`() async throws {
+    weak var released: Disk?
+    do {
+      let (disk, paper) = (Disk(), Paper())
+      released = disk
+      let history = try await UseCaseHistory.open(disk, paper)
+      paper.live(with: Disk())
+      await history.write(paper, "A")
+      disk.fail(.full(from: disk.writes + 1, count: .max / 2, isWritten: false))
+      history.clear()
+      await history.idle()
+      #expect(history.journalError != nil)
+    }
+    while released != nil {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
+  }
+
+  @Test(.holds("Discarding"))
+  func `a history is idle when the journal knows what is discarded`() async throws {
+    let history = try await UseCaseHistory.open(disk, paper)
+    await history.write(paper, "A", "B")
+    disk.watch { _ in for _ in 1...100 { await Task.yield() } }
+    history.clear()
+    await history.idle()
+    _ = try await UseCaseHistory.open(disk.next(), paper)
+    #expect(paper.discarded.count == 2)
+  }
+
+  @Test func `a journal that cannot be written anew goes on`() async throws {
+    let history = try await UseCaseHistory.open(disk, paper, limit: 2)
+    disk.watch { [disk] number in
+      // Each write of all fails.
+      disk.fail(disk.bytes > 4_000 ? .full(from: number, count: 1, isWritten: false) : .none)
+    }
+    for _ in 0..<60 { await history.write(paper, "A") }
+    disk.watch { _ in }
+    disk.fail(.none)
+    await history.write(paper, "B")
+    #expect(history.journalError == nil)
+    #expect(try await UseCaseHistory.open(disk.next(), paper).layout == history.layout)
+  }
+
+}
+
+private struct Asking: JournaledUseCase {
+  /// Cannot be encoded unless it is whole.
+  struct Reply: Codable, Sendable {
+    enum CodingKeys: CodingKey { case isWhole }
+    let isWhole: Bool
+
+    func encode(to encoder: any Encoder) throws {
+      guard isWhole else { throw Failure("encode") }
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(isWhole, forKey: .isWhole)
+    }
+  }
+
+  static let journalName = "ask"
+  let discarded: Log<Bool>
+
+  func main(_ isWhole: Bool) async throws -> Reply { Reply(isWhole: isWhole) }
+  func undo(_: Bool, _: Reply) async throws {}
+
+  func discard(_ isWhole: Bool, _: Reply, _: HistoryDiscardReason) { discarded.append(isWhole) }
+}
+
+extension Disk {
+  /// Whether an execution of this use case is in it.
+  fileprivate func names(_ useCase: String) -> Bool {
+    rows.rows.values.contains { String(decoding: $0, as: UTF8.self).contains(useCase) }
+  }
+}
