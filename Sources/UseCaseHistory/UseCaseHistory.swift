@@ -23,6 +23,7 @@ public final class UseCaseHistory: Sendable {
   let lane: HistoryLane
   /// The serial queue on which everything runs.
   let queue: UseCaseQueue
+  let observer: (@Sendable (UseCaseEvent) -> Void)?
   /// Runs what belongs to an operation on the lane, and must not end with it.
   let aside: UseCaseQueue
 
@@ -49,7 +50,8 @@ public final class UseCaseHistory: Sendable {
     _ observer: (@Sendable (UseCaseEvent) -> Void)?
   ) {
     self.lane = lane
-    queue = UseCaseQueue(delegate: lane, clock: clock, observer: observer)
+    self.observer = observer.map { lane.telling($0) }
+    queue = UseCaseQueue(delegate: lane, clock: clock, observer: self.observer)
     lane.follow(queue)
     aside = UseCaseQueue(.unlimited, delegate: nil, inside: queue, clock: clock, observer: nil)
   }
@@ -290,7 +292,7 @@ extension UseCaseHistory {
     switch placeOfGroup {
     case .refused(let error): return Self.refuse(title, error)
     case .lane(let outer):
-      let line = GroupLine(inside: outer, on: queue, isHeld: false)
+      let line = GroupLine(inside: outer, of: self, isHeld: false)
       return execute(title, in: outer, on: line, body) { value, _ in value }
     }
   }

@@ -64,6 +64,7 @@ final class OperationCore: QueueMember {
     let isObserved = queue.observer != nil
     self.name = isObserved ? name() : ""
     let described = queue.delegate == nil ? nil : description()
+    if let described { queue.delegate?.check(described) }
     context = .here(queue, isCall: isCall, call, described)
     // On the lane of a history, interceptors of other queues ask for it.
     let hasParent = isObserved || queue.hasInterceptors || described != nil

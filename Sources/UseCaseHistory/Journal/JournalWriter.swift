@@ -325,7 +325,7 @@ extension JournalWriter {
         guard version > change.version else { throw error }
       }
       guard let (step, change) = run.result else {
-        throw HistoryJournalError(.cannotWrite)
+        throw run.error ?? HistoryJournalError(.cannotWrite)
       }
       wrote(change, inTransaction: true)
       return step

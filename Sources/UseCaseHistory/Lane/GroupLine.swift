@@ -14,13 +14,16 @@ struct GroupLine: Sendable {
 
   /// Creates the line of a group in `outer`, or on the lane. One that is held open waits for its
   /// body.
-  init(inside outer: GroupLine?, on lane: UseCaseQueue, isHeld: Bool) {
+  init(inside outer: GroupLine?, of history: UseCaseHistory, isHeld: Bool) {
+    let (lane, observer) = (history.queue, history.observer)
     depth = outer.map { $0.depth + 1 } ?? 0
-    parts = GroupParts(inside: isHeld ? outer?.parts : nil)
+    parts = GroupParts(inside: isHeld ? outer?.parts : nil, isObserved: observer != nil)
     let around = outer?.queue ?? lane
-    calls = UseCaseQueue(.unlimited, delegate: parts, inside: around, clock: lane.clock)
+    calls = UseCaseQueue(
+      .unlimited, delegate: parts, inside: around, clock: lane.clock, observer: observer)
     queue = UseCaseQueue(
-      delegate: Executions(parts: parts, calls: calls), inside: around, clock: lane.clock)
+      delegate: Executions(parts: parts, calls: calls), inside: around, clock: lane.clock,
+      observer: observer)
     if isHeld { queue.suspend() }
   }
 
@@ -74,6 +77,7 @@ private final class Executions: QueueDelegate {
     parts.holdsGroup ? .refuse(HistoryError.outOfTurn) : .on(calls)
   }
   func isBodyHere() -> Bool { parts.isBodyHere() }
+  func name(of id: UseCaseOperationID) -> String? { parts.name(of: id) }
   func objection(to useCaseType: any Any.Type) -> String? { parts.objection(to: useCaseType) }
 }
 
@@ -84,15 +88,16 @@ final class GroupParts: QueueDelegate {
   private let machine = Lock(GroupPartsMachine<Waiter>())
   /// The parts of the group around it, which this one holds up for as long as it is held open.
   private let outer: GroupParts?
+  private let isObserved: Bool
 
-  init(inside outer: GroupParts?) {
-    self.outer = outer
+  init(inside outer: GroupParts?, isObserved: Bool) {
+    (self.outer, self.isObserved) = (outer, isObserved)
     outer?.machine.withLock { $0.held += 1 }
   }
 
   func admitted(_ operation: any AdmittedOperation) {
     let (id, title) = (operation.id, (operation.description?.words as? HistoryWish)?.title ?? "")
-    machine.withLock { $0.admit(id, title: title) }
+    machine.withLock { $0.admit(id, title: title, isObserved: isObserved) }
   }
 
   func started(_ id: UseCaseOperationID) {}
@@ -100,6 +105,8 @@ final class GroupParts: QueueDelegate {
   func left(_ id: UseCaseOperationID, hasSucceeded: Bool) { machine.withLock { $0.leave(id) } }
 
   func unlocked() { machine.withLock { $0.takeWaiter() }?.resume() }
+
+  func name(of id: UseCaseOperationID) -> String? { machine.withLock { $0.names[id] } }
 
   func isBodyHere() -> Bool {
     switch HistoryFrame.current?.role {
@@ -189,6 +196,8 @@ struct GroupPartsMachine<Waiter: Sendable>: Sendable {
   private var isRecorded = false
   /// The titles of the parts that wait or run.
   private var parts: [UseCaseOperationID: String] = [:]
+  /// The titles of all, as long as the group is observed.
+  private(set) var names: [UseCaseOperationID: String] = [:]
   /// What came after the end.
   private var late: Set<UseCaseOperationID> = []
   /// Waits for the end of the parts.
@@ -209,7 +218,8 @@ struct GroupPartsMachine<Waiter: Sendable>: Sendable {
     case isCancelled
   }
 
-  mutating func admit(_ id: UseCaseOperationID, title: String) {
+  mutating func admit(_ id: UseCaseOperationID, title: String, isObserved: Bool) {
+    if isObserved { names[id] = title }
     if isOpen { parts[id] = title } else { late.insert(id) }
   }
 

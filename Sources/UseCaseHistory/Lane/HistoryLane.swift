@@ -27,6 +27,9 @@ final class HistoryLane: Sendable {
     self.journal = journal
   }
 
+  /// The names by which an observer hears of the operations that have not ended.
+  private let names = Lock<[UseCaseOperationID: String]>([:])
+
   private struct WeakQueue: Sendable {
     weak var queue: UseCaseQueue?
   }
@@ -109,12 +112,7 @@ extension HistoryLane: QueueDelegate {
     case .group(let title):
       machine.withLock { $0.admit(id, title: title, footprint: nil, at: .zero) }
     case .move(let move): machine.withLock { $0.admit(id, move) }
-    case nil:
-      fatalError(
-        """
-        \(operation.useCaseType) has the lane of a history as its queue, and is not recorded. Give it \
-        a queue of its own, and call the recorded use case in its body.
-        """)
+    case nil: preconditionFailure("\(operation.useCaseType) is foreign on the lane.")
     }
   }
 
@@ -142,6 +140,33 @@ extension HistoryLane: QueueDelegate {
   private static let elsewhere = UseCaseQueue()
 
   private var isHeldHere: Bool { queue.withLock { $0.queue }?.isHeldHere == true }
+
+  func check(_ description: ExecutionDescription) {
+    guard description.words is HistoryWish else {
+      fatalError(
+        """
+        \(description.baseType) has the lane of a history as its queue, and is not recorded. Give it a \
+        queue of its own, and call the recorded use case in its body.
+        """)
+    }
+  }
+
+  func name(of id: UseCaseOperationID) -> String? {
+    if let name = names.withLock({ $0[id] }) { return name }
+    guard let name = read({ $0.subject(of: self.id(of: id)) })?.name else { return nil }
+    names.withLock { $0[id] = name }
+    return name
+  }
+
+  /// Tells the observer, and forgets the name of what has ended.
+  func telling(
+    _ observer: @escaping @Sendable (UseCaseEvent) -> Void
+  ) -> @Sendable (UseCaseEvent) -> Void {
+    { [weak self] event in
+      observer(event)
+      if case .ended = event.kind { _ = self?.names.withLock { $0.removeValue(forKey: event.id) } }
+    }
+  }
 
   func isBodyHere() -> Bool { HistoryFrame.current(in: history) != nil }
 
@@ -228,6 +253,37 @@ extension HistoryLane {
 }
 
 extension HistoryLane.Machine {
+  /// What an operation is about that has not done its work.
+  struct Subject: Sendable {
+    let move: HistoryMove?
+    /// The title of an execution or a group, or of one that is to be undone.
+    let title: String?
+    /// The entry that is to be undone or redone, if it is there.
+    let row: Row?
+
+    /// The name by which an observer hears of it.
+    var name: String {
+      let title = title ?? row?.titleForUser
+      let verb: String
+      switch move {
+      case nil: return title ?? ""
+      case .move: return "Move"
+      case .undo, .undoEntry, .undoIn: verb = "Undo"
+      case .redo, .redoEntry, .redoIn: verb = "Redo"
+      }
+      return title.map { "\(verb) \($0)" } ?? verb
+    }
+  }
+
+  func subject(of id: ID) -> Subject? {
+    guard let ask = asks[id] else { return nil }
+    guard let target = ask.entry else {
+      return Subject(move: ask.move, title: ask.move == nil ? ask.title : nil, row: nil)
+    }
+    let title = asks[target].flatMap { $0.move == nil ? $0.title : nil }
+    return Subject(move: ask.move, title: title, row: table.row(of: target)?.row)
+  }
+
   mutating func record(_ step: any HistoryStep, _ fate: HistoryLane.Fate) -> Drops {
     record(step, touching: fate.footprint, fate.merging, fate.ticket)
   }

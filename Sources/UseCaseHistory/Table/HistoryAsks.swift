@@ -23,6 +23,15 @@ struct HistoryAsks: Sendable {
       (self.id, self.move, self.target, self.asked) = (id, move, target, asked)
     }
 
+    /// The entry that an undo or a redo is for.
+    var entry: ID? {
+      switch move {
+      case .undo, .redo, .undoIn, .redoIn: target
+      case .undoEntry(let id), .redoEntry(let id): id
+      case nil, .move: nil
+      }
+    }
+
     /// Whether it may change the history.
     var hasEffect: Bool {
       switch move {

@@ -53,8 +53,6 @@ extension HistoryTable {
       }
       return
     }
-    // Groups without parts may have been left by a merge of changes.
-    _ = row.removeParts { _ in false }
     let leaves = row.parts.filter { !$0.isGroup }
     let transient: [Row.State] =
       switch row.state {
@@ -145,8 +143,7 @@ extension HistoryTable {
   }
 
   private mutating func noteIfChanged(_ row: Row, from old: Row) {
-    let isGone = row.state == .executing && !row.marks.contains(.inDoubt)
-    if isGone, row.step == nil || row.isGroup { return noteGone(row.id) }
+    if row.isGroup, row.state == .executing { return noteGone(row.id) }
     if row.state != old.state || row.marks != old.marks || row.stamp != old.stamp
       || row.reason != old.reason
     {
@@ -162,7 +159,9 @@ extension HistoryTable {
     _ row: inout Row, _ answers: [ID: Settlement], into drops: inout [Drop]
   ) -> [Row] {
     guard row.isGroup else {
-      if let answer = answers[row.id] { settle(&row, answer) }
+      guard let answer = answers[row.id] else { return [] }
+      if row.state == .executing, case .hadNoEffect = answer { noteGone(row.id) }
+      settle(&row, answer)
       return []
     }
     var lifted: [Row] = []
@@ -228,7 +227,9 @@ extension HistoryTable {
         row.parts[index].state = .applied
         note(row.parts[index])
       }
+      let groups = Set(row.parts.filter(\.isGroup).map(\.id))
       _ = row.removeParts { _ in false }
+      for group in groups.subtracting(row.parts.map(\.id)) { noteGone(group) }
       if row.parts.isEmpty { return }
       row.footprint = .union(of: row.leaves.map(\.footprint))
       if keepsGroups, !row.marks.contains(.incomplete) {
