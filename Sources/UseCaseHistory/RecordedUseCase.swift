@@ -209,13 +209,18 @@ extension RecordedUseCase {
       guard lane.change({ $0.begin(id, draft) }) else {
         preconditionFailure("The body of \(id) begins twice.")
       }
-      let fate = Lock<HistoryLane.Fate?>(nil)
       let (step, result) = await run(request, as: id, draft, body) { [lane] step in
-        let known = lane.fate(of: step)
-        fate.withLock { $0 = known }
-        return { _ = $0.record(step, known) }
+        let fate = lane.fate(of: step)
+        return { _ = $0.record(step, fate) }
       }
-      if let step { await lane.record(step, fate.withLock { $0 }) } else { await lane.fail(id) }
+      if step == nil {
+        await lane.fail(id)
+      } else if let journal = lane.journal, journal.database != nil {
+        // The transaction has recorded it.
+        await journal.settle(lane)
+      } else if let step {
+        await lane.record(step)
+      }
       return try result.get()
     case .part(let id, let group, let title):
       let draft = try lane.journal?.draft(of: Base.self, request, title: title)
@@ -224,7 +229,11 @@ extension RecordedUseCase {
         let footprint = step.footprint
         return { $0.endPart(id, (step, footprint)) }
       }
-      await lane.endPart(id, step)
+      if step != nil, let journal = lane.journal, journal.database != nil {
+        await journal.settle(lane)
+      } else {
+        await lane.endPart(id, step)
+      }
       return try result.get()
     }
   }
@@ -234,7 +243,7 @@ extension RecordedUseCase {
   private func run(
     _ request: Base.Request, as id: HistoryEntry.ID, _ draft: StoredStep?,
     _ body: @escaping @Sendable (Base.Request) async throws -> Base.Response,
-    end: @escaping @Sendable (any HistoryStep) -> @Sendable (inout HistoryLane.Machine) -> Void
+    end: @escaping @Sendable (any HistoryStep) -> JournalWriter.Event
   ) async -> ((any HistoryStep)?, Result<Base.Response, any Error>) {
     let frame = HistoryFrame(.body, of: id, in: lane.history)
     defer { frame.end() }
@@ -251,8 +260,15 @@ extension RecordedUseCase {
     }
     let attempts = Attempts()
     if let database, let draft, let journal = lane.journal {
+      let committed = Lock<(any HistoryStep)?>(nil)
       attempts.runInside { [lane] body in
-        try await journal.transact(id, lane, in: database, body) { end(draft.answered($0)) }
+        // What is committed is not done again.
+        if let step = committed.withLock({ $0 }) { return step }
+        let step = try await journal.transact(id, lane, in: database, body) {
+          end(draft.answered($0))
+        }
+        committed.withLock { $0 = step }
+        return step
       }
     }
     let result: Result<Base.Response, any Error>

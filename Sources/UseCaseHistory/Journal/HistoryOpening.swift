@@ -134,7 +134,9 @@ struct HistoryOpening {
       case .hadEffect(let response):
         let answered = row.state == .undoing ? step : step.answered(response)
         answers[row.id] = .hadEffect(answered, answered.footprint)
-      case .unknown, nil: answers[row.id] = .unknown
+      case .unknown: answers[row.id] = .unknown
+      // A part does not wait for a version of the app that can read it.
+      case nil: if row.parent != .nobody { answers[row.id] = .unknown }
       }
     }
     return answers

@@ -247,7 +247,7 @@ final class JournalWriter: Sendable {
     for (id, row) in omitted {
       guard let step = row.step as? StoredStep, step.pair.response != nil else { continue }
       let old = state.withLock { $0.omitted.removeValue(forKey: id) }
-      lane.oweAgain(id)
+      lane.change { $0.noteAgain(id) }
       withExtendedLifetime(old) {}
     }
   }
@@ -283,16 +283,20 @@ extension JournalWriter {
     try StoredStep(request, by: type, title: title, kinds)
   }
 
-  /// Runs a body in a transaction, together with the change of the rows that its end brings.
+  /// An event of the machine, which is tried on a copy first.
+  typealias Event = @Sendable (inout Machine) -> Void
+
+  /// Runs a body in a transaction, together with the change of the rows that its end brings. That end
+  /// has happened when this returns.
   ///
   /// - Parameters:
   ///   - id: The entry of the body.
   ///   - body: Returns the step that it has made or undone.
-  ///   - end: Returns the event of that end, which is tried on a copy of the machine.
+  ///   - end: Returns the event of that end.
   nonisolated(nonsending) func transact(
     _ id: HistoryEntry.ID, _ lane: HistoryLane, in database: any TransactionalJournal,
     _ body: @Sendable () async throws -> any HistoryStep,
-    end: @Sendable (any HistoryStep) -> @Sendable (inout Machine) -> Void
+    end: @Sendable (any HistoryStep) -> Event
   ) async throws -> any HistoryStep {
     try await inTurn {
       if let end = state.withLock({ $0.end }) { throw end }
@@ -305,12 +309,11 @@ extension JournalWriter {
           do {
             let step = try await body()
             let event = end(step)
-            let owed = lane.owed(after: event)
-            let (version, empty) = (self.version, [HistoryChange.Row]())
-            let change =
-              try self.change(of: owed) ?? HistoryChange(version: version, rows: empty)
-            run.ended(step, change)
-            return change
+            let change = try self.change(of: lane.owed(after: event))
+            let version = self.version
+            let whole = change ?? HistoryChange(version: version, rows: [])
+            run.ended(step, event, whole)
+            return whole
           } catch {
             run.failed(error)
             throw error
@@ -318,16 +321,21 @@ extension JournalWriter {
         }
       } catch {
         if let own = run.error { throw own }
-        guard let change = run.change else { throw error }
+        guard let change = run.result?.change else { throw error }
         if (error as? HistoryJournalError)?.reason == .stale { throw fail(error) }
         state.withLock { $0.doubtful = change }
         try await settleDoubt()
         guard version > change.version else { throw error }
       }
-      guard let (step, change) = run.result else {
+      guard let (step, event, change) = run.result else {
         throw run.error ?? HistoryJournalError(.cannotWrite)
       }
       wrote(change, inTransaction: true)
+      lane.change { machine in
+        event(&machine)
+        // Something may have come in between, and the end is another one.
+        machine.oweAgain(change.rows.map(\.key))
+      }
       return step
     }
   }
@@ -357,7 +365,7 @@ private final class TransactionRun: Sendable {
   private struct State: Sendable {
     var hasBegun = false
     var error: (any Error)?
-    var result: (any HistoryStep, HistoryChange)?
+    var result: (any HistoryStep, JournalWriter.Event, HistoryChange)?
   }
 
   private let state = Lock(State())
@@ -372,13 +380,16 @@ private final class TransactionRun: Sendable {
 
   func failed(_ error: any Error) { state.withLock { $0.error = error } }
 
-  func ended(_ step: any HistoryStep, _ change: HistoryChange) {
-    state.withLock { $0.result = (step, change) }
+  func ended(
+    _ step: any HistoryStep, _ event: @escaping JournalWriter.Event, _ change: HistoryChange
+  ) {
+    state.withLock { $0.result = (step, event, change) }
   }
 
   var error: (any Error)? { state.withLock { $0.error } }
-  var result: (step: any HistoryStep, change: HistoryChange)? { state.withLock { $0.result } }
-  var change: HistoryChange? { result?.change }
+  var result: (step: any HistoryStep, event: JournalWriter.Event, change: HistoryChange)? {
+    state.withLock { $0.result }
+  }
 }
 
 // MARK: - One history for each journal

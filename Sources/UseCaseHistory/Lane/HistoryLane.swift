@@ -232,8 +232,8 @@ extension HistoryLane {
   }
 
   /// The body of the execution on the lane has returned.
-  nonisolated(nonsending) func record(_ step: any HistoryStep, _ known: Fate? = nil) async {
-    let fate = known ?? fate(of: step)
+  nonisolated(nonsending) func record(_ step: any HistoryStep) async {
+    let fate = fate(of: step)
     discard(change { $0.record(step, fate) })
     await journal?.settle(self)
   }
@@ -330,7 +330,4 @@ extension HistoryLane {
     event(&machine)
     return machine.takeOwed()
   }
-
-  /// The journal has to know the row anew.
-  func oweAgain(_ id: HistoryEntry.ID) { change { $0.oweAgain(id) } }
 }

@@ -1,4 +1,5 @@
 import UseCase
+import UseCaseInternals
 
 /// Undo, redo and move: the request says which.
 struct Move<Answer: Sendable>: UseCase, DescribedUseCase {
@@ -25,6 +26,13 @@ struct Move<Answer: Sendable>: UseCase, DescribedUseCase {
 }
 
 extension HistoryLane {
+  /// What became of an undo or a redo.
+  private enum Ended {
+    case event(Machine.Table.StepEnd)
+    /// A transaction has told the machine already.
+    case committed
+  }
+
   /// Undoes or redoes one execution after the other, until all is done or one throws. Returns the
   /// error.
   nonisolated(nonsending) func carryOut(
@@ -32,11 +40,16 @@ extension HistoryLane {
   ) async -> (any Error)? {
     var obsolete: HistoryObsolete?
     while let (id, step) = change({ $0.nextStep() }) {
-      let (end, failure) = await carryOut(step, id, for: purpose)
-      if case .obsolete = end { obsolete = obsolete ?? failure as? HistoryObsolete }
-      let goesOn = change { $0.stepEnded(end) }
-      if !goesOn { return failure }
-      if case .obsolete = end {} else if let failure { return failure }
+      let (ended, failure) = await carryOut(step, id, for: purpose)
+      if case .event(let end) = ended {
+        let goesOn = change { $0.stepEnded(end) }
+        if !goesOn { return failure }
+        if case .obsolete = end {
+          obsolete = obsolete ?? failure as? HistoryObsolete
+          continue
+        }
+      }
+      if let failure { return failure }
       // The operation has failed if the step has returned late.
       if UseCaseQueue.hasFailedHere { return nil }
     }
@@ -45,7 +58,7 @@ extension HistoryLane {
 
   private nonisolated(nonsending) func carryOut(
     _ step: any HistoryStep, _ id: HistoryEntry.ID, for purpose: UseCaseExecution.Purpose
-  ) async -> (Machine.Table.StepEnd, (any Error)?) {
+  ) async -> (Ended, (any Error)?) {
     let frame = HistoryFrame(.answered, of: id, in: history)
     defer { frame.end() }
     let isRedo = read { $0.isRedo }
@@ -55,12 +68,14 @@ extension HistoryLane {
       return try await HistoryFrame.local.withValue(frame) {
         if isRedo {
           let (redone, failure) = try await step.redo(in: scope)
-          return (.redone(redone, redone.footprint), failure)
+          if scope != nil { return (.committed, failure) }
+          return (.event(.redone(redone, redone.footprint)), failure)
         }
-        return (.undone, try await step.undo(for: purpose, in: scope))
+        let failure = try await step.undo(for: purpose, in: scope)
+        return (scope == nil ? .event(.undone) : .committed, failure)
       }
     } catch {
-      return (error is HistoryObsolete ? .obsolete : .failed, error)
+      return (.event(error is HistoryObsolete ? .obsolete : .failed), error)
     }
   }
 
@@ -69,13 +84,18 @@ extension HistoryLane {
     of id: HistoryEntry.ID, _ stored: StoredStep?, isRedo: Bool
   ) -> StepScope? {
     guard let journal, let database = journal.database, let stored else { return nil }
+    let committed = Lock<(any HistoryStep)?>(nil)
     return { [self] body in
-      try await journal.transact(id, self, in: database, body) { step in
+      // What is committed is not done again.
+      if let step = committed.withLock({ $0 }) { return step }
+      let step = try await journal.transact(id, self, in: database, body) { step in
         guard isRedo else { return { _ = $0.stepEnded(.undone) } }
         let redone = stored.answered(step)
         let footprint = redone.footprint
         return { _ = $0.stepEnded(.redone(redone, footprint)) }
       }
+      committed.withLock { $0 = step }
+      return step
     }
   }
 }

@@ -358,6 +358,7 @@ extension HistoryMachine {
     case let row?: table.record(row, into: &drops)
     case nil: break
     }
+    table.coverLosses()
     // A residue is nobody's target.
     settle(as: isResidue ? .nobody : nil)
     return (isLost ? nil : row, drops)
@@ -625,8 +626,20 @@ extension HistoryMachine {
   }
 
   /// The journal has to know the row anew, an entry or a part.
-  mutating func oweAgain(_ id: ID) {
+  mutating func noteAgain(_ id: ID) {
     if let row = table.rowOrPart(id) { table.note(row) }
+  }
+
+  /// The journal has been told of these rows what may not be so.
+  mutating func oweAgain(_ keys: [Int64]) {
+    for key in keys where key != RowFormat.headKey {
+      let id = ID(number: UInt64(key))
+      guard table.changed?[id] == nil else { continue }
+      let row =
+        table.rowOrPart(id) ?? table.leaving.first { $0.id == id }
+        ?? table.running.flatMap { [$0] + $0.parts }?.first { $0.id == id }
+      if let row { table.note(row) } else { table.noteGone(id) }
+    }
   }
 
   /// Takes over a table that was opened. From now on it notes its changes.

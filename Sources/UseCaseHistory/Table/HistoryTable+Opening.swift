@@ -75,13 +75,7 @@ extension HistoryTable {
   /// The executions, undos and redos that were interrupted.
   var doubts: [Row] {
     opened.flatMap { row in
-      row.leaves.filter { leaf in
-        switch leaf.state {
-        case .executing: !leaf.marks.contains(.inDoubt)
-        case .undoing, .redoing: true
-        case .applied, .undone, .leaving: false
-        }
-      }
+      row.leaves.filter(\.isTransient)
     }
   }
 
@@ -95,6 +89,15 @@ extension HistoryTable {
     for var row in opened {
       let written = row
       let isGroup = row.isGroup
+      if !isGroup, answers[row.id] == nil, row.isTransient {
+        // A later version of the app may know it, so its row stays as it is.
+        row.marks.formUnion([.inDoubt, .unreadable])
+        isUncertain(row.id)
+        if row.state == .undoing { row.state = .applied }
+        if row.state == .redoing { row.state = .undone }
+        if row.state == .undone { undone.append(row) } else { applied.append(row) }
+        continue
+      }
       lifted += settle(&row, answers, into: &drops)
       if isGroup {
         comeToRest(&row, keepsGroups, &interrupted, &lifted, &recorded, into: &drops)
@@ -127,7 +130,7 @@ extension HistoryTable {
         leaveEffect(row.place)
         drop([row], row.reason, into: &drops)
       } else {
-        record(row, into: &drops)
+        insertOpened(row, into: &drops)
       }
     }
     for row in Array(self.applied) + Array(self.undone) where row.marks.contains(.leavesLater) {
@@ -274,6 +277,17 @@ extension HistoryTable {
       }
       interrupted.recoverable.append(row.id)
     case .undone, .leaving: break
+    }
+  }
+}
+
+extension HistoryRow {
+  /// Whether its execution, undo or redo was interrupted.
+  fileprivate var isTransient: Bool {
+    switch state {
+    case .executing: !marks.contains(.inDoubt)
+    case .undoing, .redoing: true
+    case .applied, .undone, .leaving: false
     }
   }
 }

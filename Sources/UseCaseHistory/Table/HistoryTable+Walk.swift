@@ -161,7 +161,7 @@ extension HistoryTable {
         if counts {
           hasLost(id, stamp: self[spot].stamp)
         } else if walk.isRollBack {
-          leaveEffect(.of(id))
+          hasLostPart(id)
         }
       }
       let lost = removeParts(of: spot) { $0.id == id }

@@ -41,6 +41,8 @@ struct HistoryTable<Step: Sendable>: Sendable {
   var changed: [ID: Row?]?
   /// Rows that `discard` has not been called for, with a journal.
   var leaving: [Row] = []
+  /// Whether something in the running group can never be undone, so its effect stays above others.
+  private var hasLostParts = false
   /// Not to be released under a lock.
   var trash: [Row] = []
   /// The entries of a journal, until they are put to their places.
@@ -264,6 +266,21 @@ extension HistoryTable {
     if stamp <= head.covered { head.rest += unknownPlace() }
   }
 
+  /// A part of the running group can never be undone.
+  mutating func hasLostPart(_ leaf: ID) {
+    leaveEffect(.of(leaf))
+    hasLostParts = true
+  }
+
+  /// The running group is over.
+  mutating func coverLosses() {
+    if hasLostParts { head.covered = stamp }
+    hasLostParts = false
+  }
+
+  /// What has begun in an earlier process may have had an effect, and a later one may know it.
+  mutating func isUncertain(_ row: ID) { live += .unknown(~row.number) }
+
   mutating func wasRedone(_ leaf: ID) { live += .of(leaf) }
 
   /// A leaf that is applied can never be undone.
@@ -282,6 +299,21 @@ extension HistoryTable {
   mutating func pushOpened(_ row: consuming Row) {
     live += row.place
     push(row)
+  }
+
+  /// An execution of an earlier process has its place by its stamp. Nothing that came later goes.
+  mutating func insertOpened(_ row: Row, into drops: inout [Drop]) {
+    guard let newest = applied.last, newest.stamp > row.stamp else {
+      return record(row, into: &drops)
+    }
+    var row = row
+    row.state = .applied
+    live += row.place
+    let stamp = row.stamp
+    let index = applied.firstIndex { $0.stamp > stamp } ?? applied.count
+    head.covered = max(head.covered, stamp)
+    note(row)
+    applied.insert(row, at: index)
   }
 
   mutating func takeApplied(at index: Int) -> Row {

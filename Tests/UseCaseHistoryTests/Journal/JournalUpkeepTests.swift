@@ -19,16 +19,16 @@ struct JournalUpkeepTests {
     let second = disk.next()
     let other = try await UseCaseHistory.open(second, for: [Letters(paper: paper)])
     #expect(other.entries.map(\.standing) == [.unreadable, .normal])
-    #expect(other.layout == "[write b |]")
+    #expect(other.layout == "[A b |]")
     await other.back(1)
     #expect(await other.undo().ended().journalReason == .unreadable("write"))
-    #expect(other.layout == "[write | b]")
+    #expect(other.layout == "[A | b]")
     let third = second.next()
     let again = try await UseCaseHistory.open(third, paper)
     #expect(again.entries.map(\.standing) == [.normal, .normal])
     await again.back(1)
     #expect(again.layout == "[| A b]*")
-    other.forget(try #require(other.id("write")))
+    other.forget(try #require(other.id("A")))
     await other.idle()
     #expect(try await UseCaseHistory.open(second.next(), paper).layout == "[| b]")
   }
@@ -41,13 +41,13 @@ struct JournalUpkeepTests {
     let others = [Letters(paper: paper)]
     let second = disk.next()
     let other = try await UseCaseHistory.open(second, for: others)
-    #expect(other.layout == "[write |]")
+    #expect(other.layout == "[A |]")
     other.save()
     await other.idle()
     let third = second.next()
     let saved = try await UseCaseHistory.open(third, for: others)
-    #expect(saved.layout == "[write |]*")
-    if clears { saved.clear() } else { saved.forget(try #require(saved.id("write"))) }
+    #expect(saved.layout == "[A |]*")
+    if clears { saved.clear() } else { saved.forget(try #require(saved.id("A"))) }
     await saved.idle()
     #expect(try await UseCaseHistory.open(third.next(), for: others).layout == "[|]*")
   }
@@ -76,7 +76,7 @@ struct JournalUpkeepTests {
     await history.group("G") { _ = try await (write("A"), letters("b")) }.ended()
     let other = try await UseCaseHistory.open(disk.next(), for: [Letters(paper: paper)])
     #expect(other.entries.map(\.standing) == [.unreadable])
-    #expect(other.layout == "[G(write b) |]")
+    #expect(other.layout == "[G(A b) |]")
   }
 
   @Test func `a response that cannot be encoded is an error, which later writes do not hide`()

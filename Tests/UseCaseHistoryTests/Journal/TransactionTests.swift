@@ -22,17 +22,18 @@ struct TransactionTests {
     return (try await .open(next, paper), next)
   }
 
-  private var calls: [String] { database.calls.elements }
+  /// The calls without the reservations of ids, which are rare.
+  private var calls: [String] { database.calls.elements.filter { $0 != "write" } }
 
   @Test(.holds("One transaction"))
   func `an execution, an undo and a redo are one transaction each, and nothing else`() async throws
   {
     let history = try await open()
-    #expect(calls == ["read", "replace"])
+    #expect(calls == ["read"])
     await history.write(paper, "A", "B")
     await history.back(2)
     await history.forth(1)
-    #expect(calls.dropFirst(2) == Array(repeating: "transaction", count: 5)[...])
+    #expect(calls.dropFirst(1) == Array(repeating: "transaction", count: 5)[...])
     let (next, _) = try await reopen()
     #expect(next.layout == "[A | B]*" || next.layout == "[A | B]")
     #expect(next.entries == history.entries)
@@ -305,7 +306,7 @@ struct TransactionTests {
       }
     }
     await history.execute(retried, "A").ended()
-    #expect(calls.dropFirst(2) == ["transaction", "transaction", "transaction"])
+    #expect(calls.dropFirst(1) == ["transaction", "transaction", "transaction"])
     #expect(paper.lines.value.count == 1)
     failures.update { $0 = 2 }
     await history.back(1)
@@ -330,15 +331,6 @@ struct TransactionTests {
     #expect(history.layout == "[A |]")
     let next = Database(disk.next(), paper)
     #expect(try await UseCaseHistory.open(next, for: [retried]).layout == "[A |]")
-  }
-
-  @Test func `an empty group and one whose parts fail leave no record`() async throws {
-    let history = try await open()
-    let write = Write(paper: paper).recorded(in: history)
-    await history.group("G") {}.ended()
-    database.fail(at: .commit)
-    await history.group("H") { _ = try await write("A") }.ended()
-    #expect(calls == ["read", "replace", "transaction"])
   }
 
   @Test(.holds("A transaction that fails"))
