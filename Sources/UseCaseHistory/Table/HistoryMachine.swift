@@ -379,7 +379,7 @@ extension HistoryRow {
 
 extension HistoryMachine {
   /// The turn of the undo, redo or move has come. Returns whether there is something to do.
-  mutating func beginMove(isRecovery: Bool = false) -> Result<Bool, HistoryError> {
+  mutating func beginMove(isRecovery: Bool = false) -> Result<Bool, any Error> {
     guard let ask = running, let move = ask.move else {
       preconditionFailure("A move begins without the lane: \(String(describing: turn)).")
     }
@@ -387,38 +387,42 @@ extension HistoryMachine {
     isRecovering = isRecovery
     switch move {
     case .undo:
-      guard let target = ask.target, target == table.undoID else { return refuse(.outOfTurn) }
+      guard let target = ask.target, target == table.undoID else { return refuse(HistoryError.outOfTurn) }
       return go([target], isRedo: false)
     case .redo:
-      guard let target = ask.target, target == table.redoID else { return refuse(.outOfTurn) }
+      guard let target = ask.target, target == table.redoID else { return refuse(HistoryError.outOfTurn) }
       return go([target], isRedo: true)
     case .move(let goal): return go(to: goal)
     case .undoEntry(let id):
-      switch table.spot(of: id) {
-      case .applied: return go(one: id, isRedo: false)
-      case .undone: return nothing()
-      case .held, .running, nil: return refuse(.unknownEntry(id))
+      switch table.row(of: id) {
+      case (let row, true)? where row.isDoubtfulExecution:
+        return refuse(HistoryJournalError(.inDoubt))
+      case (_, true)?: return go(one: id, isRedo: false)
+      case (_, false)?: return nothing()
+      case nil: return refuse(HistoryError.unknownEntry(id))
       }
     case .redoEntry(let id):
       switch table.row(of: id) {
+      case (let row, true)? where row.isDoubtfulExecution:
+        return refuse(HistoryJournalError(.inDoubt))
       case (let row, true)? where !row.isPartial: return nothing()
       case _?: return go(one: id, isRedo: true)
-      case nil: return refuse(.unknownEntry(id))
+      case nil: return refuse(HistoryError.unknownEntry(id))
       }
     case .undoIn(let document):
       guard let target = ask.target, let (row, isApplied) = table.row(of: target), isApplied,
         row.footprint.isIn(document)
-      else { return refuse(.outOfTurn) }
+      else { return refuse(HistoryError.outOfTurn) }
       return go(one: target, isRedo: false)
     case .redoIn(let document):
       guard let target = ask.target, let (row, isApplied) = table.row(of: target),
         !isApplied || table.half?.id == target, row.footprint.isIn(document)
-      else { return refuse(.outOfTurn) }
+      else { return refuse(HistoryError.outOfTurn) }
       return go(one: target, isRedo: true)
     }
   }
 
-  private mutating func go(to goal: ID?) -> Result<Bool, HistoryError> {
+  private mutating func go(to goal: ID?) -> Result<Bool, any Error> {
     switch goal.map({ table.spot(of: $0) }) {
     case .undone(let index)??:
       let ids = table.undone[index...].reversed().map(\.id)
@@ -428,24 +432,24 @@ extension HistoryMachine {
       if let half = table.half, half.id == goal { return go([half.id], isRedo: true) }
       return go(below: index + 1)
     case nil: return go(below: 0)
-    case .held??, .running??, .some(nil): return refuse(.unknownEntry(goal ?? .nobody))
+    case .held??, .running??, .some(nil): return refuse(HistoryError.unknownEntry(goal ?? .nobody))
     }
   }
 
   /// Undoes the entries from this index on.
-  private mutating func go(below index: Int) -> Result<Bool, HistoryError> {
+  private mutating func go(below index: Int) -> Result<Bool, any Error> {
     let ids = table.applied[index...].reversed().lazy.filter { !$0.isDoubtfulExecution }
       .map(\.id)
     return go(Array(ids), isRedo: false)
   }
 
   /// Undoes or redoes this entry, unless others have to be undone or redone before.
-  private mutating func go(one id: ID, isRedo: Bool) -> Result<Bool, HistoryError> {
+  private mutating func go(one id: ID, isRedo: Bool) -> Result<Bool, any Error> {
     let blockers = isRedo ? table.blockers(ofRedoing: id) : table.blockers(ofUndoing: id)
-    return blockers.isEmpty ? go([id], isRedo: isRedo) : refuse(.blocked(by: blockers))
+    return blockers.isEmpty ? go([id], isRedo: isRedo) : refuse(HistoryError.blocked(by: blockers))
   }
 
-  private mutating func go(_ ids: [ID], isRedo: Bool) -> Result<Bool, HistoryError> {
+  private mutating func go(_ ids: [ID], isRedo: Bool) -> Result<Bool, any Error> {
     if ids.isEmpty { return nothing() }
     window.close()
     table.walk = Table.Walk(
@@ -453,13 +457,13 @@ extension HistoryMachine {
     return .success(true)
   }
 
-  private mutating func nothing() -> Result<Bool, HistoryError> {
+  private mutating func nothing() -> Result<Bool, any Error> {
     settle()
     return .success(false)
   }
 
   /// The undo, redo or move does not begin.
-  private mutating func refuse(_ error: HistoryError) -> Result<Bool, HistoryError> {
+  private mutating func refuse(_ error: any Error) -> Result<Bool, any Error> {
     window.close()
     settle()
     return .failure(error)
