@@ -86,9 +86,9 @@ struct HistoryOpening {
     var drops: [Table.Drop] = []
     let found: Table.Interrupted
     do {
-      table.head.limit = limit
       found = try table.finishOpening(
         answers, keepsGroups: interrupted == .keep, into: &drops)
+      table.setLimit(limit, into: &drops)
     } catch let damage as Table.Damage {
       throw HistoryJournalError(.damaged(offset: Int(clamping: damage.id.number)))
     }

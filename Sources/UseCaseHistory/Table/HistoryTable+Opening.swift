@@ -92,7 +92,7 @@ extension HistoryTable {
       if !isGroup, answers[row.id] == nil, row.isTransient {
         // A later version of the app may know it, so its row stays as it is.
         row.marks.formUnion([.inDoubt, .unreadable])
-        isUncertain(row.id)
+        if row.state != .executing { isUncertain(row.id) }
         if row.state == .undoing { row.state = .applied }
         if row.state == .redoing { row.state = .undone }
         if row.state == .undone { undone.append(row) } else { applied.append(row) }
@@ -136,7 +136,6 @@ extension HistoryTable {
     for row in Array(self.applied) + Array(self.undone) where row.marks.contains(.leavesLater) {
       forget(row.id, into: &drops)
     }
-    evict(into: &drops)
     return interrupted
   }
 

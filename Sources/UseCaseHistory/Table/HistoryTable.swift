@@ -314,6 +314,7 @@ extension HistoryTable {
     head.covered = max(head.covered, stamp)
     note(row)
     applied.insert(row, at: index)
+    evict(into: &drops)
   }
 
   mutating func takeApplied(at index: Int) -> Row {

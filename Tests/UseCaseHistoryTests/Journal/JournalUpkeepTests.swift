@@ -156,7 +156,7 @@ struct JournalUpkeepTests {
     await history.back(1)
     let second = disk.next()
     let other = try await UseCaseHistory.open(second, for: [Count()])
-    #expect(other.entries.map(\.standing) == [.inDoubt])
+    #expect(other.entries.map(\.standing) == [.unreadable])
     other.clear()
     await other.idle()
     #expect(paper.discarded == [])
