@@ -75,6 +75,7 @@ final class OperationCore: QueueMember {
     isRival = queue.policy.deliversOnlyNewest || queue.boards != nil
     self.name = isObserved ? name() : ""
     let described = queue.delegate == nil ? nil : description()
+    if let described { queue.delegate?.check(described) }
     let holder = HeldSlots.local.get()
     isInBody = holder.isBody
     handled = holder.isHandler ? holder.handled(in: queue)?.id : nil

@@ -1,389 +1,419 @@
-import Synchronization
+import UseCase
 import UseCaseInternals
 
-/// Writes the facts of a history to its journal, in order, in tasks of its own. The cancellation of
-/// a task that waits for that changes nothing.
+/// Writes the rows of a history that differ from those in its journal, one change at a time.
+///
+/// A write that fails leaves its rows owed, and the next one writes them. So what is owed does not
+/// grow with the number of tries.
 final class JournalWriter: Sendable {
-  typealias ID = HistoryEntry.ID
-  typealias Waiter = UnsafeContinuation<HistoryJournalError?, Never>
-  /// Discards steps, and returns the ids of those that are done with.
-  typealias Chore = @Sendable () -> [ID]
-  /// Facts, and the bytes of their record.
-  typealias Record = (facts: [NumberedFact], bytes: [UInt8])
-  private typealias Batch = JournalQueue<Waiter, Chore>.Batch
+  typealias Waiter = UnsafeContinuation<Void, Never>
+  typealias Machine = HistoryLane.Machine
+
+  fileprivate struct State: Sendable {
+    /// Whether somebody has the journal.
+    var isTaken = false
+    /// Those that wait for it, in order.
+    var waiters: ArraySlice<Waiter> = []
+    /// The version of the rows in the journal.
+    var version: Int64
+    /// The head in the journal.
+    var head: HeadRow
+    /// A change that may have been written, or not.
+    var doubtful: HistoryChange?
+    /// What a transaction has written. Its rows need not be written again.
+    var committed: [Int64: [UInt8]?] = [:]
+    /// The executions whose response could not be encoded.
+    var omitted: [HistoryEntry.ID: Machine.Row] = [:]
+    /// Why the last write failed.
+    var failure: HistoryJournalError?
+    /// Why nothing can be written any more.
+    var end: HistoryJournalError?
+    /// What the opening has found and done.
+    var recovery = HistoryRecovery()
+  }
 
   let journal: any HistoryJournal
-  /// The journal, if bodies run in its transactions.
+  let kinds: JournalKinds
+  /// The journal, if it has transactions.
   let database: (any TransactionalJournal)?
-  /// The same, without a copy of the existential.
-  let hasTransactions: Bool
-  /// The journal, if it is one that may append at once.
-  private let prompt: (any PromptJournal)?
-  let kinds: [String: any JournaledUseCase]
-  /// The same by their types.
-  private let kindsByType: [ObjectIdentifier: any JournaledUseCase]
-  /// The approximate size, in a journal, of the executions that are alive.
-  let live = Atomic(0)
+  /// The ids that earlier launches have used go up to this number.
+  let firstNumber: UInt64
+  private let state: Lock<State>
 
-  private let queue: Lock<JournalQueue<Waiter, Chore>>
-  /// The bytes of the journal.
-  private let size = Atomic(0)
-  /// The bytes of a journal just written anew, without its executions.
-  private let rest = Atomic(0)
-  /// Pairs that have left unread, because no use case can read them. They are still to be
-  /// discarded.
-  private let owed = Lock<[HistoryFact]>([])
-  /// Returns the facts of the whole history, nil while something runs.
-  private let whole = Lock<(@Sendable (JournalWriter) -> [HistoryFact]?)?>(nil)
-
-  /// The journals of the histories that exist. Only an object can be told from another.
-  private static let inUse = Lock<Set<ObjectIdentifier>>([])
-  private let hasJournal = Atomic(false)
-  private let first = Atomic<UInt64>(0)
-
-  init(_ journal: any HistoryJournal, _ kinds: [String: any JournaledUseCase]) {
+  /// - Parameters:
+  ///   - rows: The rows that the journal has.
+  ///   - head: Their head.
+  ///   - newest: The newest id in them.
+  init(
+    _ journal: any HistoryJournal, _ kinds: JournalKinds, version: Int64, head: HeadRow,
+    newest: UInt64
+  ) {
     (self.journal, self.kinds) = (journal, kinds)
-    kindsByType = Dictionary(kinds.map { (ObjectIdentifier(type(of: $1)), $1) }) { one, _ in one }
     database = journal as? any TransactionalJournal
-    hasTransactions = database != nil
-    prompt = (journal as? any PromptJournal).flatMap { $0.isPrompt ? $0 : nil }
-    queue = Lock(JournalQueue())
+    firstNumber = max(head.newestID, newest)
+    state = Lock(State(version: version, head: head))
   }
 
-  deinit { giveBack() }
+  deinit { OpenJournals.giveBack(journal) }
 
-  /// Throws if the journal is that of another history.
-  func take() throws {
-    guard let object else { return }
-    guard Self.inUse.withLock({ $0.insert(object).inserted }) else {
-      throw HistoryJournalError(.inUse)
+  /// Why the last write failed.
+  var error: HistoryJournalError? {
+    state.withLock { state in
+      state.end ?? state.failure
+        ?? (state.omitted.isEmpty ? nil : HistoryJournalError(.cannotWrite))
     }
-    hasJournal.store(true, ordering: .relaxed)
   }
 
-  /// Another history can have the journal from now on.
-  func giveBack() {
-    guard let object, hasJournal.exchange(false, ordering: .relaxed) else { return }
-    Self.inUse.withLock { _ = $0.remove(object) }
+  /// Why nothing can be written any more.
+  var fatalError: HistoryJournalError? { state.withLock { $0.end } }
+
+  var recovery: HistoryRecovery { state.withLock { $0.recovery } }
+
+  func recovered(_ recovery: HistoryRecovery) { state.withLock { $0.recovery = recovery } }
+
+  /// Nothing is written from now on.
+  func end(_ error: HistoryJournalError) {
+    let old = state.withLock { state in
+      defer { state.end = state.end ?? error }
+      return state.end
+    }
+    withExtendedLifetime(old) {}
   }
 
-  private var object: ObjectIdentifier? {
-    type(of: journal) is AnyClass ? ObjectIdentifier(journal as AnyObject) : nil
+  // MARK: Turns
+
+  /// Runs `body` while nobody else uses the journal.
+  private nonisolated(nonsending) func inTurn<Value: Sendable, Failure: Error>(
+    _ body: nonisolated(nonsending) () async throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    if !state.withLock({ $0.take() }) {
+      await withUnsafeContinuation { waiter in state.withLock { $0.take(waiter) }?.resume() }
+    }
+    defer { state.withLock { $0.giveBack() }?.resume() }
+    return try await body()
   }
 
-  /// The ids of this launch are above this number. So the ids of a journal do not move those of
-  /// another one.
-  var firstNumber: UInt64 { first.load(ordering: .relaxed) }
+  // MARK: Writing
 
-  /// The ids of earlier launches go up to this one. Call this before any operation is executed.
-  func continueIDs(after newest: ID) {
-    // No id that comes after has more than 63 bits.
-    first.store(min(newest.number, HistoryFact.firstNumberBeyond), ordering: .relaxed)
+  /// Writes all that is owed, before a body begins.
+  nonisolated(nonsending) func intent(_ lane: HistoryLane) async throws(HistoryJournalError) {
+    try await inTurn { () async throws(HistoryJournalError) in _ = try await write(lane) }
   }
 
-  func nextID() -> ID { .next(above: firstNumber) }
+  /// Writes all that is owed, as an operation ends, and tells the use cases what has left.
+  nonisolated(nonsending) func settle(_ lane: HistoryLane) async {
+    await inTurn { _ = await writeAndDiscard(lane) }
+  }
 
-  var error: HistoryJournalError? { queue.withLock { $0.error } }
+  /// Writes all that is owed, and what goes with the discards.
+  nonisolated(nonsending) func settleAll(_ lane: HistoryLane) async {
+    await inTurn {
+      if await writeAndDiscard(lane) { _ = try? await write(lane) }
+    }
+  }
 
-  /// The number of the last fact, if the whole history can be written anew. Ask for it with the
-  /// history locked.
-  var lastIfQuiet: UInt64? { queue.withLock { $0.lastIfQuiet } }
+  /// Begins to write what nobody waits for.
+  func start(_ lane: HistoryLane) {
+    Task { await settleAll(lane) }
+  }
+
+  /// Returns whether it was written.
+  private nonisolated(nonsending) func writeAndDiscard(_ lane: HistoryLane) async -> Bool {
+    guard let leaving = try? await write(lane) else { return false }
+    let rows = leaving.filter { ($0.step as? StoredStep)?.isToBeDiscardedLater != true }
+    for row in rows { row.step?.discard(row.reason) }
+    if !rows.isEmpty { lane.haveLeft(rows) }
+    return true
+  }
+
+  /// Writes all that is owed. Returns the rows that leave.
+  private nonisolated(nonsending) func write(
+    _ lane: HistoryLane
+  ) async throws(HistoryJournalError) -> [Machine.Row] {
+    if let end = state.withLock({ $0.end }) { throw end }
+    try await settleDoubt()
+    retryOmitted(lane)
+    let owed = lane.takeOwed()
+    do {
+      if let change = try change(of: owed) { try await write(change) }
+      return owed.leaving
+    } catch {
+      lane.owe(owed.rows)
+      throw fail(error)
+    }
+  }
+
+  /// Keeps the error as the last one.
+  private func fail(_ error: any Error) -> HistoryJournalError {
+    let failure = HistoryJournalError(.cannotWrite, for: error)
+    let old = state.withLock { state in
+      defer {
+        state.failure = failure
+        if failure.reason == .stale { state.end = failure }
+      }
+      return state.failure
+    }
+    return withExtendedLifetime(old) { failure }
+  }
+
+  private nonisolated(nonsending) func write(_ change: HistoryChange) async throws {
+    do {
+      // The task of the operation may be cancelled.
+      try await Task { [journal] in try await journal.write(change) }.value
+    } catch {
+      if (error as? HistoryJournalError)?.reason != .stale {
+        state.withLock { $0.doubtful = change }
+      }
+      throw error
+    }
+    wrote(change)
+  }
+
+  private func wrote(_ change: HistoryChange, inTransaction: Bool = false) {
+    let head = change.rows.first { $0.key == RowFormat.headKey }?.bytes.flatMap { HeadRow($0) }
+    let old = state.withLock { state in
+      state.version = change.version + 1
+      if let head { state.head = head }
+      state.doubtful = nil
+      state.committed = [:]
+      if inTransaction { for row in change.rows { state.committed[row.key] = .some(row.bytes) } }
+      defer { state.failure = nil }
+      return state.failure
+    }
+    withExtendedLifetime(old) {}
+  }
+
+  /// After a write that has failed: was the change made after all?
+  private nonisolated(nonsending) func settleDoubt() async throws(HistoryJournalError) {
+    guard let change = state.withLock({ $0.doubtful }) else { return }
+    do {
+      let rows = try await Task { [journal] in try await journal.read() }.value
+      if rows.version == change.version {
+        state.withLock { $0.doubtful = nil }
+      } else if rows.version == change.version + 1,
+        change.rows.allSatisfy({ rows.rows[$0.key] == $0.bytes })
+      {
+        wrote(change)
+      } else {
+        throw HistoryJournalError(.stale)
+      }
+    } catch {
+      throw fail(error)
+    }
+  }
+
+  // MARK: Rows
+
+  /// Ids are reserved ahead in blocks: one that a body has seen is never given again.
+  private static let block: UInt64 = 1_000
+
+  /// Returns the change that is owed, nil if there is none.
+  private func change(of owed: HistoryLane.Owed) throws -> HistoryChange? {
+    let (version, written, committed) = state.withLock { ($0.version, $0.head, $0.committed) }
+    var rows: [HistoryChange.Row] = []
+    var newest = written.newestID
+    for (id, row) in owed.rows {
+      newest = max(newest, id.number)
+      let key = Int64(clamping: id.number)
+      let bytes = try row.map { try self.bytes(of: $0) }
+      if let old = committed[key], old == bytes { continue }
+      rows.append(HistoryChange.Row(key: key, bytes: bytes))
+    }
+    if newest > written.newestID { newest += Self.block }
+    let head = HeadRow(owed.head, newestID: newest)
+    if head != written || version == 0 && !rows.isEmpty {
+      rows.append(HistoryChange.Row(key: RowFormat.headKey, bytes: head.bytes))
+    }
+    return rows.isEmpty ? nil : HistoryChange(version: version, rows: rows)
+  }
+
+  private func bytes(of row: Machine.Row) throws -> [UInt8] {
+    guard !row.isGroup else { return row.bytes(nil, title: try kinds.coder.encode(row.title)) }
+    guard let step = row.step as? StoredStep else {
+      preconditionFailure("All steps of a history with a journal are stored steps.")
+    }
+    let bytes = row.bytes(step.pair, title: [])
+    let lacks = step.lacksResponse && row.state != .leaving
+    let old = state.withLock { state in
+      defer { state.omitted[row.id] = lacks ? row : nil }
+      return state.omitted[row.id]
+    }
+    return withExtendedLifetime(old) { bytes }
+  }
+
+  /// The rows of responses that can be encoded now are owed again.
+  private func retryOmitted(_ lane: HistoryLane) {
+    let omitted = state.withLock { $0.omitted }
+    for (id, row) in omitted {
+      guard let step = row.step as? StoredStep, step.pair.response != nil else { continue }
+      let old = state.withLock { $0.omitted.removeValue(forKey: id) }
+      lane.change { $0.noteAgain(id) }
+      withExtendedLifetime(old) {}
+    }
+  }
 }
 
-// MARK: - Telling
+extension JournalWriter.State {
+  mutating func take() -> Bool {
+    defer { isTaken = true }
+    return !isTaken
+  }
+
+  /// Keeps the waiter. Returns it if nobody has the journal any more.
+  mutating func take(_ waiter: JournalWriter.Waiter) -> JournalWriter.Waiter? {
+    if take() { return waiter }
+    waiters.append(waiter)
+    return nil
+  }
+
+  /// Returns whose turn it is.
+  mutating func giveBack() -> JournalWriter.Waiter? {
+    isTaken = !waiters.isEmpty
+    return waiters.popFirst()
+  }
+}
+
+// MARK: - Executions
 
 extension JournalWriter {
-  /// Returns when the intent is written.
+  /// Returns the intent of an execution.
+  func draft<Base: UndoableUseCase>(
+    of type: Base.Type, _ request: Base.Request, title: String
+  ) throws -> StoredStep {
+    try StoredStep(request, by: type, title: title, kinds)
+  }
+
+  /// An event of the machine, which is tried on a copy first.
+  typealias Event = @Sendable (inout Machine) -> Void
+
+  /// Runs a body in a transaction, together with the change of the rows that its end brings. That end
+  /// has happened when this returns.
   ///
-  /// - Throws: A ``HistoryJournalError`` if it is not.
-  nonisolated(nonsending) func writeAhead(_ intent: HistoryFact) async throws {
-    if let id = intent.execution { try check(id) }
-    if let error = await written(intent) { throw error }
-  }
-
-  func check(_ id: ID) throws {
-    guard id.number >= HistoryFact.firstNumberBeyond else { return }
-    throw HistoryJournalError(
-      .cannotWrite, cause: HistoryFact.Malformed("The ids of the journal are used up."))
-  }
-
-  func put(_ fact: HistoryFact) { queue.withLock { $0.put(fact) } }
-
-  func put(_ facts: [HistoryFact]) {
-    queue.withLock { queue in for fact in facts { queue.put(fact) } }
-  }
-
-  /// Does the chore when all earlier facts are written.
-  func put(_ chore: @escaping Chore) {
-    queue.withLock { $0.put(chore) }
-    start()
-  }
-
-  /// Returns when all that was told is written and discarded, or cannot be.
-  ///
-  /// Not inlined, because its variables would take room in the frame of each move.
-  @inline(never)
-  nonisolated(nonsending) func flush() async { _ = await written(nil) }
-
-  /// An operation is over. Returns when the journal knows how. The record of a transaction tells it
-  /// already, and the rest comes with the next one.
-  @inline(never)
-  nonisolated(nonsending) func untilWritten() async {
-    if hasTransactions, queue.withLock({ $0.isImplied }), !isTooLong(by: 2) { return }
-    await flush()
-  }
-
-  /// Returns when the intent and all that was told before it is written.
-  private nonisolated(nonsending) func written(
-    _ intent: HistoryFact?
-  ) async -> HistoryJournalError? {
-    if let batch = beginAtOnce(intent) {
-      if let result = appendAtOnce(batch) { return result.failure }
-      return await withUnsafeContinuation { waiter in drain(from: batch.awaited(by: waiter)) }
-    }
-    return await withUnsafeContinuation { waiter in
-      queue.withLock { $0.put(intent, waiter) }
-      start()
-    }
-  }
-
-  /// Discards the steps as soon as it is written that they have left.
-  func discard(_ drops: consuming [HistoryDrop<any HistoryStep>]) {
-    if drops.isEmpty { return }
-    put { [drops] in
-      var (drops, ids) = (drops, [ID]())
-      for index in drops.indices {
-        drops[index].removeAll { step, reason in
-          if step.discard(reason) { ids.append(step.stored.id) }
+  /// - Parameters:
+  ///   - id: The entry of the body.
+  ///   - body: Returns the step that it has made or undone.
+  ///   - end: Returns the event of that end.
+  nonisolated(nonsending) func transact(
+    _ id: HistoryEntry.ID, _ lane: HistoryLane, in database: any TransactionalJournal,
+    _ body: @Sendable () async throws -> any HistoryStep,
+    end: @Sendable (any HistoryStep) -> Event
+  ) async throws -> any HistoryStep {
+    try await inTurn {
+      if let end = state.withLock({ $0.end }) { throw end }
+      try await settleDoubt()
+      try await reserve(id, lane)
+      let run = TransactionRun()
+      do {
+        try await database.transaction {
+          try run.begin()
+          do {
+            let step = try await body()
+            let event = end(step)
+            let change = try self.change(of: lane.owed(after: event))
+            let version = self.version
+            let whole = change ?? HistoryChange(version: version, rows: [])
+            run.ended(step, event, whole)
+            return whole
+          } catch {
+            run.failed(error)
+            throw error
+          }
         }
+      } catch {
+        if let own = run.error { throw own }
+        guard let change = run.result?.change else { throw error }
+        if (error as? HistoryJournalError)?.reason == .stale { throw fail(error) }
+        state.withLock { $0.doubtful = change }
+        try await settleDoubt()
+        guard version > change.version else { throw error }
       }
-      return ids
-    }
-  }
-
-  /// Keeps a pair that has left and cannot be read, for a version of the app that can.
-  func owe(_ id: ID, _ pair: HistoryPair, _ reason: HistoryDiscardReason) {
-    owed.withLock { $0 += [.piece(.leaf(id, pair)), .piece(.dropped(reason))] }
-  }
-}
-
-// MARK: - Values
-
-extension JournalWriter {
-  /// Returns nothing if the title cannot be encoded.
-  func bytes(of title: String) -> [UInt8] { attempt { try journal.coder.encode(title) } ?? [] }
-
-  func title(_ bytes: [UInt8]) throws -> String {
-    bytes.isEmpty ? "" : try journal.coder.decode(String.self, from: bytes)
-  }
-
-  /// Returns the use case of this type, nil if none was given to `open`.
-  func kind(of type: any Any.Type) -> (any JournaledUseCase)? {
-    kindsByType[ObjectIdentifier(type)]
-  }
-
-  /// Returns nil if it cannot be encoded: then the entry is unreadable for the next one.
-  func response(of step: any HistoryStep) -> [UInt8]? {
-    let values = step.values
-    return attempt { try kind(of: values.useCase)?.response(values.response, journal.coder) }
-  }
-
-  func pair(of step: any HistoryStep) -> HistoryPair? {
-    let values = step.values
-    return attempt {
-      try kind(of: values.useCase)?.pair(values.request, values.response, journal.coder)
-    }
-  }
-
-  /// The execution has an effect. Returns the step as the journal keeps it.
-  func answered(_ step: any HistoryStep, by id: ID) -> StoredStep {
-    let (response, isMarked) = (response(of: step), step.footprint != .everything)
-    let pair = queue.withLock { $0.putAnswered(id, response, isMarked: isMarked) }
-    return StoredStep(id, pair.answered(response, isMarked: isMarked), self, made: step)
-  }
-
-  private func attempt<Value>(_ body: () throws -> Value?) -> Value? {
-    do {
-      return try body()
-    } catch {
-      let error = HistoryJournalError(.cannotWrite, for: error)
-      _ = queue.withLock { $0.setOmission(error) }
-      return nil
-    }
-  }
-}
-
-// MARK: - Writing
-
-extension JournalWriter {
-  /// Writes the facts soon. Call this if nothing waits for them.
-  func start() {
-    if queue.withLock({ $0.claim() }) { drain(from: nil) }
-  }
-
-  /// Anybody may wait for what is written, also if a task of low priority asks for it.
-  private func drain(from batch: Batch?) {
-    Task.detached(priority: .userInitiated) { await self.drain(batch) }
-  }
-
-  /// The history is gone. A step that is still to be discarded has this writer, and would keep it
-  /// for ever if the journal cannot be written.
-  func historyIsGone() {
-    queue.withLock { $0.historyIsGone() }
-    abandon()
-  }
-
-  private func abandon() { _ = queue.withLock { $0.abandon() } }
-
-  private func drain(_ first: Batch?) async {
-    defer { abandon() }
-    var next = first ?? nextBatch()
-    while let batch = next {
-      let failure = await write(batch)
-      // If the journal is far too long, the waiters wait for this too.
-      if failure == nil, isTooLong(by: 4) { await rewrite() }
-      for waiter in batch.waiters { waiter.resume(returning: failure) }
-      if failure == nil, isTooLong(by: 2) { await rewrite() }
-      next = nextBatch()
-    }
-  }
-
-  private func write(_ batch: Batch) async -> HistoryJournalError? {
-    do {
-      if !batch.facts.isEmpty {
-        let bytes = FactRecord.bytes(of: batch.facts)
-        try await journal.append(bytes)
-        size.add(bytes.count, ordering: .relaxed)
+      guard let (step, event, change) = run.result else {
+        throw run.error ?? HistoryJournalError(.cannotWrite)
       }
-      _ = queue.withLock { $0.wrote(batch) }
-      let discarded = batch.chores.flatMap { $0() }
-      if !discarded.isEmpty { put(.discarded(discarded)) }
-      return nil
-    } catch {
-      return failed(batch, error)
-    }
-  }
-
-  private func failed(_ batch: Batch, _ error: any Error) -> HistoryJournalError {
-    let error = HistoryJournalError(.cannotWrite, for: error)
-    _ = queue.withLock { $0.failed(batch, error) }
-    return error
-  }
-
-  /// Returns nil if there is none. A transaction that waits has the journal then.
-  private func nextBatch() -> Batch? {
-    let (batch, transaction) = queue.withLock { queue in
-      let batch = queue.next()
-      return (batch, batch == nil ? queue.nextTransaction() : nil)
-    }
-    transaction?.resume(returning: nil)
-    return batch
-  }
-
-  /// Whether the journal has more bytes than `factor` times those that a new one would have. A few
-  /// do not matter.
-  private func isTooLong(by factor: Int) -> Bool {
-    let whole = live.load(ordering: .relaxed) + rest.load(ordering: .relaxed)
-    return size.load(ordering: .relaxed) > factor * whole + 4_096
-  }
-
-  /// Returns the intent and all facts that wait to be written, if that needs no task.
-  private func beginAtOnce(_ intent: HistoryFact?) -> Batch? {
-    if prompt == nil || isTooLong(by: 2) { return nil }
-    return queue.withLock { $0.claim(intent) }
-  }
-
-  /// Returns nil, with nothing done, if the journal has to be awaited.
-  private func appendAtOnce(_ batch: Batch) -> (failure: HistoryJournalError?, Void)? {
-    var failure: HistoryJournalError?
-    do {
-      if !batch.facts.isEmpty {
-        let bytes = FactRecord.bytes(of: batch.facts)
-        guard try prompt?.appendAtOnce(bytes) == true else { return nil }
-        size.add(bytes.count, ordering: .relaxed)
+      wrote(change, inTransaction: true)
+      lane.change { machine in
+        event(&machine)
+        // Something may have come in between, and the end is another one.
+        machine.oweAgain(change.rows.map(\.key))
       }
-      _ = queue.withLock { $0.wrote(batch) }
-    } catch {
-      failure = failed(batch, error)
-    }
-    endTurn()
-    return (failure, ())
-  }
-}
-
-// MARK: - Transactions
-
-extension JournalWriter {
-  /// Returns when nobody else has the journal. Call `endTurn` behind it.
-  func takeTurn() async {
-    _ = await withUnsafeContinuation { waiter in
-      queue.withLock { $0.takeTurn(waiter) }?.resume(returning: nil)
+      return step
     }
   }
 
-  /// A transaction is over.
-  func endTurn() {
-    switch queue.withLock({ $0.endTurn() }) {
-    case .turn(let next): next.resume(returning: nil)
-    case .write: start()
-    case .rest: break
-    }
-  }
+  private var version: Int64 { state.withLock { $0.version } }
 
-  /// Returns all facts that are not written, for the record of the transaction.
-  func takeRecord() -> Record {
-    let facts = queue.withLock { $0.takeFacts() }
-    return (facts, FactRecord.bytes(of: facts))
-  }
-
-  /// The record of the transaction is written.
-  func commit(_ record: Record) {
-    // The error before must not be released under the lock.
-    _ = queue.withLock { $0.wrote(record.facts) }
-    size.add(record.bytes.count, ordering: .relaxed)
-  }
-
-  /// The transaction has failed, and its step has no effect. The other facts of its record are
-  /// written with the next one.
-  func withdraw(_ step: ID, of record: Record?) {
-    queue.withLock { $0.withdraw(step, record?.facts ?? []) }
-  }
-}
-
-// MARK: - Writing anew
-
-extension JournalWriter {
-  /// From now on `facts` are asked for when the journal has become too long.
-  func rewriteWhenTooLong(_ facts: @escaping @Sendable (JournalWriter) -> [HistoryFact]?) {
-    whole.withLock { $0 = facts }
-  }
-
-  private func rewrite() async {
-    let omission = queue.withLock { $0.setOmission(nil) }
-    guard let facts = whole.withLock({ $0 })?(self) else {
-      if let omission { _ = queue.withLock { $0.setOmission(omission) } }
-      return
-    }
+  /// Writes ahead that the id was given.
+  private nonisolated(nonsending) func reserve(
+    _ id: HistoryEntry.ID, _ lane: HistoryLane
+  ) async throws {
+    let (version, head) = state.withLock { ($0.version, $0.head) }
+    guard id.number > head.newestID else { return }
+    let new = HeadRow(head.head, newestID: id.number + Self.block)
     do {
-      try await rewrite(facts)
+      try await write(
+        HistoryChange(
+          version: version,
+          rows: [HistoryChange.Row(key: RowFormat.headKey, bytes: new.bytes)]))
     } catch {
-      let error = HistoryJournalError(.cannotWrite, for: error)
-      // The next launch will not find the records that are appended from now on.
-      _ = queue.withLock { error.reason == .moved ? $0.setOmission(error) : $0.setFailure(error) }
-      // The old one is still there. Try again when it is twice as long.
-      rest.add(size.load(ordering: .relaxed), ordering: .relaxed)
+      throw fail(error)
+    }
+  }
+}
+
+/// One call of `transaction`.
+private final class TransactionRun: Sendable {
+  private struct State: Sendable {
+    var hasBegun = false
+    var error: (any Error)?
+    var result: (any HistoryStep, JournalWriter.Event, HistoryChange)?
+  }
+
+  private let state = Lock(State())
+
+  func begin() throws {
+    let isFirst = state.withLock { state in
+      defer { state.hasBegun = true }
+      return !state.hasBegun
+    }
+    if !isFirst { throw HistoryJournalError(.cannotWrite) }
+  }
+
+  func failed(_ error: any Error) { state.withLock { $0.error = error } }
+
+  func ended(
+    _ step: any HistoryStep, _ event: @escaping JournalWriter.Event, _ change: HistoryChange
+  ) {
+    state.withLock { $0.result = (step, event, change) }
+  }
+
+  var error: (any Error)? { state.withLock { $0.error } }
+  var result: (step: any HistoryStep, event: JournalWriter.Event, change: HistoryChange)? {
+    state.withLock { $0.result }
+  }
+}
+
+// MARK: - One history for each journal
+
+/// The journals that are objects, and have a history.
+enum OpenJournals {
+  private static let all = Lock<[ObjectIdentifier: Int]>([:])
+
+  /// Returns false if it has a history.
+  static func take(_ journal: any HistoryJournal) -> Bool {
+    guard let id = identity(of: journal) else { return true }
+    return all.withLock { all in
+      guard all[id] == nil else { return false }
+      all[id] = 1
+      return true
     }
   }
 
-  /// Writes a journal of these facts only.
-  func rewrite(_ facts: [HistoryFact]) async throws {
-    let facts = facts + owed.withLock { $0 }
-    let records = stride(from: 0, to: facts.count, by: 256).map { start in
-      FactRecord.bytes(of: facts[start..<min(start + 256, facts.count)])
-    }
-    try await journal.replace(with: records)
-    let count = records.reduce(0) { $0 + $1.count }
-    rest.store(max(0, count - live.load(ordering: .relaxed)), ordering: .relaxed)
-    size.store(count, ordering: .relaxed)
+  static func giveBack(_ journal: any HistoryJournal) {
+    guard let id = identity(of: journal) else { return }
+    _ = all.withLock { $0.removeValue(forKey: id) }
+  }
+
+  private static func identity(of journal: any HistoryJournal) -> ObjectIdentifier? {
+    type(of: journal) is AnyObject.Type ? ObjectIdentifier(journal as AnyObject) : nil
   }
 }

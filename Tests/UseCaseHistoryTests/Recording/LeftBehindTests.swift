@@ -129,30 +129,6 @@ struct LeftBehindTests {
     #expect(history.layout == "[A Y |]")
   }
 
-  @Test(.holds("Every way counts"))
-  func `a body that a wrapper leaves behind has the lane until it is over`() async {
-    let (gate, done) = (page.hold("do Y"), Gate())
-    let wrapper = AnyUseCase<String, Void>(queue: desk.edit.queue) { [desk, page] text in
-      Task {
-        _ = try? await desk.edit.main(text)
-        done.open()
-      }
-      await page.began("do Y")
-    }
-    let operation = wrapper.execute("Y")
-    await page.began("do Y")
-    #expect(!history.state.isClean)
-    let point = history.savePoint()
-    history.clear()
-    gate.open()
-    await done.passIgnoringCancellation()
-    await operation.ended()
-    #expect(history.layout == "[|]")
-    #expect(page.discarded == ["Y1 cleared"])
-    history.markSaved(point)
-    #expect(!history.state.isClean)
-  }
-
   @Test(.holds("Tasks that outlive a body"))
   func `it never begins beside the next one in its slot`() async {
     for round in 0..<3_000 {

@@ -2,8 +2,7 @@
 struct MergeWindow: Sendable {
   /// When an execution was asked for.
   struct Asked: Sendable {
-    /// Nil until the clock was read, outside of locks.
-    var time: Duration?
+    let time: Duration
     /// How much earlier another may have been asked for to merge with this one.
     fileprivate let length: Duration
     /// How many breaks were called before.
@@ -20,14 +19,13 @@ struct MergeWindow: Sendable {
 
   init(length: Duration) { self.length = length }
 
-  /// The mark of an execution that is asked for at present.
-  var asked: Asked { Asked(length: length, breaks: breaks) }
+  /// The mark of an execution that is asked for at this time.
+  func asked(at time: Duration) -> Asked { Asked(time: time, length: length, breaks: breaks) }
 
   /// Returns a ticket if a recording that was `asked` for may merge.
   func ticket(for asked: Asked) -> Int? {
-    guard let last, asked.breaks == last.breaks else { return nil }
-    // Without a time, it was asked for just now.
-    if let time = asked.time, let before = last.time, time - before > asked.length { return nil }
+    guard let last, asked.breaks == last.breaks, asked.time - last.time <= asked.length
+    else { return nil }
     return number
   }
 
