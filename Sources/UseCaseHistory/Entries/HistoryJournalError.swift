@@ -41,8 +41,8 @@ public struct HistoryJournalError: Error, CustomStringConvertible {
     /// open the history again.
     case stale
 
-    /// The journal was moved, deleted, replaced or cut off while it was open. The next launch
-    /// won't find what is written now, so nothing is.
+    /// The journal was moved, deleted or replaced while it was open. The next launch would not find
+    /// what is written now, so nothing is.
     case moved
 
     /// The journal was closed.
@@ -105,8 +105,8 @@ public struct HistoryJournalError: Error, CustomStringConvertible {
     case .stale:
       "Another history has written to the \(name). Nothing was changed: open the history again."
     case .moved:
-      "The \(name) was moved, deleted, replaced or cut off while it was open. The file that is "
-        + "there now was left unchanged."
+      "The \(name) was moved, deleted or replaced while it was open. The file that is there now was "
+        + "left unchanged."
     case .closed: "The \(name) was closed."
     }
   }
