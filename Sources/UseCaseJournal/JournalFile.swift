@@ -3,40 +3,30 @@ import UseCaseHistory
 
 /// A journal file, open for this process alone.
 ///
-/// The value has a descriptor and the end of the file. Only one call of ``FileJournal`` at a time
-/// has it. Each method calls the system and returns when the system has answered.
+/// Each method calls the system and returns when the system has answered.
 struct JournalFile: Sendable {
-  private let path: JournalPath
-  private var descriptor: Int32
-  /// Where the next frame goes. Nil until the file has been read.
-  private var end: Int?
-  /// Whether bytes of an append that failed may stand behind the end.
-  private var hasRest = false
+  let path: JournalPath
+  private let descriptor: Int32
+  private let device: dev_t
+  private let number: ino_t
 
   /// Opens the file, or creates it, and locks it. The lock is one of the open file: it goes with
   /// the process, however that ends.
   init(opening path: JournalPath) throws {
-    self.path = path
-    descriptor = -1
-    while true {
-      guard let found = try Self.existing(path) else {
-        try Self.create(path)
-        continue
-      }
-      descriptor = found
-      do {
-        // The process that had the lock before may have put another file there.
-        if try lock(), try isThere() { break }
-      } catch {
-        release()
-        throw error
-      }
-      release()
-    }
+    self = try Self.locked(path)
     do {
       // A file of another format is refused at once, as it is.
-      try checkStart()
-      guard fchmod(descriptor, 0o600) == 0 else { throw error(.cannotWrite) }
+      let start = try bytes(at: 0, count: JournalFormat.headerSize)
+      var status = stat()
+      guard fstat(descriptor, &status) == 0 else { throw path.error(.cannotRead) }
+      switch JournalFormat.start(of: start[...], size: Int64(status.st_size)) {
+      case .whole: break
+      case .damaged(let offset):
+        throw path.error(.damaged(offset: Int(clamping: offset)), nil)
+      case .foreign: throw path.error(.foreign, nil)
+      }
+      guard status.st_mode & 0o7777 == 0o600 || fchmod(descriptor, 0o600) == 0
+      else { throw path.error(.cannotWrite) }
     } catch {
       release()
       throw error
@@ -44,92 +34,53 @@ struct JournalFile: Sendable {
     for file in path.leftBehind { Self.removeLeftBehind(file) }
   }
 
-  /// A file without records, which a process writes anew.
-  private init(writing path: JournalPath, at temporary: String) throws {
-    self.path = path
-    descriptor = open(
-      temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw error(.cannotWrite) }
+  fileprivate init(_ path: JournalPath, _ descriptor: Int32, _ status: stat) {
+    (self.path, self.descriptor) = (path, descriptor)
+    (device, number) = (status.st_dev, status.st_ino)
   }
 
-  func release() {
-    // A child that was forked and has not begun its program yet has the descriptor too.
-    flock(descriptor, LOCK_UN)
-    close(descriptor)
+  private static func locked(_ path: JournalPath) throws -> Self {
+    while true {
+      guard let file = try existing(path) else {
+        try NewJournalFile.create(path)
+        continue
+      }
+      do {
+        // The process that had the lock before may have put another file there.
+        if try file.lock(), try file.isThere() != nil { return file }
+      } catch {
+        file.release()
+        throw error
+      }
+      file.release()
+    }
   }
 
-  private func error(_ reason: HistoryJournalError.Reason) -> HistoryJournalError {
-    HistoryJournalError(reason, journal: path.file, cause: POSIXError.current)
-  }
-}
-
-// MARK: - Opening
-
-extension JournalFile {
-  /// Returns a descriptor of the file at the path, nil if there is none. Nothing else than a file
-  /// is touched: to open a device may have an effect.
-  private static func existing(_ path: JournalPath) throws -> Int32? {
-    func noFile() throws -> Int32? {
+  /// Opens the file at the path, nil if there is none. Nothing else than a file is touched: to open
+  /// a device may have an effect.
+  private static func existing(_ path: JournalPath) throws -> Self? {
+    func noFile() throws -> Self? {
       if errno == ENOENT { return nil }
-      throw HistoryJournalError(.cannotRead, journal: path.file, cause: POSIXError.current)
+      throw path.error(.cannotRead)
     }
     var status = stat()
     guard lstat(path.file, &status) == 0 else { return try noFile() }
-    guard isFile(status) else { throw HistoryJournalError(.foreign, journal: path.file) }
+    guard isFile(status) else { throw path.error(.foreign, nil) }
     let descriptor = open(
       path.file, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
     guard descriptor >= 0 else { return try noFile() }
     guard fstat(descriptor, &status) == 0, isFile(status) else {
       close(descriptor)
-      throw HistoryJournalError(.foreign, journal: path.file)
+      throw path.error(.foreign, nil)
     }
-    return descriptor
+    return Self(path, descriptor, status)
   }
 
   private static func isFile(_ status: stat) -> Bool { status.st_mode & S_IFMT == S_IFREG }
 
-  /// Makes an empty journal. It gets its name when it is whole, and takes nobody's place.
-  private static func create(_ path: JournalPath) throws {
-    let temporary = path.unguessable()
-    var new = try Self(writing: path, at: temporary)
-    defer {
-      unlink(temporary)
-      new.release()
-    }
-    try new.fill(with: [])
-    if link(temporary, path.file) != 0 {
-      // Another process was first, or has tidied up.
-      if errno == EEXIST || errno == ENOENT { return }
-      // Not every file system has more than one name for a file.
-      var status = stat()
-      if lstat(path.file, &status) == 0 { return }
-      guard rename(temporary, path.file) == 0 else { throw new.error(.cannotWrite) }
-    }
-    try new.syncFolder()
-  }
-
   private func lock() throws -> Bool {
     if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
-    throw errno == EWOULDBLOCK
-      ? HistoryJournalError(.inUse, journal: path.file) : error(.cannotRead)
-  }
-
-  /// Returns whether this is the file at the path.
-  private func isThere() throws -> Bool {
-    var (mine, there) = (stat(), stat())
-    guard fstat(descriptor, &mine) == 0 else { throw error(.cannotRead) }
-    return lstat(path.file, &there) == 0 && mine.st_ino == there.st_ino
-      && mine.st_dev == there.st_dev
-  }
-
-  private func checkStart() throws {
-    let start = try bytes(upTo: JournalFormat.headerSize)
-    switch JournalFormat.start(of: start, size: try size()) {
-    case .whole: break
-    case .damaged(let offset):
-      throw HistoryJournalError(.damaged(offset: offset), journal: path.file)
-    case .foreign: throw HistoryJournalError(.foreign, journal: path.file)
-    }
+    throw errno == EWOULDBLOCK ? path.error(.inUse, nil) : path.error(.cannotRead)
   }
 
   /// Removes a new file that never came into its place. It is one if it is mine alone, begins as a
@@ -145,51 +96,60 @@ extension JournalFile {
     var start = [UInt8](repeating: 0, count: JournalFormat.headerSize)
     let count = pread(descriptor, &start, start.count, 0)
     guard count >= 0 else { return }
-    start.removeLast(start.count - count)
-    if JournalFormat.start(of: start, size: count) != .foreign { unlink(file) }
+    if JournalFormat.start(of: start.prefix(count), size: Int64(count)) != .foreign { unlink(file) }
   }
+
+  /// Closes the file, and lets another process open it.
+  func release() {
+    // A child that was forked and has not begun its program yet has the descriptor too.
+    flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
+
+  /// Opens the same file once more, for reading. The lock stays until both are closed.
+  func copy() throws -> Self {
+    var status = stat()
+    let descriptor = fcntl(self.descriptor, F_DUPFD_CLOEXEC, 0)
+    guard descriptor >= 0, fstat(descriptor, &status) == 0 else { throw path.error(.cannotRead) }
+    return Self(path, descriptor, status)
+  }
+
+  /// Closes one of the two.
+  func closeCopy() { close(descriptor) }
 }
 
 // MARK: - Reading
 
 extension JournalFile {
-  /// Returns the records, and cuts off a torn one at the end.
-  mutating func read() throws -> [[UInt8]] {
-    let file = try bytes(upTo: .max)
-    switch JournalFormat.content(of: file) {
-    case .records(let records, let end):
-      if end < file.count { try cut(to: end) }
-      self.end = end
-      return records.map { Array(file[$0]) }
-    case .damaged(let offset):
-      throw HistoryJournalError(.damaged(offset: offset), journal: path.file)
-    case .foreign: throw HistoryJournalError(.foreign, journal: path.file)
-    }
-  }
-
-  private func size() throws -> Int {
+  /// Returns the rows, and where the last whole change ends.
+  func read() throws -> (rows: HistoryRows, end: Int64) {
     var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw error(.cannotRead) }
-    guard let size = Int(exactly: status.st_size) else {
-      throw HistoryJournalError(.cannotRead, journal: path.file, cause: POSIXError(.EFBIG))
-    }
-    return size
+    guard fstat(descriptor, &status) == 0 else { throw path.error(.cannotRead) }
+    return try read(upTo: Int64(status.st_size))
   }
 
-  private func bytes(upTo limit: Int) throws -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: min(try size(), limit))
+  fileprivate func read(upTo size: Int64) throws -> (rows: HistoryRows, end: Int64) {
+    let reader = try JournalReader(
+      ByteWindow(name: path.file, size: size) { try bytes(at: $0, count: $1) })
+    return (reader.rows, reader.end)
+  }
+
+  /// Returns so many bytes, or fewer at the end of the file.
+  fileprivate func bytes(at offset: Int64, count: Int) throws -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
     var filled = 0
-    while filled < bytes.count {
-      let count = bytes.withUnsafeMutableBytes { buffer in
+    while filled < count {
+      let more = bytes.withUnsafeMutableBytes { bytes in
         pread(
-          descriptor, buffer.baseAddress.map { $0 + filled }, buffer.count - filled, off_t(filled))
+          descriptor, bytes.baseAddress.map { $0 + filled }, count - filled,
+          off_t(offset) + off_t(filled))
       }
-      if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw error(.cannotRead) }
-      if count == 0 { break }
-      filled += count
+      if more < 0, errno == EINTR { continue }
+      guard more >= 0 else { throw path.error(.cannotRead) }
+      if more == 0 { break }
+      filled += more
     }
-    bytes.removeLast(bytes.count - filled)
+    bytes.removeLast(count - filled)
     return bytes
   }
 }
@@ -197,104 +157,148 @@ extension JournalFile {
 // MARK: - Writing
 
 extension JournalFile {
-  /// Adds a record. If it fails, the next append removes what may have been written.
-  mutating func append(_ record: [UInt8], isSynced: Bool) throws {
-    if end == nil { _ = try read() }
-    guard let end, record.count <= JournalFormat.longest else {
-      throw HistoryJournalError(.cannotWrite, journal: path.file, cause: POSIXError(.EFBIG))
-    }
-    if hasRest { try cut(to: end) }
-    let frame = JournalFormat.frame(record)
+  /// Writes a change behind the others. If that fails, it is taken away again as far as it came.
+  ///
+  /// - Throws: A `HistoryJournalError`: `.moved` if the file is no longer at its path, `.damaged` if
+  ///   it is shorter than it was.
+  func append(_ bytes: [UInt8], at end: Int64, isSynced: Bool) throws {
+    guard let size = try isThere() else { throw path.error(.moved, nil) }
+    guard size >= end else { throw path.error(.damaged(offset: Int(clamping: size)), nil) }
+    // A torn change, or what is left of one that failed.
+    if size > end { try cut(to: end) }
     do {
-      try write(frame, at: end)
+      try write(bytes, at: end)
       if isSynced { try sync() }
-      self.end = end + frame.count
     } catch {
-      hasRest = true
+      try? cut(to: end)
       throw error
     }
   }
 
-  /// Writes another file beside this one, and puts it in its place.
-  mutating func replace(with records: [[UInt8]]) throws {
-    // A damaged file is left as it is.
-    if end == nil { _ = try read() }
-    guard try isThere() else { throw moved }
-    let temporary = path.unguessable()
-    var new = try Self(writing: path, at: temporary)
-    do {
-      try new.fill(with: records)
-      guard try isThere() else { throw moved }
-      guard rename(temporary, path.file) == 0 else { throw error(.cannotWrite) }
-    } catch {
-      unlink(temporary)
-      new.release()
-      throw error
+  /// Returns how long the file at the path is, nil if that is no longer this one.
+  fileprivate func isThere() throws -> Int64? {
+    var there = stat()
+    guard lstat(path.file, &there) == 0 else {
+      if errno == ENOENT || errno == ENOTDIR { return nil }
+      throw path.error(.cannotWrite)
     }
-    release()
-    self = new
-    try syncFolder()
+    return there.st_ino == number && there.st_dev == device ? Int64(there.st_size) : nil
   }
 
-  /// Another journal may have the place of one that was moved away, or its folder is gone.
-  private var moved: HistoryJournalError { HistoryJournalError(.moved, journal: path.file) }
-
-  /// Fills a new file, and syncs it.
-  private mutating func fill(with records: [[UInt8]]) throws {
-    guard let size = JournalFormat.size(of: records) else {
-      throw HistoryJournalError(.cannotWrite, journal: path.file, cause: POSIXError(.EFBIG))
-    }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, fchmod(descriptor, 0o600) == 0
-    else { throw error(.cannotWrite) }
-    var (offset, chunk) = (0, JournalFormat.header(whole: size))
-    for record in records {
-      chunk += JournalFormat.frame(record)
-      guard chunk.count > 1 << 20 else { continue }
-      try write(chunk, at: offset)
-      offset += chunk.count
-      chunk.removeAll(keepingCapacity: true)
-    }
-    try write(chunk, at: offset)
-    try sync()
-    end = offset + chunk.count
-  }
-
-  private func write(_ bytes: [UInt8], at offset: Int) throws {
+  fileprivate func write(_ bytes: [UInt8], at offset: Int64) throws {
     var written = 0
     while written < bytes.count {
-      let count = bytes.withUnsafeBytes { buffer in
+      let more = bytes.withUnsafeBytes { bytes in
         pwrite(
-          descriptor, buffer.baseAddress.map { $0 + written }, buffer.count - written,
-          off_t(offset + written))
+          descriptor, bytes.baseAddress.map { $0 + written }, bytes.count - written,
+          off_t(offset) + off_t(written))
       }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { throw error(.cannotWrite) }
-      written += count
+      if more < 0, errno == EINTR { continue }
+      guard more > 0 else { throw path.error(.cannotWrite) }
+      written += more
     }
   }
 
-  private mutating func cut(to end: Int) throws {
-    guard ftruncate(descriptor, off_t(end)) == 0 else { throw error(.cannotWrite) }
-    hasRest = false
+  private func cut(to end: Int64) throws {
+    guard ftruncate(descriptor, off_t(end)) == 0 else { throw path.error(.cannotWrite) }
   }
 
-  private func sync() throws {
-    guard Self.sync(descriptor) else { throw error(.cannotWrite) }
+  func sync() throws { try path.sync(descriptor) }
+}
+
+// MARK: - A new file
+
+/// A file beside a journal that is to take its place, or that of none.
+struct NewJournalFile: Sendable {
+  let file: JournalFile
+  private let temporary: String
+  private(set) var end = Int64(JournalFormat.headerSize)
+  /// How much of the old file is in this one.
+  private var copied: Int64 = 0
+
+  /// Makes an empty file, which is no journal until it is sealed. Its name is new: nobody can have
+  /// put anything there.
+  init(beside path: JournalPath) throws {
+    temporary = path.unguessable()
+    let descriptor = open(
+      temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw path.error(.cannotWrite) }
+    var status = stat()
+    let isOpen = fstat(descriptor, &status) == 0
+    file = JournalFile(path, descriptor, status)
+    guard isOpen, flock(descriptor, LOCK_EX | LOCK_NB) == 0, fchmod(descriptor, 0o600) == 0 else {
+      let error = path.error(.cannotWrite)
+      remove()
+      throw error
+    }
   }
 
-  /// A new name in a folder survives the loss of power when the folder is synced, too.
-  private func syncFolder() throws {
-    let descriptor = open(path.folder, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw error(.cannotWrite) }
-    defer { close(descriptor) }
-    guard Self.sync(descriptor) else { throw error(.cannotWrite) }
+  /// Makes a journal without rows. It gets its name when it is whole, and takes nobody's place.
+  fileprivate static func create(_ path: JournalPath) throws {
+    var new = try Self(beside: path)
+    defer { new.remove() }
+    try new.append(HistoryRows())
+    try new.seal()
+    if link(new.temporary, path.file) != 0 {
+      // Another process was first, or has tidied up.
+      if errno == EEXIST || errno == ENOENT { return }
+      // Not every file system has more than one name for a file.
+      var status = stat()
+      if lstat(path.file, &status) == 0 { return }
+      guard rename(new.temporary, path.file) == 0 else { throw path.error(.cannotWrite) }
+    }
+    try path.syncFolder()
   }
 
-  private static func sync(_ descriptor: Int32) -> Bool {
-    #if canImport(Darwin)
-      // `fsync` leaves the bytes in the cache of the drive there.
-      if fcntl(descriptor, F_FULLFSYNC) == 0 { return true }
-    #endif
-    return fsync(descriptor) == 0
+  /// Writes the rows that the old file has up to `end`.
+  mutating func fill(from old: JournalFile, upTo end: Int64) throws {
+    try file.write(JournalFormat.header(whole: .max), at: 0)
+    try append(try old.read(upTo: end).rows)
+    copied = end
+  }
+
+  private mutating func append(_ rows: HistoryRows) throws {
+    var (bytes, keys) = ([UInt8](), rows.rows.keys.sorted()[...])
+    repeat {
+      let row = keys.popFirst().map { (key: $0, bytes: rows.rows[$0]) }
+      JournalFormat.append(row, version: rows.version, isLast: keys.isEmpty, to: &bytes)
+      guard keys.isEmpty || bytes.count > 1 << 20 else { continue }
+      try append(bytes)
+      bytes.removeAll(keepingCapacity: true)
+    } while !keys.isEmpty
+  }
+
+  /// Adds the changes that the old file has got since, up to `end`.
+  mutating func catchUp(with old: JournalFile, upTo end: Int64) throws {
+    while copied < end {
+      let count = Int(min(end - copied, Int64(ByteWindow.longest)))
+      let bytes = try old.bytes(at: copied, count: count)
+      guard bytes.count == count else { throw old.path.error(.cannotRead, EIO) }
+      try append(bytes)
+      copied += Int64(count)
+    }
+  }
+
+  /// Says in the header that what is here is whole, and syncs it.
+  func seal() throws {
+    try file.write(JournalFormat.header(whole: end), at: 0)
+    try file.sync()
+  }
+
+  /// Puts the file in the place of the old one, if that is still there.
+  func replace(_ old: JournalFile) throws {
+    guard try old.isThere() != nil else { throw old.path.error(.moved, nil) }
+    guard rename(temporary, old.path.file) == 0 else { throw old.path.error(.cannotWrite) }
+  }
+
+  /// Removes the file, if it has no other name.
+  func remove() {
+    unlink(temporary)
+    file.release()
+  }
+
+  private mutating func append(_ bytes: [UInt8]) throws {
+    try file.write(bytes, at: end)
+    end += Int64(bytes.count)
   }
 }

@@ -22,7 +22,8 @@ struct JournalPath: Sendable {
     for _ in 0..<40 {
       let (above, name) = Self.split(path)
       guard !path.utf8.contains(0), let real = realpath(above, nil) else {
-        throw HistoryJournalError(.cannotRead, journal: url.path, cause: POSIXError.current)
+        let code = POSIXErrorCode(rawValue: errno) ?? .EIO
+        throw HistoryJournalError(.cannotRead, journal: url.path, cause: POSIXError(code))
       }
       let found = (folder: String(cString: real), name: name)
       free(real)
@@ -74,7 +75,30 @@ extension JournalPath {
   }
 }
 
-extension POSIXError {
-  /// The error of the last call of the system.
-  static var current: POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+// MARK: - The system
+
+extension JournalPath {
+  /// A new name in a folder survives the loss of power when the folder is synced, too.
+  func syncFolder() throws {
+    let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw error(.cannotWrite) }
+    defer { close(descriptor) }
+    try sync(descriptor)
+  }
+
+  func sync(_ descriptor: Int32) throws {
+    #if canImport(Darwin)
+      // `fsync` leaves the bytes in the cache of the drive there.
+      if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
+    #endif
+    guard fsync(descriptor) == 0 else { throw error(.cannotWrite) }
+  }
+
+  /// Returns an error that names the file, with the code of the last call of the system, or none.
+  func error(
+    _ reason: HistoryJournalError.Reason, _ code: Int32? = errno
+  ) -> HistoryJournalError {
+    let cause = code.map { POSIXError(POSIXErrorCode(rawValue: $0) ?? .EIO) }
+    return HistoryJournalError(reason, journal: file, cause: cause)
+  }
 }
