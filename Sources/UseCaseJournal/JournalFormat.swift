@@ -100,20 +100,21 @@ extension JournalFormat {
       default: return nil
       }
       (isLast, length) = (size & last != 0, Int(size & (none - 1)))
-      (key, version) = (number(at: 8, in: header), number(at: 16, in: header))
-      checksum = number(at: 4, in: header)
-      guard length <= (kind == .bytes ? longestRow : 0), key >= 0, version >= 0,
+      guard length <= (kind == .bytes ? longestRow : 0),
         number(at: rowHeaderSize - 4, in: header) == Checksum.of(header.prefix(rowHeaderSize - 4))
       else { return nil }
+      checksum = number(at: 4, in: header)
+      (key, version) = (number(at: 8, in: header), number(at: 16, in: header))
+      if key < 0 || version < 0 { return nil }
     }
   }
 
   private static func number<Number: FixedWidthInteger>(
     at offset: Int, in bytes: ArraySlice<UInt8>
   ) -> Number {
-    (0..<Number.bitWidth / 8).reduce(0) { number, byte in
-      number | Number(truncatingIfNeeded: bytes[bytes.startIndex + offset + byte]) << (8 * byte)
-    }
+    let bytes = bytes[(bytes.startIndex + offset)...].prefix(Number.bitWidth / 8)
+    precondition(bytes.count == Number.bitWidth / 8, "The bytes of a number are not all there.")
+    return bytes.withUnsafeBytes { Number(littleEndian: $0.loadUnaligned(as: Number.self)) }
   }
 }
 
@@ -130,11 +131,13 @@ struct Checksum {
   var value: UInt32 { ~state }
 
   mutating func add(_ bytes: ArraySlice<UInt8>) {
-    state = Self.table.withUnsafeBufferPointer { table in
+    Self.table.withUnsafeBufferPointer { table in
       bytes.withUnsafeBufferPointer { bytes in
-        bytes.reduce(state) { state, byte in
-          table[Int(UInt8(truncatingIfNeeded: state) ^ byte)] ^ state >> 8
+        var state = state
+        for byte in bytes {
+          state = table[Int(UInt8(truncatingIfNeeded: state) ^ byte)] ^ state >> 8
         }
+        self.state = state
       }
     }
   }

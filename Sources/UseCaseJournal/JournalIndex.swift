@@ -39,6 +39,8 @@ struct JournalIndex {
     guard !isTooHigh, change.rows.allSatisfy({ $0.bytes?.count ?? 0 <= JournalFormat.longestRow })
     else { throw HistoryJournalError(.cannotWrite, journal: journal, cause: POSIXError(.EFBIG)) }
     var bytes: [UInt8] = []
+    bytes.reserveCapacity(
+      change.rows.reduce(0) { $0 + JournalFormat.rowHeaderSize + ($1.bytes?.count ?? 0) })
     for (index, row) in change.rows.enumerated() {
       let isLast = index == change.rows.count - 1
       JournalFormat.append((row.key, row.bytes), version: next, isLast: isLast, to: &bytes)

@@ -7,9 +7,8 @@ import UseCaseHistory
 struct JournalPath: Sendable {
   /// The folder, without links.
   let folder: String
-  let name: String
-
-  var file: String { Self.file(folder, name) }
+  private let name: String
+  let file: String
 
   /// Finds the file of the journal, at the end of all links. It may not exist yet.
   init(_ url: URL) throws {
@@ -29,7 +28,7 @@ struct JournalPath: Sendable {
       free(real)
       let file = Self.file(found.folder, found.name)
       guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: file) else {
-        (folder, self.name) = found
+        (folder, self.name, self.file) = (found.folder, found.name, file)
         return
       }
       path = target.hasPrefix("/") ? target : Self.file(found.folder, target)
