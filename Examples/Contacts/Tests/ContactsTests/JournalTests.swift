@@ -174,6 +174,12 @@ private struct Rounds {
     fclose(log)
   }
 
+  /// Waits until both processes are here.
+  private func meet() async throws {
+    try answer("here")
+    while access("\(file).\(3 - process)", F_OK) != 0 { await Task.yield() }
+  }
+
   /// Changes the document and the rows.
   private func keep(_ id: Int64, _ version: Int64, _ journal: SQLiteJournal, _ database: Database)
     async throws
@@ -198,6 +204,7 @@ private struct Rounds {
 
   /// Takes the lock for each round, and opens the journal as the other has left it.
   func inTurn() async throws {
+    try await meet()
     for round in 0..<count {
       var lock: SQLiteLock?
       while lock == nil {
@@ -219,6 +226,7 @@ private struct Rounds {
     let database = try Database(file)
     let journal = try await SQLiteJournal(database)
     var version = try await journal.read().version
+    try await meet()
     for round in 0..<count {
       do {
         try await keep(2 * round + process - 1, version, journal, database)
