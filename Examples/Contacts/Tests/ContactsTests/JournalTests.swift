@@ -199,7 +199,9 @@ private struct Rounds {
     if id.isMultiple(of: 3) {
       // As for a group that begins: a write of its own.
       try await journal.write(.init(version: version, rows: [.init(key: id, bytes: [1])]))
-      try await patiently { try await database.run("INSERT INTO note VALUES (?)", .integer(id)) }
+      _ = try await patiently {
+        try await database.run("INSERT INTO note VALUES (?)", .integer(id))
+      }
     } else {
       try await journal.transaction {
         try await database.run("INSERT INTO note VALUES (?)", .integer(id))
