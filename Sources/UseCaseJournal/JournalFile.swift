@@ -6,7 +6,7 @@ import UseCaseHistory
 /// Each method calls the system and returns when the system has answered.
 struct JournalFile: Sendable {
   let path: JournalPath
-  private let descriptor: Int32
+  private var descriptor: Int32
   private let device: dev_t
   private let number: ino_t
 
@@ -16,16 +16,8 @@ struct JournalFile: Sendable {
     self = try Self.locked(path)
     do {
       // A file of another format is refused at once, as it is.
-      let start = try bytes(at: 0, count: JournalFormat.headerSize)
-      var status = stat()
-      guard fstat(descriptor, &status) == 0 else { throw path.error(.cannotRead) }
-      switch JournalFormat.start(of: start[...], size: Int64(status.st_size)) {
-      case .whole: break
-      case .damaged(let offset):
-        throw path.error(.damaged(offset: Int(clamping: offset)), nil)
-      case .foreign: throw path.error(.foreign, nil)
-      }
-      guard status.st_mode & 0o7777 == 0o600 || fchmod(descriptor, 0o600) == 0
+      try path.inWords { try checkStart() }
+      guard try status().st_mode & 0o7777 == 0o600 || fchmod(descriptor, 0o600) == 0
       else { throw path.error(.cannotWrite) }
     } catch {
       release()
@@ -66,8 +58,8 @@ struct JournalFile: Sendable {
     var status = stat()
     guard lstat(path.file, &status) == 0 else { return try noFile() }
     guard isFile(status) else { throw path.error(.foreign, nil) }
-    let descriptor = open(
-      path.file, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+    let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
+    let descriptor = open(path.file, flags)
     guard descriptor >= 0 else { return try noFile() }
     guard fstat(descriptor, &status) == 0, isFile(status) else {
       close(descriptor)
@@ -85,18 +77,14 @@ struct JournalFile: Sendable {
 
   /// Removes a new file that never came into its place. It is one if it is mine alone, begins as a
   /// journal, and no process is writing it.
-  private static func removeLeftBehind(_ file: String) {
-    let descriptor = open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-    guard descriptor >= 0 else { return }
-    defer { close(descriptor) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0, isFile(status), status.st_nlink == 1,
-      status.st_uid == geteuid(), flock(descriptor, LOCK_EX | LOCK_NB) == 0
+  private static func removeLeftBehind(_ path: JournalPath) {
+    guard let file = try? existing(path) else { return }
+    defer { file.release() }
+    guard let status = try? file.status(), status.st_nlink == 1, status.st_uid == geteuid(),
+      (try? file.lock()) == true
     else { return }
-    var start = [UInt8](repeating: 0, count: JournalFormat.headerSize)
-    let count = pread(descriptor, &start, start.count, 0)
-    guard count >= 0 else { return }
-    if JournalFormat.start(of: start.prefix(count), size: Int64(count)) != .foreign { unlink(file) }
+    do { try file.checkStart() } catch JournalFault.foreign { return } catch {}
+    unlink(path.file)
   }
 
   /// Closes the file, and lets another process open it.
@@ -108,10 +96,10 @@ struct JournalFile: Sendable {
 
   /// Opens the same file once more, for reading. The lock stays until both are closed.
   func copy() throws -> Self {
-    var status = stat()
-    let descriptor = fcntl(self.descriptor, F_DUPFD_CLOEXEC, 0)
-    guard descriptor >= 0, fstat(descriptor, &status) == 0 else { throw path.error(.cannotRead) }
-    return Self(path, descriptor, status)
+    var copy = self
+    copy.descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+    guard copy.descriptor >= 0 else { throw path.error(.cannotRead) }
+    return copy
   }
 
   /// Closes one of the two.
@@ -121,36 +109,54 @@ struct JournalFile: Sendable {
 // MARK: - Reading
 
 extension JournalFile {
-  /// Returns the rows, and where the last whole change ends.
-  func read() throws -> (rows: HistoryRows, end: Int64) {
+  private func status() throws -> stat {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw path.error(.cannotRead) }
-    return try read(upTo: Int64(status.st_size))
+    return status
+  }
+
+  private func checkStart() throws {
+    let start = try bytes(at: 0, count: JournalFormat.headerSize)
+    _ = try JournalFormat.whole(of: start[...], size: Int64(try status().st_size))
+  }
+
+  /// Returns the rows, and where the last whole change ends.
+  func read() throws -> (rows: HistoryRows, end: Int64) {
+    try read(upTo: Int64(try status().st_size))
   }
 
   fileprivate func read(upTo size: Int64) throws -> (rows: HistoryRows, end: Int64) {
-    let reader = try JournalReader(
-      ByteWindow(name: path.file, size: size) { try bytes(at: $0, count: $1) })
+    let window = ByteWindow(size) { try bytes(at: $0, count: $1) }
+    let reader = try path.inWords { try JournalReader(window) }
     return (reader.rows, reader.end)
   }
 
   /// Returns so many bytes, or fewer at the end of the file.
   fileprivate func bytes(at offset: Int64, count: Int) throws -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
-    var filled = 0
-    while filled < count {
-      let more = bytes.withUnsafeMutableBytes { bytes in
-        pread(
-          descriptor, bytes.baseAddress.map { $0 + filled }, count - filled,
-          off_t(offset) + off_t(filled))
+    let done = bytes.withUnsafeMutableBytes { bytes in
+      all(count) { done, rest in
+        let start = bytes.baseAddress.map { $0 + done }
+        return pread(descriptor, start, rest, off_t(offset) + off_t(done))
       }
-      if more < 0, errno == EINTR { continue }
-      guard more >= 0 else { throw path.error(.cannotRead) }
-      if more == 0 { break }
-      filled += more
     }
-    bytes.removeLast(count - filled)
+    guard let done else { throw path.error(.cannotRead) }
+    bytes.removeLast(count - done)
     return bytes
+  }
+
+  /// Calls the system until it has read or written all, or no more. Returns how much, nil if it has
+  /// failed.
+  private func all(_ count: Int, _ call: (_ done: Int, _ rest: Int) -> Int) -> Int? {
+    var done = 0
+    while done < count {
+      let more = call(done, count - done)
+      if more < 0, errno == EINTR { continue }
+      if more < 0 { return nil }
+      if more == 0 { break }
+      done += more
+    }
+    return done
   }
 }
 
@@ -186,17 +192,13 @@ extension JournalFile {
   }
 
   fileprivate func write(_ bytes: [UInt8], at offset: Int64) throws {
-    var written = 0
-    while written < bytes.count {
-      let more = bytes.withUnsafeBytes { bytes in
-        pwrite(
-          descriptor, bytes.baseAddress.map { $0 + written }, bytes.count - written,
-          off_t(offset) + off_t(written))
+    let done = bytes.withUnsafeBytes { bytes in
+      all(bytes.count) { done, rest in
+        let start = bytes.baseAddress.map { $0 + done }
+        return pwrite(descriptor, start, rest, off_t(offset) + off_t(done))
       }
-      if more < 0, errno == EINTR { continue }
-      guard more > 0 else { throw path.error(.cannotWrite) }
-      written += more
     }
+    guard done == bytes.count else { throw path.error(.cannotWrite) }
   }
 
   private func cut(to end: Int64) throws {
@@ -220,14 +222,17 @@ struct NewJournalFile: Sendable {
   /// put anything there.
   init(beside path: JournalPath) throws {
     temporary = path.unguessable()
-    let descriptor = open(
-      temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+    let descriptor = open(temporary, flags, 0o600)
     guard descriptor >= 0 else { throw path.error(.cannotWrite) }
     var status = stat()
     let isOpen = fstat(descriptor, &status) == 0
     file = JournalFile(path, descriptor, status)
-    guard isOpen, flock(descriptor, LOCK_EX | LOCK_NB) == 0, fchmod(descriptor, 0o600) == 0 else {
-      let error = path.error(.cannotWrite)
+    do {
+      guard isOpen, flock(descriptor, LOCK_EX | LOCK_NB) == 0, fchmod(descriptor, 0o600) == 0
+      else { throw path.error(.cannotWrite) }
+      try file.write(JournalFormat.header(whole: .max), at: 0)
+    } catch {
       remove()
       throw error
     }
@@ -252,7 +257,6 @@ struct NewJournalFile: Sendable {
 
   /// Writes the rows that the old file has up to `end`.
   mutating func fill(from old: JournalFile, upTo end: Int64) throws {
-    try file.write(JournalFormat.header(whole: .max), at: 0)
     try append(try old.read(upTo: end).rows)
     copied = end
   }

@@ -56,27 +56,21 @@ enum JournalFormat {
 // MARK: - Reading
 
 extension JournalFormat {
-  enum Start: Equatable {
-    /// So much of the file is whole.
-    case whole(end: Int64)
-    case damaged(at: Int64)
-    /// Another format, or no journal.
-    case foreign
-  }
-
   /// Reads the header of a file that has so many bytes, of which at least the header is given.
-  static func start(of file: ArraySlice<UInt8>, size: Int64) -> Start {
+  /// Returns where the whole part ends.
+  static func whole(of file: ArraySlice<UInt8>, size: Int64) throws(JournalFault) -> Int64 {
     guard file.count >= headerSize else {
       let isCut = file.starts(with: magic) || magic.starts(with: file)
-      return isCut ? .damaged(at: Int64(file.count)) : .foreign
+      throw isCut ? .damaged(at: Int64(file.count)) : .foreign
     }
-    guard file.starts(with: magic) else { return .foreign }
+    guard file.starts(with: magic) else { throw .foreign }
     guard number(at: headerSize - 4, in: file) == Checksum.of(file.prefix(headerSize - 4))
-    else { return .damaged(at: Int64(magic.count)) }
-    guard number(at: magic.count, in: file) == format else { return .foreign }
+    else { throw .damaged(at: Int64(magic.count)) }
+    guard number(at: magic.count, in: file) == format else { throw .foreign }
     let whole: Int64 = number(at: magic.count + 4, in: file)
-    guard whole >= headerSize + rowHeaderSize else { return .damaged(at: Int64(magic.count)) }
-    return whole <= size ? .whole(end: whole) : .damaged(at: size)
+    guard whole >= headerSize + rowHeaderSize else { throw .damaged(at: Int64(magic.count)) }
+    guard whole <= size else { throw .damaged(at: size) }
+    return whole
   }
 
   /// What the header of a row says.
@@ -116,6 +110,14 @@ extension JournalFormat {
     precondition(bytes.count == Number.bitWidth / 8, "The bytes of a number are not all there.")
     return bytes.withUnsafeBytes { Number(littleEndian: $0.loadUnaligned(as: Number.self)) }
   }
+}
+
+/// The reason why bytes are no journal.
+enum JournalFault: Error, Equatable {
+  /// Something is wrong here, and it is no torn change at the end.
+  case damaged(at: Int64)
+  /// Another format, or no journal.
+  case foreign
 }
 
 /// CRC-32C, the checksum of iSCSI, ext4 and many log files. It finds each error of one byte.

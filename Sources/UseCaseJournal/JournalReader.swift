@@ -26,25 +26,26 @@ struct JournalReader {
 
   /// Reads all rows.
   ///
-  /// - Throws: A `HistoryJournalError` if the bytes are damaged or foreign.
-  init(_ file: consuming ByteWindow) throws {
-    self.file = file
-    let start = try self.file.bytes(upTo: Int(offset), at: 0)
-    switch JournalFormat.start(of: start, size: self.file.size) {
-    case .whole(let end): whole = end
-    case .damaged(let offset): throw self.file.damaged(at: offset)
-    case .foreign: throw HistoryJournalError(.foreign, journal: self.file.name)
+  /// - Throws: A `JournalFault`, or the error of the window.
+  init(_ bytes: consuming ByteWindow) throws {
+    file = bytes
+    let start = try file.bytes(upTo: JournalFormat.headerSize, at: 0)
+    whole = try JournalFormat.whole(of: start, size: file.size)
+    while try takeRow() {}
+    if end < whole { throw JournalFault.damaged(at: end) }
+  }
+
+  /// Takes the row at `offset`. Returns false at the end, or at a torn tail.
+  private mutating func takeRow() throws -> Bool {
+    guard offset < file.size else { return false }
+    guard let row = try row(at: offset), row.version == version ?? row.version,
+      let bytes = try bytes(of: row)
+    else {
+      try checkTail()
+      return false
     }
-    while offset < self.file.size {
-      guard let row = try row(at: offset), row.version == version ?? row.version,
-        let bytes = try bytes(of: row)
-      else {
-        try checkTail()
-        break
-      }
-      try take(row, bytes)
-    }
-    if end < whole { throw self.file.damaged(at: end) }
+    try take(row, bytes)
+    return true
   }
 
   private mutating func row(at offset: Int64) throws -> JournalFormat.Row? {
@@ -66,13 +67,13 @@ struct JournalReader {
     case .bytes: change.append((row.key, bytes))
     case .gone: change.append((row.key, nil))
     case .none where row.isLast && offset == end: break
-    case .none: throw file.damaged(at: offset)
+    case .none: throw JournalFault.damaged(at: offset)
     }
     offset += Int64(JournalFormat.rowHeaderSize + row.length)
     version = row.version
     // The whole part ends with a change.
     if end < whole, offset > whole || offset == whole && !row.isLast {
-      throw file.damaged(at: end)
+      throw JournalFault.damaged(at: end)
     }
     guard row.isLast else { return }
     for (key, bytes) in change { rows.rows[key] = bytes }
@@ -85,15 +86,15 @@ struct JournalReader {
   /// The row at `offset` is wrong. It was being appended when the process or the power went away, if
   /// the file was longer than its whole part, and nothing of a later change is behind it.
   private mutating func checkTail() throws {
-    if end < whole { throw file.damaged(at: offset) }
+    if end < whole { throw JournalFault.damaged(at: offset) }
     var next = offset + 1
     if let row = try row(at: offset) {
-      guard row.version == version else { throw file.damaged(at: offset) }
+      guard row.version == version else { throw JournalFault.damaged(at: offset) }
       next = offset + Int64(JournalFormat.rowHeaderSize + row.length)
       if next > file.size { return }
     }
     guard file.size - offset <= Self.longestTail, try !hasLaterChange(behind: next)
-    else { throw file.damaged(at: offset) }
+    else { throw JournalFault.damaged(at: offset) }
   }
 
   private mutating func hasLaterChange(behind offset: Int64) throws -> Bool {
@@ -115,20 +116,15 @@ struct JournalReader {
 struct ByteWindow {
   static let longest = 1 << 18
 
-  let name: String
   let size: Int64
   private let load: (_ offset: Int64, _ count: Int) throws -> [UInt8]
   private var start: Int64 = 0
   private var window: [UInt8] = []
 
-  /// Creates a window of a file with this name and size. The closure returns so many bytes of it, or
-  /// fewer if it ends before.
-  init(
-    name: String, size: Int64, load: @escaping (_ offset: Int64, _ count: Int) throws -> [UInt8]
-  ) {
-    self.name = name
-    self.size = size
-    self.load = load
+  /// Creates a window of a file of this size. The closure returns so many bytes of it, or fewer if it
+  /// ends before.
+  init(_ size: Int64, _ load: @escaping (_ offset: Int64, _ count: Int) throws -> [UInt8]) {
+    (self.size, self.load) = (size, load)
   }
 
   /// Returns so many bytes, not more than the longest window has, or fewer at the end of the file.
@@ -157,9 +153,5 @@ struct ByteWindow {
   /// Returns so many bytes, or fewer at the end of the file.
   mutating func all(_ count: Int, at offset: Int64) throws -> [UInt8] {
     count <= Self.longest ? Array(try bytes(upTo: count, at: offset)) : try load(offset, count)
-  }
-
-  func damaged(at offset: Int64) -> HistoryJournalError {
-    HistoryJournalError(.damaged(offset: Int(clamping: offset)), journal: name)
   }
 }

@@ -6,8 +6,6 @@ import UseCaseHistory
 
 /// The bytes of a journal, without a file.
 struct JournalReaderTests {
-  typealias Reason = HistoryJournalError.Reason
-
   /// The bytes of a change, in the words of the format.
   private func change(_ version: Int64, _ rows: Rows) -> [UInt8] {
     var (bytes, keys) = ([UInt8](), rows.keys.sorted()[...])
@@ -27,7 +25,7 @@ struct JournalReaderTests {
   private func read(_ file: [UInt8]) -> Result<JournalReader, any Error> {
     Result {
       try JournalReader(
-        ByteWindow(name: "it", size: Int64(file.count)) { offset, count in
+        ByteWindow(Int64(file.count)) { offset, count in
           Array(file.dropFirst(Int(offset)).prefix(count))
         })
     }
@@ -35,12 +33,12 @@ struct JournalReaderTests {
 
   private func rows(_ file: [UInt8]) throws -> HistoryRows { try read(file).get().rows }
 
-  private func reason(_ file: [UInt8]) -> Reason? {
+  private func fault(_ file: [UInt8]) -> JournalFault? {
     guard case .failure(let error) = read(file) else { return nil }
-    return (error as? HistoryJournalError)?.reason
+    return error as? JournalFault
   }
 
-  private func damaged(_ offset: Int) -> Reason { .damaged(offset: offset) }
+  private func damaged(_ offset: Int) -> JournalFault { .damaged(at: Int64(offset)) }
 
   // MARK: What is written is read
 
@@ -70,9 +68,9 @@ struct JournalReaderTests {
   @Test func `the highest version is read, and none comes behind it`() throws {
     let bytes = file(change(.max - 1, [1: [1]]), change(.max, [2: [2]]))
     #expect(try rows(bytes) == HistoryRows(version: .max, rows: [1: [1], 2: [2]]))
-    #expect(reason(bytes + change(.max, [3: [3]])) == damaged(bytes.count))
-    #expect(reason(bytes + change(.min, [3: [3]])) == nil)
-    #expect(reason(bytes + change(0, [3: [3]])) == damaged(bytes.count))
+    #expect(fault(bytes + change(.max, [3: [3]])) == damaged(bytes.count))
+    #expect(fault(bytes + change(.min, [3: [3]])) == nil)
+    #expect(fault(bytes + change(0, [3: [3]])) == damaged(bytes.count))
   }
 
   // MARK: The whole part
@@ -81,7 +79,7 @@ struct JournalReaderTests {
   func `a file that is shorter than its whole part is damaged`() {
     let bytes = file(change(1, [1: [1], 2: [2]]))
     for length in 0..<bytes.count {
-      #expect(reason(Array(bytes[..<length])) == damaged(length), "\(length)")
+      #expect(fault(Array(bytes[..<length])) == damaged(length), "\(length)")
     }
   }
 
@@ -92,7 +90,7 @@ struct JournalReaderTests {
     for index in 24..<bytes.count {
       var flipped = bytes
       flipped[index] ^= 1
-      #expect(reason(flipped) == damaged(index < 53 ? 24 : 53), "\(index)")
+      #expect(fault(flipped) == damaged(index < 53 ? 24 : 53), "\(index)")
     }
   }
 
@@ -100,14 +98,14 @@ struct JournalReaderTests {
     let base = change(1, [1: [1], 2: [2]])
     let size = 24 + base.count
     for whole in [.min, -1, 0, 23, 24, 51] as [Int64] {
-      #expect(reason(JournalFormat.header(whole: whole) + base) == damaged(8), "\(whole)")
+      #expect(fault(JournalFormat.header(whole: whole) + base) == damaged(8), "\(whole)")
     }
     for whole in [52, 53, 54, size - 1] {
       let bytes = JournalFormat.header(whole: Int64(whole)) + base
-      #expect(reason(bytes) == damaged(24), "\(whole)")
+      #expect(fault(bytes) == damaged(24), "\(whole)")
     }
     for whole in [Int64(size) + 1, 1 << 31, 1 << 32, .max] {
-      #expect(reason(JournalFormat.header(whole: whole) + base) == damaged(size), "\(whole)")
+      #expect(fault(JournalFormat.header(whole: whole) + base) == damaged(size), "\(whole)")
     }
   }
 
@@ -117,7 +115,7 @@ struct JournalReaderTests {
     #expect(try rows(bytes).version == 2)
     var flipped = bytes
     flipped[bytes.count - 1] ^= 1
-    #expect(reason(flipped) == damaged(bytes.count - 29))
+    #expect(fault(flipped) == damaged(bytes.count - 29))
   }
 
   // MARK: The tail
@@ -142,11 +140,11 @@ struct JournalReaderTests {
       for index in lost { torn[index] = 0 }
       #expect(try read(start + torn).get().end == Int64(start.count))
       for later in [change(3, [4: [4]]), Array(change(3, [4: [4]]).dropLast())] {
-        guard case .damaged(let offset) = reason(start + torn + later) else {
+        guard case .damaged(let offset) = fault(start + torn + later) else {
           Issue.record("\(lost)")
           continue
         }
-        #expect((start.count..<start.count + last.count).contains(offset))
+        #expect((start.count..<start.count + last.count).contains(Int(offset)))
       }
     }
   }
@@ -163,20 +161,20 @@ struct JournalReaderTests {
     let start = file(change(1, [1: [1]]))
     #expect(try rows(start + [UInt8](repeating: 0, count: 1 << 16)).version == 1)
     #expect(
-      reason(start + [UInt8](repeating: 0, count: 1 << 24 + 1)) == damaged(start.count))
+      fault(start + [UInt8](repeating: 0, count: 1 << 24 + 1)) == damaged(start.count))
   }
 
   @Test func `a change of a wrong version is damage`() {
     let start = file(change(5, [1: [1]]))
     for version in [0, 4, 5, 7, .max] as [Int64] {
-      #expect(reason(start + change(version, [1: [2]])) == damaged(start.count))
-      #expect(reason(start + change(version, [1: [2]]).dropLast()) == damaged(start.count))
+      #expect(fault(start + change(version, [1: [2]])) == damaged(start.count))
+      #expect(fault(start + change(version, [1: [2]]).dropLast()) == damaged(start.count))
     }
     var mixed: [UInt8] = []
     JournalFormat.append((1, [2]), version: 6, isLast: false, to: &mixed)
     let offset = start.count + mixed.count
     JournalFormat.append((2, [2]), version: 7, isLast: true, to: &mixed)
-    #expect(reason(start + mixed) == damaged(offset))
+    #expect(fault(start + mixed) == damaged(offset))
   }
 
   @Test func `rows that no journal writes are refused`() {
@@ -186,16 +184,16 @@ struct JournalReaderTests {
       var header = bytes(of: size) + bytes(of: crc32c([7])) + bytes(of: 1 as Int64)
       header += bytes(of: 2 as Int64)
       let row = header + bytes(of: crc32c(header)) + [7]
-      #expect(reason(start + row + change(3, [:])) == damaged(start.count), "\(size)")
+      #expect(fault(start + row + change(3, [:])) == damaged(start.count), "\(size)")
     }
     // No row, and then one.
     var none: [UInt8] = []
     JournalFormat.append(nil, version: 2, isLast: false, to: &none)
-    #expect(reason(start + none + change(2, [1: [1]])) == damaged(start.count))
+    #expect(fault(start + none + change(2, [1: [1]])) == damaged(start.count))
     var negative = Array(change(2, [1: [2]]).prefix(24))
     negative[15] = 0x80
     negative += bytes(of: crc32c(negative)) + [2]
-    #expect(reason(start + negative + change(3, [:])) == damaged(start.count))
+    #expect(fault(start + negative + change(3, [:])) == damaged(start.count))
   }
 
   // MARK: Hostile bytes
@@ -227,17 +225,17 @@ struct JournalReaderTests {
       (whole, whole.count, 1 << 20), (JournalFormat.header(whole: 1 << 40), 24, 1 << 20),
     ] {
       let holes = Holes(bytes)
-      let error = #expect(throws: HistoryJournalError.self) {
-        try JournalReader(ByteWindow(name: "it", size: 1 << 40, load: holes.load))
+      let fault = #expect(throws: JournalFault.self) {
+        try JournalReader(ByteWindow(1 << 40, holes.load))
       }
-      #expect(error?.reason == damaged(offset))
+      #expect(fault == damaged(offset))
       #expect(holes.asked <= limit)
     }
   }
 
   @Test func `a window moves forward and back, and ends with the file`() throws {
     let bytes = (0..<600_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
-    var window = ByteWindow(name: "it", size: 600_000) { offset, count in
+    var window = ByteWindow(600_000) { offset, count in
       Array(bytes.dropFirst(Int(offset)).prefix(count))
     }
     for (offset, count) in [

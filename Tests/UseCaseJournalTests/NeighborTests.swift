@@ -181,7 +181,7 @@ struct NeighborTests {
   @Test func `links that lead round are an error in words`() async throws {
     try link("a", to: "b")
     try link("b", to: "a")
-    #expect(await reason { try FileJournal(at: url("a")) } == .cannotRead)
+    #expect(await reason { try FileJournal(at: url("a")) } == .foreign)
   }
 
   @Test func `an address that is no file is refused`() async throws {

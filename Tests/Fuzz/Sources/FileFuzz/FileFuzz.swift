@@ -50,15 +50,13 @@ struct FileFuzz {
   private static func read(_ file: [UInt8]) -> JournalReader? {
     do {
       return try JournalReader(
-        ByteWindow(name: "it", size: Int64(file.count)) { offset, count in
+        ByteWindow(Int64(file.count)) { offset, count in
           Array(file.dropFirst(Int(offset)).prefix(count))
         })
-    } catch let error as HistoryJournalError {
-      switch error.reason {
-      case .damaged(let offset) where 0...file.count ~= offset: return nil
-      case .foreign: return nil
-      default: fatalError("\(error)")
-      }
+    } catch JournalFault.damaged(let offset) where 0...Int64(file.count) ~= offset {
+      return nil
+    } catch JournalFault.foreign {
+      return nil
     } catch {
       fatalError("\(error)")
     }

@@ -20,7 +20,7 @@ func mutate(
 
 /// The rows of a file, as far as they can be read.
 func rows(of file: [UInt8]) -> HistoryRows? {
-  let window = ByteWindow(name: "it", size: Int64(file.count)) { offset, count in
+  let window = ByteWindow(Int64(file.count)) { offset, count in
     Array(file.dropFirst(Int(offset)).prefix(count))
   }
   return try? JournalReader(window).rows
