@@ -53,8 +53,8 @@ extension JournalPath {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     return names.filter { name in
       // A text that only looks like one may be parsed, too.
-      let number = name.dropFirst(prefix.count)
-      return name.hasPrefix(prefix) && UUID(uuidString: String(number))?.uuidString == number
+      let number = String(name.dropFirst(prefix.count))
+      return name.hasPrefix(prefix) && UUID(uuidString: number)?.uuidString == number
     }.map { JournalPath(folder, $0) }
   }
 
