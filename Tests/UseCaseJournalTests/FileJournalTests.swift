@@ -199,16 +199,27 @@ struct FileJournalTests {
     #expect(await reason { try await journal.write([1: [1]], 5) } == .damaged(offset: 20))
   }
 
-  @Test func `bytes behind the last change are cut off before the next one`() async throws {
+  @Test(.holds("Whose file"))
+  func `a file to which somebody else has written is left as it is, until it is read`()
+    async throws
+  {
     try await folder.fill(Self.changes)
     let journal = try FileJournal(at: folder.file)
     _ = try await journal.read()
+    var change: [UInt8] = []
+    JournalFormat.append((9, [9]), version: 6, isLast: true, to: &change)
     let handle = try FileHandle(forWritingTo: folder.file)
     try handle.seekToEnd()
-    try handle.write(contentsOf: [UInt8](repeating: 1, count: 500))
+    try handle.write(contentsOf: change)
     try handle.close()
-    try await journal.write([1: [9]], 5)
-    #expect(try await journal.read() == HistoryRows(after: Self.changes + [[1: [9]]]))
+    let bytes = try folder.bytes
+    for _ in 1...2 {
+      #expect(await reason { try await journal.write([1: [9]], 5) } == .stale)
+    }
+    #expect(try folder.bytes == bytes)
+    #expect(try await journal.read() == HistoryRows(after: Self.changes + [[9: [9]]]))
+    try await journal.write([1: [9]], 6)
+    #expect(try await journal.read().version == 7)
   }
 
   @Test(.holds("Whose file"))
