@@ -256,7 +256,7 @@ struct NewJournalFile: Sendable {
       // Not every file system has more than one name for a file.
       var status = stat()
       if lstat(path.file, &status) == 0 { return }
-      guard rename(new.temporary, path.file) == 0 else { throw path.error(.cannotWrite) }
+      try new.takePlace()
     }
     try path.syncFolder()
   }
@@ -295,10 +295,9 @@ struct NewJournalFile: Sendable {
     try file.sync()
   }
 
-  /// Puts the file in the place of the old one, if that is still there.
-  func replace(_ old: JournalFile) throws {
-    guard try old.isThere() != nil else { throw old.path.error(.moved, nil) }
-    guard rename(temporary, old.path.file) == 0 else { throw old.path.error(.cannotWrite) }
+  /// Puts the file in the place of the one that has the name of the journal.
+  func takePlace() throws {
+    guard rename(temporary, file.path.file) == 0 else { throw file.path.error(.cannotWrite) }
   }
 
   /// Removes the file, if it has no other name.

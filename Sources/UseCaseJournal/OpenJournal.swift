@@ -77,10 +77,10 @@ extension OpenJournal {
   mutating func replace(_ copy: Copy, with new: inout NewJournalFile, isSynced: Bool) throws {
     try check()
     guard reads == copy.reads else { throw file.path.error(.stale, nil) }
-    try file.check(end: index.end, size: size)
     try new.catchUp(with: copy.file, upTo: index.end)
     if isSynced { try new.file.sync() }
-    try new.replace(file)
+    try file.check(end: index.end, size: size)
+    try new.takePlace()
     file.closeCopy()
     file = new.file
     index.moveEnd(to: new.end)

@@ -59,7 +59,7 @@ struct GoldenFileTests {
     try new.fill(from: old, upTo: Int64(offsets[changes.count - 1]))
     try new.catchUp(with: old, upTo: Int64(offsets[changes.count]))
     try new.seal()
-    try new.replace(old)
+    try new.takePlace()
     new.file.release()
   }
 
