@@ -43,6 +43,8 @@ public final class FileJournal: HistoryJournal {
   public let coder: any HistoryCoder
 
   private let durability: Durability
+  // A history makes one call at a time, so a task waits for this lock at most while a new file gets
+  // the name of the old one.
   private let state: Lock<OpenJournal>
   private let path: JournalPath
   // Queues for long calls of the system, so that they block no thread of the tasks: one for what
@@ -92,10 +94,10 @@ public final class FileJournal: HistoryJournal {
   /// Makes a change of the rows.
   ///
   /// - Parameter change: The rows that are new, different or gone.
-  /// - Throws: A `HistoryJournalError`: `.stale` if the rows have another version, `.moved` if the
-  ///   file is no longer where it was, `.damaged` if it is damaged or has become shorter, `.closed`
-  ///   if the journal was closed, and `.cannotWrite` if the system can't write it. Nothing is
-  ///   changed then.
+  /// - Throws: A `HistoryJournalError`: `.stale` if the rows have another version or somebody else
+  ///   has written to the file, `.moved` if the file is no longer where it was, `.damaged` if it is
+  ///   damaged or has become shorter, `.closed` if the journal was closed, and `.cannotWrite` if the
+  ///   system can't write it. Nothing is changed then.
   /// - Complexity: O(*n*) in the number of bytes of the change.
   public func write(_ change: HistoryChange) async throws {
     if let result = writeAtOnce(change) { return try result.get() }

@@ -117,15 +117,14 @@ extension JournalFile {
 
   private func checkStart() throws {
     let start = try bytes(at: 0, count: JournalFormat.headerSize)
-    _ = try JournalFormat.whole(of: start[...], size: Int64(try status().st_size))
+    _ = try JournalFormat.whole(of: start[...], size: try size())
   }
+
+  /// How long the file is.
+  func size() throws -> Int64 { Int64(try status().st_size) }
 
   /// Returns the rows, and where the last whole change ends.
-  func read() throws -> (rows: HistoryRows, end: Int64) {
-    try read(upTo: Int64(try status().st_size))
-  }
-
-  fileprivate func read(upTo size: Int64) throws -> (rows: HistoryRows, end: Int64) {
+  func read(upTo size: Int64) throws -> (rows: HistoryRows, end: Int64) {
     let window = ByteWindow(size) { try bytes(at: $0, count: $1) }
     let reader = try path.inWords { try JournalReader(window) }
     return (reader.rows, reader.end)
@@ -163,14 +162,21 @@ extension JournalFile {
 // MARK: - Writing
 
 extension JournalFile {
-  /// Writes a change behind the others. If that fails, it is taken away again as far as it came.
+  /// Looks whether the file is as it was left, with this size if that is known. Returns the size.
   ///
-  /// - Throws: A `HistoryJournalError`: `.moved` if the file is no longer at its path, `.damaged` if
-  ///   it is shorter than it was.
-  func append(_ bytes: [UInt8], at end: Int64, isSynced: Bool) throws {
+  /// - Throws: A `HistoryJournalError`: `.moved` if it is no longer at its path, `.damaged` if it has
+  ///   become shorter, and `.stale` if somebody else has written to it.
+  @discardableResult
+  func check(end: Int64, size known: Int64?) throws -> Int64 {
     guard let size = try isThere() else { throw path.error(.moved, nil) }
     guard size >= end else { throw path.error(.damaged(offset: Int(clamping: size)), nil) }
-    // A torn change, or what is left of one that failed.
+    guard size == known ?? size else { throw path.error(.stale, nil) }
+    return size
+  }
+
+  /// Writes a change behind the others, in the place of a torn one if the file is longer. If that
+  /// fails, it is taken away again as far as it came.
+  func append(_ bytes: [UInt8], at end: Int64, size: Int64, isSynced: Bool) throws {
     if size > end { try cut(to: end) }
     do {
       try write(bytes, at: end)
@@ -250,7 +256,7 @@ struct NewJournalFile: Sendable {
       // Not every file system has more than one name for a file.
       var status = stat()
       if lstat(path.file, &status) == 0 { return }
-      guard rename(new.temporary, path.file) == 0 else { throw path.error(.cannotWrite) }
+      try new.takePlace()
     }
     try path.syncFolder()
   }
@@ -289,10 +295,9 @@ struct NewJournalFile: Sendable {
     try file.sync()
   }
 
-  /// Puts the file in the place of the old one, if that is still there.
-  func replace(_ old: JournalFile) throws {
-    guard try old.isThere() != nil else { throw old.path.error(.moved, nil) }
-    guard rename(temporary, old.path.file) == 0 else { throw old.path.error(.cannotWrite) }
+  /// Puts the file in the place of the one that has the name of the journal.
+  func takePlace() throws {
+    guard rename(temporary, file.path.file) == 0 else { throw file.path.error(.cannotWrite) }
   }
 
   /// Removes the file, if it has no other name.

@@ -4,6 +4,8 @@ import UseCaseHistory
 struct OpenJournal: Sendable {
   private var file: JournalFile
   private var index = JournalIndex()
+  /// How long the file is, nil if a write has failed and may have left something.
+  private var size: Int64?
   private var isClosed = false
   /// How often the file was read: it may have become another one by that.
   private var reads = 0
@@ -27,8 +29,9 @@ struct OpenJournal: Sendable {
 
   mutating func read() throws -> HistoryRows {
     try check()
-    let (rows, end) = try file.read()
-    index = JournalIndex(rows, end: end)
+    let size = try file.size()
+    let (rows, end) = try file.read(upTo: size)
+    (index, self.size) = (JournalIndex(rows, end: end), size)
     reads += 1
     return rows
   }
@@ -38,12 +41,15 @@ struct OpenJournal: Sendable {
     try check()
     if !isRead { _ = try read() }
     let bytes = try index.bytes(of: change, journal: file.path.file)
+    let found = try file.check(end: index.end, size: size)
     if isSynced, !isFolderSynced {
       try file.path.syncFolder()
       isFolderSynced = true
     }
-    try file.append(bytes, at: index.end, isSynced: isSynced)
+    size = nil
+    try file.append(bytes, at: index.end, size: found, isSynced: isSynced)
     index.add(change, count: bytes.count)
+    size = index.end
     guard index.isDue, !isBeingReplaced else { return false }
     isBeingReplaced = true
     return true
@@ -73,10 +79,12 @@ extension OpenJournal {
     guard reads == copy.reads else { throw file.path.error(.stale, nil) }
     try new.catchUp(with: copy.file, upTo: index.end)
     if isSynced { try new.file.sync() }
-    try new.replace(file)
+    try file.check(end: index.end, size: size)
+    try new.takePlace()
     file.closeCopy()
     file = new.file
     index.moveEnd(to: new.end)
+    size = new.end
     isFolderSynced = false
   }
 
