@@ -161,11 +161,16 @@ extension HistoryForecast {
     }
   }
 
+  /// The move that has the lane goes through these, whatever becomes of its goal.
+  mutating func foresee<Step>(_ walk: HistoryWalk<Step>, in table: HistoryTable<Step>) {
+    for id in walk.ids { if walk.isRedo { redo(id, in: table) } else { undo(id, in: table) } }
+  }
+
   private mutating func go<Step>(to goal: ID?, in table: HistoryTable<Step>) {
     if let goal, let index = undoneIndex(of: goal, in: table) {
       if let half { redo(half, in: table) }
       for _ in index..<undoneCount { redo(undone(at: undoneCount - 1, of: table).id, in: table) }
-    } else if goal == nil || appliedIndex(of: goal ?? .nobody, in: table) != nil {
+    } else if goal.map({ appliedIndex(of: $0, in: table) ?? -1 >= evicted }) ?? true {
       while let id = undoTarget(of: table), id != goal { undo(id, in: table) }
       half = nil
     }

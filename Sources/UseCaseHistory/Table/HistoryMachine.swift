@@ -166,7 +166,9 @@ extension HistoryMachine {
   private func simulate(recordingsFail: Bool) -> HistoryForecast {
     var forecast = HistoryForecast(of: table)
     for ask in asks.present {
-      if let move = ask.move {
+      if ask.id == turn, let walk = table.walk, !walk.isRollBack {
+        forecast.foresee(walk, in: table)
+      } else if let move = ask.move {
         forecast.foresee(move, for: ask.target, in: table)
       } else if !recordingsFail, !(ask.id == turn && losesResults) {
         forecast.record(ask.id, touching: ask.footprint, in: table)
@@ -387,11 +389,13 @@ extension HistoryMachine {
     isRecovering = isRecovery
     switch move {
     case .undo:
-      guard let target = ask.target, target == table.undoID else { return refuse(HistoryError.outOfTurn) }
+      guard let target = ask.target, target == table.undoID
+      else { return refuse(HistoryError.outOfTurn) }
       return go([target], isRedo: false)
     case .redo:
-      guard let target = ask.target, target == table.redoID else { return refuse(HistoryError.outOfTurn) }
-      return go([target], isRedo: true)
+      guard let target = ask.target, target == table.redoID
+      else { return refuse(HistoryError.outOfTurn) }
+      return go(one: target, isRedo: true)
     case .move(let goal): return go(to: goal)
     case .undoEntry(let id):
       switch table.row(of: id) {
@@ -575,7 +579,8 @@ extension HistoryMachine {
       if isBlocked || row.worstStanding == .unreadable { undo = nil }
     }
     if let id = redo, let (row, isApplied) = table.row(of: id) {
-      let isBlocked = !isApplied && !table.blockers(ofRedoing: id).isEmpty
+      let blockers = isWhole ? table.interrupted(blocking: row) : table.blockers(ofRedoing: id)
+      let isBlocked = !isApplied && !blockers.isEmpty
       if isBlocked || row.worstStanding == .unreadable { redo = nil }
     }
     let state = HistoryState(

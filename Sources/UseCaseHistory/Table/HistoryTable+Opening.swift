@@ -111,7 +111,8 @@ extension HistoryTable {
       } else if row.state == .executing, !isGroup, row.step != nil, answers[row.id]?.isEffect == true {
         recorded.append(row)
       }
-      noteIfChanged(row, from: written)
+      // What leaves is noted already.
+      if row.state != .leaving { noteIfChanged(row, from: written) }
     }
     opened = []
     for row in lifted {
@@ -248,8 +249,8 @@ extension HistoryTable {
       let isDone = !row.leaves.contains { $0.state == .applied }
       let isWhole = !row.leaves.contains { $0.state == .undone }
       if isDone {
-        (row.state, row.stamp) = (.undone, nextStamp())
-        return
+        row.stamp = nextStamp()
+        return wasUndone(&row, into: &drops)
       }
       row.state = .applied
       if keepsGroups {
@@ -275,8 +276,19 @@ extension HistoryTable {
         return
       }
       interrupted.recoverable.append(row.id)
-    case .undone, .leaving: break
+    case .undone: wasUndone(&row, into: &drops)
+    case .leaving: break
     }
+  }
+
+  /// All parts of the group are undone: one that was never complete is no entry.
+  private mutating func wasUndone(_ row: inout Row, into drops: inout [Drop]) {
+    guard row.marks.contains(.incomplete) else {
+      row.state = .undone
+      return row.marks.subtract([.interrupted, .redo])
+    }
+    drop([row], .truncated, into: &drops)
+    row.state = .leaving
   }
 }
 

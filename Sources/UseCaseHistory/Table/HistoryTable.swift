@@ -161,14 +161,21 @@ extension HistoryTable {
     if let half { return half.id == id ? [] : [half.id] }
     switch spot(of: id) {
     case .undone(let index):
-      let footprint = undone[index].footprint
-      let sooner = undone[(index + 1)...].reversed().filter { $0.footprint.overlaps(footprint) }
-      let interrupted = uncounted == 0 ? [] : applied.filter { $0.blocksRedo(of: footprint) }
-      return interrupted.map(\.id) + sooner.map(\.id)
+      let row = undone[index]
+      let sooner = undone[(index + 1)...].reversed().filter { $0.footprint.overlaps(row.footprint) }
+      return interrupted(blocking: row) + sooner.map(\.id)
     // An interrupted group goes on behind those that overlap it.
     case .applied(let index): return index == newest ? [] : blockers(ofUndoing: id)
     case .held, .running, nil: return []
     }
+  }
+}
+
+extension HistoryTable {
+  /// Returns the interrupted groups for which the redo of an entry has to wait, the oldest first.
+  func interrupted(blocking row: Row) -> [ID] {
+    if uncounted == 0 { return [] }
+    return applied.filter { $0.blocksRedo(of: row.footprint) }.map(\.id)
   }
 }
 

@@ -57,8 +57,9 @@ struct TransactionTests {
     let letters = Letters(paper: paper)
     await history.execute(letters, "a").ended()
     // The fate of the second is asked for in its transaction, which is then committed.
-    let commit = disk.writes + 2
-    disk.watch { if $0 == commit { history.breakMerging() } }
+    disk.watch { [paper] _ in
+      if paper.log.elements.last == "do b" { history.breakMerging() }
+    }
     await history.execute(letters, "b").ended()
     #expect(history.layout == "[a b |]")
     #expect(try await reopen().0.layout == "[a b |]")

@@ -315,7 +315,7 @@ extension ReferenceHistory {
   var isClean: Bool { !isExecuting && !isMoving && !isPartial && saved == document }
 
   /// Whether an undo, a redo or a move runs.
-  private var isMoving: Bool { queue.first?.plan != nil }
+  var isMoving: Bool { queue.first?.plan != nil }
 
   /// All that can be seen from outside.
   var state: [String] {
