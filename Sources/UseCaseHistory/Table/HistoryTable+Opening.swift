@@ -253,7 +253,8 @@ extension HistoryTable {
         return wasUndone(&row, into: &drops)
       }
       row.state = .applied
-      if keepsGroups {
+      // A roll-back that had begun is carried on.
+      if keepsGroups, !row.marks.contains(.incomplete) {
         if !isWhole {
           row.marks.insert(.interrupted)
           interrupted.kept.append(row.id)
