@@ -134,8 +134,10 @@ extension HistoryTable {
         insertOpened(row, into: &drops)
       }
     }
-    for row in Array(self.applied) + Array(self.undone) where row.marks.contains(.leavesLater) {
-      forget(row.id, into: &drops)
+    // What is to be recovered leaves when that is over.
+    for row in Array(self.applied) + Array(self.undone)
+    where row.marks.contains(.leavesLater) && !interrupted.recoverable.contains(row.id) {
+      forget(row.id, row.reason, into: &drops)
     }
     return interrupted
   }

@@ -248,8 +248,9 @@ extension HistoryTable {
     if walk.done < walk.ids.count, let spot = spot(of: walk.ids[walk.done]) {
       stop(spot, of: walk, into: &drops)
     }
-    for id in walk.ids where row(of: id)?.row.marks.contains(.leavesLater) == true {
-      forget(id, into: &drops)
+    for id in walk.ids {
+      guard let (row, _) = row(of: id), row.marks.contains(.leavesLater) else { continue }
+      forget(id, row.reason, into: &drops)
     }
     if walk.evictsWhenOver { evict(into: &drops) }
     return moved

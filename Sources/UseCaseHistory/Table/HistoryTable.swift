@@ -473,15 +473,17 @@ extension HistoryTable {
 
   /// The entry leaves, and its effect stays, so the place does not change. An entry in the hand of a
   /// move leaves when the move is over.
-  mutating func forget(_ id: ID, into drops: inout [Drop]) {
+  mutating func forget(
+    _ id: ID, _ reason: HistoryDiscardReason = .forgotten, into drops: inout [Drop]
+  ) {
     guard let spot = spot(of: id) else { return }
-    if walk?.holds(id) == true { return noteLeavesLater(spot, .forgotten) }
+    if walk?.holds(id) == true { return noteLeavesLater(spot, reason) }
     switch spot {
     case .applied(let index):
       let row = takeApplied(at: index)
       leaveEffect(of: row)
-      drop([row], .forgotten, into: &drops)
-    case .undone(let index): drop([takeUndone(at: index)], .forgotten, into: &drops)
+      drop([row], reason, into: &drops)
+    case .undone(let index): drop([takeUndone(at: index)], reason, into: &drops)
     case .held, .running: break
     }
   }
