@@ -112,10 +112,10 @@ extension UseCaseHistory {
   public func openGroup(_ title: String) -> HistoryGroup {
     switch placeOfGroup {
     case .refused(let error):
-      let line = GroupLine(inside: nil, of: self, isHeld: true)
+      let line = GroupLine(inside: nil, on: queue, observer: observer, isHeld: true)
       return HistoryGroup(self, line, Self.refuse(title, error), refusal: error)
     case .lane(let outer):
-      let line = GroupLine(inside: outer, of: self, isHeld: true)
+      let line = GroupLine(inside: outer, on: queue, observer: observer, isHeld: true)
       let operation = execute(title, in: outer, on: line) {
         await line.parts.hold()
       } answer: { _, entry in

@@ -292,7 +292,7 @@ extension UseCaseHistory {
     switch placeOfGroup {
     case .refused(let error): return Self.refuse(title, error)
     case .lane(let outer):
-      let line = GroupLine(inside: outer, of: self, isHeld: false)
+      let line = GroupLine(inside: outer, on: queue, observer: observer, isHeld: false)
       return execute(title, in: outer, on: line, body) { value, _ in value }
     }
   }
@@ -308,7 +308,7 @@ extension UseCaseHistory {
     case .body, .answered: return .refused(.reentrant)
     case nil: return .lane(inside: nil)
     case .group(let line):
-      if line.depth >= GroupLine.deepest { return .refused(.tooDeep) }
+      if line.depth >= HistoryLane.Machine.Table.deepest { return .refused(.tooDeep) }
       return line.parts.holdsGroup ? .refused(.outOfTurn) : .lane(inside: line)
     }
   }
@@ -318,7 +318,9 @@ extension UseCaseHistory {
     _ body: @escaping @isolated(any) @Sendable () async throws -> Value,
     answer: @escaping @Sendable (Value, _ entry: () -> HistoryEntry?) -> Answer
   ) -> UseCaseOperation<String, Answer> {
-    let group = Group(history: self, outer: outer, line: line, body: body, answer: answer)
+    let group = Group(
+      lane: lane, queue: outer?.queue ?? queue, aside: aside, outer: outer, line: line, body: body,
+      answer: answer)
     return outer == nil ? HistoryFrame.outside { group.execute(title) } : group.execute(title)
   }
 

@@ -3,17 +3,16 @@ import UseCaseInternals
 
 /// The body of a group, which runs on the lane, or as a part of another group.
 struct Group<Value: Sendable, Answer: Sendable>: UseCase, DescribedUseCase {
-  let history: UseCaseHistory
+  let lane: HistoryLane
+  let queue: UseCaseQueue
+  /// Runs what must not end with the operation of the group.
+  let aside: UseCaseQueue
   /// The line of the group around it.
   let outer: GroupLine?
   let line: GroupLine
   let body: @isolated(any) @Sendable () async throws -> Value
   /// Returns the response. `entry` makes the entry, nil if the group has left none.
   let answer: @Sendable (Value, _ entry: () -> HistoryEntry?) -> Answer
-
-  private var lane: HistoryLane { history.lane }
-
-  var queue: UseCaseQueue { outer?.queue ?? history.queue }
 
   func describe(_ request: Any) -> (any Sendable)? {
     (request as? String).map { HistoryWish.group(title: $0) }
@@ -94,7 +93,7 @@ struct Group<Value: Sendable, Answer: Sendable>: UseCase, DescribedUseCase {
     _ id: HistoryEntry.ID, in parent: HistoryEntry.ID?
   ) async -> (any Error)? {
     lane.change { $0.beginRollBack(of: id) }
-    let undo = AnyUseCase<Void, Void>(queue: history.aside) { [lane] _ in
+    let undo = AnyUseCase<Void, Void>(queue: aside) { [lane] _ in
       if let failure = await lane.carryOut() { throw failure }
     }
     let outcome = await undo.execute(()).ended()

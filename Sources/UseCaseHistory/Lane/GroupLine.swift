@@ -14,8 +14,10 @@ struct GroupLine: Sendable {
 
   /// Creates the line of a group in `outer`, or on the lane. One that is held open waits for its
   /// body.
-  init(inside outer: GroupLine?, of history: UseCaseHistory, isHeld: Bool) {
-    let (lane, observer) = (history.queue, history.observer)
+  init(
+    inside outer: GroupLine?, on lane: UseCaseQueue,
+    observer: (@Sendable (UseCaseEvent) -> Void)?, isHeld: Bool
+  ) {
     depth = outer.map { $0.depth + 1 } ?? 0
     parts = GroupParts(inside: isHeld ? outer?.parts : nil, isObserved: observer != nil)
     let around = outer?.queue ?? lane
@@ -26,9 +28,6 @@ struct GroupLine: Sendable {
       observer: observer)
     if isHeld { queue.suspend() }
   }
-
-  /// How many groups can be in each other.
-  static var deepest: Int { 1_000 }
 
   /// Cancels the parts that run and wait, and those to come. Returns whether the group goes on to its
   /// end by that: it has begun and was not recorded.

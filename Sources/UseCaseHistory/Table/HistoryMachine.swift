@@ -640,9 +640,8 @@ extension HistoryMachine {
   }
 
   /// The journal has been told of these rows what may not be so.
-  mutating func oweAgain(_ keys: [Int64]) {
-    for key in keys where key != RowFormat.headKey {
-      let id = ID(number: UInt64(key))
+  mutating func oweAgain(_ ids: [ID]) {
+    for id in ids {
       guard table.changed?[id] == nil else { continue }
       let row =
         table.rowOrPart(id) ?? table.leaving.first { $0.id == id }

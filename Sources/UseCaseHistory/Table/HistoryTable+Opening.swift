@@ -37,7 +37,7 @@ extension HistoryTable {
     var roots: [ID: (index: Int, depth: Int)] = [:]
     for (index, row) in opened.enumerated() where row.isGroup { roots[row.id] = (index, 0) }
     for part in rows where part.parent != .nobody {
-      guard let (index, depth) = roots[part.parent], depth <= GroupLine.deepest else {
+      guard let (index, depth) = roots[part.parent], depth <= Self.deepest else {
         throw Damage(id: part.id)
       }
       if part.isGroup { roots[part.id] = (index, depth + 1) }

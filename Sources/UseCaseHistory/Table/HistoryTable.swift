@@ -49,6 +49,9 @@ struct HistoryTable<Step: Sendable>: Sendable {
   var opened: [Row] = []
 
   init(limit: Int?) { head.limit = limit }
+
+  /// How many groups can be in each other.
+  static var deepest: Int { 1_000 }
 }
 
 // MARK: - Reading

@@ -334,7 +334,9 @@ extension JournalWriter {
       lane.change { machine in
         event(&machine)
         // Something may have come in between, and the end is another one.
-        machine.oweAgain(change.rows.map(\.key))
+        machine.oweAgain(
+          change.rows.filter { $0.key != RowFormat.headKey }
+            .map { HistoryEntry.ID(number: UInt64($0.key)) })
       }
       return step
     }
