@@ -26,7 +26,8 @@ let package = Package(
       name: "UseCaseTestingTests", dependencies: ["UseCase", "UseCaseTesting", "TestSupport"]),
     .testTarget(
       name: "UseCaseHistoryTests",
-      dependencies: ["UseCase", "UseCaseHistory", "UseCaseJournal", "TestSupport"]),
+      dependencies: ["UseCase", "UseCaseHistory", "UseCaseJournal", "TestSupport"],
+      exclude: ["Sessions"]),
     .testTarget(
       name: "UseCaseJournalTests",
       dependencies: ["UseCase", "UseCaseHistory", "UseCaseJournal", "TestSupport"]),

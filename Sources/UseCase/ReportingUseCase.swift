@@ -98,26 +98,11 @@ extension ReportingUseCase {
     _ request: Request, report: @escaping @Sendable (Update) -> Void
   ) async throws -> Response {
     try Task.checkCancellation()
-    return try await reportingCall(request, report).call()
-  }
-
-  /// Executes the request as the call form does, and returns only when `main` has: also if the call
-  /// was cancelled, or has taken too long.
-  package func callToTheEnd(
-    _ request: Request, report: @escaping @Sendable (Update) -> Void
-  ) async throws -> Response {
-    try Task.checkCancellation()
-    return try await reportingCall(request, report).callToTheEnd()
-  }
-
-  private func reportingCall(
-    _ request: Request, _ report: @escaping @Sendable (Update) -> Void
-  ) -> UseCaseOperation<Request, Response> {
     let operation = operation(for: request, isCall: true) { core in
       { if core.verdict == nil { report($0) } }
     }
     operation.core.callIsAwaited()
-    return operation
+    return try await operation.call()
   }
 }
 

@@ -128,23 +128,6 @@ extension UseCase {
     assert(HeldSlots.objection(to: self) == nil, HeldSlots.objection(to: self) ?? "")
     return queue(for: request)
   }
-
-  /// Executes the request in the slot that the running code holds, as the call form does, and does
-  /// not wait for the response.
-  package func executeInside(_ request: Request) -> UseCaseOperation<Request, Response> {
-    let operation = operation(for: request, isCall: true)
-    operation.submit(isCall: true)
-    return operation
-  }
-
-  /// Executes the request as the call form does, and returns only when `main` has: also if the call
-  /// was cancelled, or has taken too long.
-  package func callToTheEnd(_ request: Request) async throws -> Response {
-    try Task.checkCancellation()
-    let operation = operation(for: request, isCall: true)
-    operation.core.callIsAwaited()
-    return try await operation.callToTheEnd()
-  }
 }
 
 /// Traps if the use case has a property that the library would ignore: one that is optional doesn't
@@ -174,17 +157,6 @@ extension ExecutionDescription {
     let described = useCase as? any DescribedUseCase
     self.init(
       baseType: described?.baseType ?? type(of: useCase), words: described?.describe(request))
-  }
-}
-
-extension UseCaseOperation {
-  func callToTheEnd() async throws -> Response {
-    do {
-      return try await call()
-    } catch {
-      await ended()
-      throw error
-    }
   }
 }
 

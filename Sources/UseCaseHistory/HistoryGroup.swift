@@ -13,20 +13,20 @@ public import UseCase
 /// reference to an open group goes away, the group is closed.
 public final class HistoryGroup: Sendable {
   private let history: UseCaseHistory
-  private let parts: HeldParts
+  private let line: GroupLine
   private let operation: UseCaseOperation<String, HistoryEntry?>
   /// Why the group can never begin.
   private let refusal: HistoryError?
 
   init(
-    _ history: UseCaseHistory, _ parts: HeldParts,
+    _ history: UseCaseHistory, _ line: GroupLine,
     _ operation: UseCaseOperation<String, HistoryEntry?>, refusal: HistoryError?
   ) {
-    (self.history, self.parts) = (history, parts)
+    (self.history, self.line) = (history, line)
     (self.operation, self.refusal) = (operation, refusal)
   }
 
-  deinit { parts.close() }
+  deinit { line.parts.close() }
 
   /// Executes the request as a part of the group, as soon as the group has the lane and the parts
   /// before have ended.
@@ -42,10 +42,7 @@ public final class HistoryGroup: Sendable {
   public func execute<Base: UndoableUseCase>(
     _ useCase: Base, _ request: Base.Request
   ) -> UseCaseOperation<Base.Request, Base.Response> {
-    part(request) { number in
-      HeldPart(recorded: useCase.recordedOnce(in: history), parts: parts, number: number)
-        .execute(request)
-    }
+    part(request) { useCase.recordedOnce(in: history, on: line).execute(request) }
   }
 
   /// Executes the request as ``execute(_:_:)`` does, and passes the updates to `onUpdate`.
@@ -61,21 +58,18 @@ public final class HistoryGroup: Sendable {
     _ useCase: Base, _ request: Base.Request,
     @_inheritActorContext onUpdate: @escaping @isolated(any) @Sendable (Base.Update) -> Void
   ) -> UseCaseOperation<Base.Request, Base.Response> {
-    part(request) { number in
-      HeldPart(recorded: useCase.recordedOnce(in: history), parts: parts, number: number)
-        .execute(request, onUpdate: onUpdate)
+    part(request) {
+      useCase.recordedOnce(in: history, on: line).execute(request, onUpdate: onUpdate)
     }
   }
 
   private func part<Request, Response>(
-    _ request: Request, _ execute: (Int) -> UseCaseOperation<Request, Response>
+    _ request: Request, _ execute: () -> UseCaseOperation<Request, Response>
   ) -> UseCaseOperation<Request, Response> {
-    guard refusal == nil, let number = parts.admit() else {
+    guard refusal == nil, line.parts.isOpen else {
       return UseCaseHistory.refuse(request, refusal ?? .outOfTurn)
     }
-    let operation = HistoryFrame.outside(of: .innermost) { execute(number) }
-    parts.admitted(number) { operation.cancel() }
-    return operation
+    return HistoryFrame.outside(execute)
   }
 
   /// Closes the group. It becomes an entry when all of its parts have ended. A group without parts
@@ -89,63 +83,47 @@ public final class HistoryGroup: Sendable {
   /// - Complexity: O(*n*) in the number of parts.
   @discardableResult
   public func close() -> UseCaseOperation<String, HistoryEntry?> {
-    parts.close()
+    line.parts.close()
     return operation
   }
 
-  /// Cancels the parts that wait, undoes the others in reverse, and records nothing. After
+  /// Cancels the parts that run and wait, undoes the others in reverse, and records nothing. After
   /// ``close()``, `cancel()` does nothing.
   ///
   /// - Complexity: O(*n*) in the number of parts.
   public func cancel() {
+    guard line.parts.isOpen else { return }
     // A group that has begun has to undo its parts before its operation ends.
-    if parts.cancel() { operation.cancel() }
+    if !line.cancel() { operation.cancel() }
   }
 }
 
 extension UseCaseHistory {
   /// Opens a group for parts that come from events, and asks for the lane.
   ///
-  /// Inside the body of a group it is a nested one. Inside a recorded body, an undo or a redo, its
-  /// operations fail with ``HistoryError/reentrant``.
+  /// Inside the body of a group it is a nested one. Until it ends, what the body executes waits, and
+  /// what the body calls, a group in it and another `openGroup` fail with
+  /// ``HistoryError/outOfTurn``. Inside a recorded body, an undo or a redo, the operations of the
+  /// group fail with ``HistoryError/reentrant``.
   ///
   /// - Parameter title: The title of the group for the user interface.
   /// - Returns: The group. Close it, cancel it, or let it go: until then, all else that is asked of
   ///   the history waits.
   public func openGroup(_ title: String) -> HistoryGroup {
-    let parts = HeldParts(clock: lane.clock)
-    let (operation, refusal) = execute(title) {
-      try await parts.hold()
-    } answer: { _, entry in
-      entry()
-    }
-    operation.onCancel { _ in _ = parts.cancel(isForced: true) }
-    return HistoryGroup(self, parts, operation, refusal: refusal)
-  }
-}
-
-/// An execution in a group that is held open.
-private struct HeldPart<Base: UndoableUseCase>: UseCase {
-  let recorded: RecordedUseCase<Base>
-  let parts: HeldParts
-  let number: Int
-
-  var queue: UseCaseQueue { parts.queue }
-
-  /// The operation of the part fails at once when it takes too long. The next one waits for its body.
-  var timeout: Duration { recorded.timeout }
-
-  func main(_ request: Base.Request) async throws -> Base.Response {
-    try await parts.run(number) { [recorded] in try await recorded.callToTheEnd(request) }
-  }
-}
-
-extension HeldPart: ReportingUseCase where Base: ReportingUseCase {
-  func main(
-    _ request: Base.Request, report: @escaping @Sendable (Base.Update) -> Void
-  ) async throws -> Base.Response {
-    try await parts.run(number) { [recorded] in
-      try await recorded.callToTheEnd(request, report: report)
+    switch placeOfGroup {
+    case .refused(let error):
+      let line = GroupLine(inside: nil, on: queue, observer: observer, isHeld: true)
+      return HistoryGroup(self, line, Self.refuse(title, error), refusal: error)
+    case .lane(let outer):
+      let line = GroupLine(inside: outer, on: queue, observer: observer, isHeld: true)
+      let operation = execute(title, in: outer, on: line) {
+        await line.parts.hold()
+      } answer: { _, entry in
+        entry()
+      }
+      // It may never begin.
+      operation.onCancel { _ in line.cancel() }
+      return HistoryGroup(self, line, operation, refusal: nil)
     }
   }
 }

@@ -24,9 +24,21 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
   let history: UseCaseHistory
   /// Nil if it is executed once, and has no copies to merge with.
   let identity: RecordedIdentity?
+  /// The line of the `HistoryGroup` that executes it.
+  var line: GroupLine?
 
   /// The lane of the history.
-  public var queue: UseCaseQueue { history.lane }
+  public var queue: UseCaseQueue { history.queue }
+
+  /// The lane of the history. In the body of a group, the line of its parts.
+  @_documentation(visibility: internal)
+  public func queue(for request: Base.Request) -> UseCaseQueue {
+    (line ?? history.groupHere)?.queue ?? history.queue
+  }
+
+  /// The name of the base use case.
+  @_documentation(visibility: internal)
+  public var useCaseName: String { base.useCaseName }
 
   /// The timeout of the base use case.
   ///
@@ -45,41 +57,9 @@ public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
   ///   ``HistoryJournalError``: the journal can't be written, or the use case wasn't passed to
   ///   `open`. If `main` throws, nothing is recorded.
   /// - Complexity: That of the base use case, and O(*n*) in the number of entries that leave.
-  @inline(__always)
   public func main(_ request: Base.Request) async throws -> Base.Response {
-    guard let frame = history.ledger.frame(forBodyOf: Self.self, on: history.lane) else {
-      return try await executed(request)
-    }
-    await frame.line?.idle()
-    let journal = frame.isRecorded ? history.ledger.journal : nil
-    guard journal?.hasTransactions != true, !base.queue(for: request).hasInterceptors else {
-      let attempts = Attempts()
-      let body = base.attempt(attempts, identity, request)
-      return try await answer(request, in: frame, attempts, body)
-    }
-    var step: RecordedStep<Base>?
-    do {
-      if let journal { try await begin(request, in: frame, writingTo: journal) }
-      // A closure that returned the response would be called by way of its type.
-      try await HistoryFrame.local.withValue(frame) {
-        let response = try await base.main(request)
-        step = base.step(identity, request, response)
-      }
-    } catch {
-      if let journal {
-        await bodyEnded(frame, with: nil, writingTo: journal)
-      } else {
-        history.ledger.bodyEnded(frame, with: nil)
-      }
-      throw error
-    }
-    guard let step else { preconditionFailure("A recorded body that returns has a response.") }
-    if let journal {
-      await bodyEnded(frame, with: step, writingTo: journal)
-    } else {
-      history.ledger.bodyEnded(frame, with: step)
-    }
-    return step.response
+    guard let place = try await place else { return try await self(request) }
+    return try await run(request, at: place) { [base] in try await base.main($0) }
   }
 }
 
@@ -96,15 +76,9 @@ extension RecordedUseCase: ReportingUseCase where Base: ReportingUseCase {
   public func main(
     _ request: Base.Request, report: @escaping @Sendable (Base.Update) -> Void
   ) async throws -> Base.Response {
-    guard let frame = history.ledger.frame(forBodyOf: Self.self, on: history.lane) else {
-      return try await self(request, report: report)
-    }
-    await frame.line?.idle()
-    let attempts = Attempts()
-    return try await answer(request, in: frame, attempts) { [base, identity] changed in
-      try await attempts.run {
-        RecordedStep(base, identity, request, try await base.main(changed, report: report))
-      }.response
+    guard let place = try await place else { return try await self(request, report: report) }
+    return try await run(request, at: place) { [base] in
+      try await base.main($0, report: report)
     }
   }
 }
@@ -127,137 +101,196 @@ extension UndoableUseCase {
   /// - Parameter history: The history that records the executions.
   /// - Returns: The recorded use case.
   public func recorded(in history: UseCaseHistory) -> RecordedUseCase<Self> {
-    RecordedUseCase(base: self, history: history, identity: RecordedIdentity())
+    assertIsKept(policyOf: self)
+    return RecordedUseCase(base: self, history: history, identity: RecordedIdentity())
   }
 
   /// Returns a recorded use case that is executed once, and has no copies to merge with.
   @usableFromInline
   func recordedOnce(in history: UseCaseHistory) -> RecordedUseCase<Self> {
-    RecordedUseCase(base: self, history: history, identity: nil)
+    recordedOnce(in: history, on: nil)
+  }
+
+  /// Returns a recorded use case that is executed once, as a part of a group that is held open.
+  func recordedOnce(in history: UseCaseHistory, on line: GroupLine?) -> RecordedUseCase<Self> {
+    assertIsKept(policyOf: self)
+    return RecordedUseCase(base: self, history: history, identity: nil, line: line)
   }
 }
 
-extension UndoableUseCase {
-  // Not inlined: their variables would take room in the frame of each body.
-
-  @inline(never)
-  fileprivate func step(
-    _ identity: RecordedIdentity?, _ request: Request, _ response: Response
-  ) -> RecordedStep<Self> {
-    RecordedStep(self, identity, request, response)
-  }
-
-  @inline(never)
-  fileprivate func attempt(
-    _ attempts: Attempts, _ identity: RecordedIdentity?, _ request: Request
-  ) -> @Sendable (Request) async throws -> Response {
-    { changed in
-      try await attempts.run { step(identity, request, try await main(changed)) }.response
-    }
-  }
+/// A debug build makes sure that the lane keeps the policy of the use case.
+private func assertIsKept(policyOf useCase: some UndoableUseCase) {
+  assert(
+    useCase.queue.policy.isPlain,
+    """
+    \(type(of: useCase)) has a queue with the policy \(useCase.queue.policy), which a history does not \
+    keep: recorded executions run one after the other, and none is refused. Look at \
+    `history.state.isBusy`, or call the recorded use case in the body of one with that policy.
+    """)
 }
+
+// MARK: - How a body begins and ends
 
 extension RecordedUseCase {
-  @inline(never)
-  private func executed(_ request: Base.Request) async throws -> Base.Response {
-    try await self(request)
+  private var lane: HistoryLane { history.lane }
+
+  /// What the body is that begins.
+  private enum Place {
+    /// An entry.
+    case entry(HistoryEntry.ID)
+    /// A part of this group.
+    case part(HistoryEntry.ID, in: HistoryEntry.ID, title: String)
+    /// It runs inside of another body, an undo or a redo, which answers for it.
+    case inside(HistoryEntry.ID)
   }
 
-  // Not inlined: the variables of these two would take room in the frame of each body.
-
-  /// Returns when the intent of the execution is written.
-  @inline(never)
-  private nonisolated(nonsending) func begin(
-    _ request: Base.Request, in frame: HistoryFrame, writingTo journal: JournalWriter
-  ) async throws {
-    try await journal.writeAhead(.began(frame.entry, in: frame.group, pair(request, in: journal)))
+  /// Nil if it is executed first, which makes an operation of its own for it: code that has no place on
+  /// the lane calls `main`, such as the body of a wrapper, or what was meant as a part comes too late.
+  private var place: Place? {
+    get async throws {
+      if let frame = HistoryFrame.current(in: lane.history) {
+        switch frame.role {
+        case .body, .answered: return .inside(frame.entry)
+        case .group: break
+        }
+      }
+      if let part = try await part { return part }
+      if line != nil { throw HistoryError.outOfTurn }
+      guard let operation = history.queue.operationHere(executing: Self.self),
+        lane.read({ $0.mayBegin(lane.id(of: operation)) })
+      else { return nil }
+      return .entry(lane.id(of: operation))
+    }
   }
 
-  /// The body has ended. Returns when the journal knows how, before any handler.
-  @inline(never)
-  private nonisolated(nonsending) func bodyEnded(
-    _ frame: HistoryFrame, with step: (any HistoryStep)?, writingTo journal: JournalWriter
-  ) async {
-    history.ledger.bodyEnded(frame, with: step.map { journal.answered($0, by: frame.entry) })
-    await history.ledger.untilWritten()
+  private var part: Place? {
+    get async throws {
+      var here: UseCaseOperationID?
+      func isHere(_ line: GroupLine) -> Bool {
+        here =
+          line.queue.operationHere(executing: Self.self)
+          ?? line.calls.operationHere(executing: Self.self)
+        return here != nil
+      }
+      guard
+        let line = line.flatMap({ isHere($0) ? $0 : nil })
+          ?? HistoryFrame.line(in: lane.history, where: isHere),
+        let here
+      else { return nil }
+      if line.calls.isHeldHere { await line.queue.idle() }
+      guard let (group, title) = try line.parts.beginPart(here) else { return nil }
+      return .part(lane.id(of: here), in: group, title: title)
+    }
   }
 
-  /// Runs the body with all that may be around it, and records the step that its attempts make.
-  @inline(never)
-  private func answer(
-    _ request: Base.Request, in frame: HistoryFrame, _ attempts: Attempts,
+  private func run(
+    _ request: Base.Request, at place: Place,
     _ body: @escaping @Sendable (Base.Request) async throws -> Base.Response
   ) async throws -> Base.Response {
-    let ledger = history.ledger
-    var (response, failure): (Base.Response?, (any Error)?) = (nil, nil)
-    var written: WrittenStep?
-    do {
-      if let journal = ledger.journal, frame.isRecorded {
-        written = try await begin(request, in: frame, attempts, writingTo: journal)
+    let queue = base.queue(for: request)
+    switch place {
+    case .inside(let entry):
+      let frame = HistoryFrame(.answered, of: entry, in: lane.history)
+      defer { frame.end() }
+      return try await HistoryFrame.local.withValue(frame) {
+        queue.hasInterceptors
+          ? try await queue.run(
+            request, of: base.useCaseName, timeout: UseCaseTimeout.never, body: body)
+          : try await body(request)
       }
-      let queue = base.queue(for: request)
-      // A closure that returned the response would be called by way of its type.
-      try await HistoryFrame.local.withValue(frame) {
-        response = try await queue.run(
-          request, of: base.useCaseName, timeout: UseCaseTimeout.never, body: body)
+    case .entry(let id):
+      let draft: StoredStep?
+      do {
+        draft = try lane.journal?.draft(of: Base.self, request, title: lane.title(of: id))
+      } catch {
+        lane.change { $0.leave(id) }
+        throw error
+      }
+      guard lane.change({ $0.begin(id, draft) }) else {
+        preconditionFailure("The body of \(id) begins twice.")
+      }
+      let (step, result) = await run(request, as: id, draft, body) { [lane] step in
+        let fate = lane.fate(of: step)
+        return { _ = $0.record(step, fate) }
+      }
+      if step == nil {
+        await lane.fail(id)
+      } else if let journal = lane.journal, journal.database != nil {
+        // The transaction has recorded it.
+        await journal.settle(lane)
+      } else if let step {
+        await lane.record(step)
+      }
+      return try result.get()
+    case .part(let id, let group, let title):
+      let draft = try lane.journal?.draft(of: Base.self, request, title: title)
+      lane.change { $0.beginPart(id, in: group, title: title, draft) }
+      let (step, result) = await run(request, as: id, draft, body) { step in
+        let footprint = step.footprint
+        return { $0.endPart(id, (step, footprint)) }
+      }
+      if step != nil, let journal = lane.journal, journal.database != nil {
+        await journal.settle(lane)
+      } else {
+        await lane.endPart(id, step)
+      }
+      return try result.get()
+    }
+  }
+
+  /// Runs the body with all that may be around it. Returns the step that it has made, if it has an
+  /// effect. `end` is the event of that end, for a transaction.
+  private func run(
+    _ request: Base.Request, as id: HistoryEntry.ID, _ draft: StoredStep?,
+    _ body: @escaping @Sendable (Base.Request) async throws -> Base.Response,
+    end: @escaping @Sendable (any HistoryStep) -> JournalWriter.Event
+  ) async -> ((any HistoryStep)?, Result<Base.Response, any Error>) {
+    let frame = HistoryFrame(.body, of: id, in: lane.history)
+    defer { frame.end() }
+    let (queue, database) = (base.queue(for: request), lane.journal?.database)
+    do {
+      if database == nil { try await lane.journal?.intent(lane) }
+      guard database != nil || queue.hasInterceptors else {
+        let response = try await HistoryFrame.local.withValue(frame) { try await body(request) }
+        let step = RecordedStep(base, identity, request, response)
+        return (draft?.answered(step) ?? step, .success(response))
       }
     } catch {
-      failure = error
+      return (nil, .failure(error))
+    }
+    let attempts = Attempts()
+    if let database, let draft, let journal = lane.journal {
+      let committed = Lock<(any HistoryStep)?>(nil)
+      attempts.runInside { [lane] body in
+        // What is committed is not done again.
+        if let step = committed.withLock({ $0 }) { return step }
+        let step = try await journal.transact(id, lane, in: database, body) {
+          end(draft.answered($0))
+        }
+        committed.withLock { $0 = step }
+        return step
+      }
+    }
+    let result: Result<Base.Response, any Error>
+    do {
+      result = .success(
+        try await HistoryFrame.local.withValue(frame) {
+          try await queue.run(request, of: base.useCaseName, timeout: UseCaseTimeout.never) { changed in
+            try await attempts.run {
+              RecordedStep(base, identity, request, try await body(changed))
+            }.response
+          }
+        })
+    } catch {
+      result = .failure(error)
     }
     let step = await attempts.lastStep()
-    let (stored, fate) = written.map { $0(step) } ?? (step, nil)
-    ledger.bodyEnded(frame, with: stored, as: fate)
-    if frame.isRecorded, ledger.journal != nil { await ledger.untilWritten() }
-    if let failure { throw failure }
-    guard let response else { preconditionFailure("A body that returns has a response.") }
-    return response
-  }
-
-  /// Returns a step as the journal keeps it, and its fate if that is known.
-  private typealias WrittenStep =
-    @Sendable ((any HistoryStep)?) -> ((any HistoryStep)?, fate: HistoryLedger.Fate?)
-
-  /// Lets the attempts run in a transaction of the journal. If it has none, writes ahead: the intent
-  /// before the body, and the end before any handler.
-  private func begin(
-    _ request: Base.Request, in frame: HistoryFrame, _ attempts: Attempts,
-    writingTo journal: JournalWriter
-  ) async throws -> WrittenStep {
-    let (id, group, ledger) = (frame.entry, frame.group, history.ledger)
-    guard let database = journal.database else {
-      try await begin(request, in: frame, writingTo: journal)
-      return { step in (step.map { journal.answered($0, by: id) }, nil) }
-    }
-    let pair = try pair(request, in: journal)
-    let fate = Lock<HistoryLedger.Fate?>(nil)
-    let transaction = JournalTransaction(id, journal, in: database) { step in
-      journal.put(.began(id, in: group, pair))
-      let stored = journal.answered(step, by: id)
-      let own = ledger.fate(of: stored, in: frame)
-      fate.withLock { $0 = own }
-      return stored
-    }
-    attempts.runInside { try await transaction.run($0) }
-    return { _ in (transaction.stored, fate.withLock { $0 }) }
-  }
-
-  /// Returns the part of the pair that is written before the execution begins.
-  private func pair(_ request: Any, in journal: JournalWriter) throws -> HistoryPair {
-    guard let kind = journal.kind(of: Base.self) else {
-      throw HistoryJournalError(.notJournaled("\(Base.self)"))
-    }
-    do {
-      return try kind.pair(request, nil, journal.journal.coder)
-    } catch {
-      throw HistoryJournalError(.cannotWrite, cause: error)
-    }
+    return (step.map { draft?.answered($0) ?? $0 }, result)
   }
 }
 
 extension RecordedUseCase: DescribedUseCase {
   package func describe(_ request: Any) -> (any Sendable)? {
-    (request as? Base.Request).map {
-      ExecutionWords(title: base.title(for: $0), footprint: base.footprint(of: $0))
-    }
+    (request as? Base.Request).map { lane.wish(base, $0) }
   }
 }

@@ -59,14 +59,13 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   func redo(_ request: Request, _ response: Response) async throws -> Response
 
   /// Returns the title of the request for the user interface, such as "Rename" in "Undo Rename".
-  /// The default is the name of the type.
+  /// The default is the `useCaseName`.
   ///
-  /// `title` is called on the thread that reads the state or the entries of the history. For an
-  /// entry in the response of an undo, a redo or a move, `title` is called on no actor.
+  /// `title` is called once, on the thread that executes, and for the two of a merge once more.
   ///
   /// - Parameter request: The request of the execution.
   /// - Returns: The title.
-  /// - Complexity: Expected to be O(1). Each read of the entries calls it for each entry.
+  /// - Complexity: Expected to be O(1).
   func title(for request: Request) -> String
 
   /// Decides whether two executions, one right after the other, become one entry, as two typed
@@ -119,7 +118,7 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   /// The history asks before there is a response, and an execution that waits counts by the answer.
   /// Return a footprint that contains the later one of ``footprint(of:_:)``, whose default it is.
   ///
-  /// `footprint` is called with no lock held, on the thread that executes or reads the history.
+  /// `footprint` is called once, on the thread that executes, with no lock held.
   ///
   /// - Parameter request: The request of the execution.
   /// - Returns: The things that `main`, `undo` and `redo` read or write, or `nil`.
@@ -167,11 +166,11 @@ extension UndoableUseCase {
     try await main(request)
   }
 
-  /// Returns the name of the type.
+  /// Returns the name of the use case.
   ///
   /// - Parameter request: The request of the execution.
-  /// - Returns: The name of the type.
-  public func title(for request: Request) -> String { name(of: Self.self) }
+  /// - Returns: The `useCaseName`, by default the name of the type.
+  public func title(for request: Request) -> String { useCaseName }
 
   /// Returns ``HistoryMerge/separate``.
   ///
@@ -210,7 +209,3 @@ extension UndoableUseCase {
     footprint(of: request) ?? .everything
   }
 }
-
-/// Not inlined: the optimizer folds the name of a private type to another one, "(Name in _29…)".
-@inline(never)
-private func name(of type: Any.Type) -> String { _typeName(type, qualified: false) }

@@ -7,7 +7,7 @@ extension UseCaseHistory {
   /// follow, from the next one to redo.
   ///
   /// - Complexity: O(*n*) in the number of entries.
-  public var entries: [HistoryEntry] { ledger.entries }
+  public var entries: [HistoryEntry] { lane.entries }
 
   /// Returns the entry that an operation has become. The entry exists when the handlers of the
   /// operation run.
@@ -26,7 +26,7 @@ extension UseCaseHistory {
   /// - Complexity: O(log *n*) in the number of entries for an entry whose footprint consists of
   ///   keys, otherwise O(*n*).
   public func entry(of operation: UseCaseOperationID) -> HistoryEntry? {
-    ledger.entry(of: ledger.id(of: operation))
+    lane.entry(of: lane.id(of: operation))
   }
 
   /// Returns the request and the response of an entry, or of a part of a group. Use them to repeat
@@ -42,7 +42,7 @@ extension UseCaseHistory {
   public func execution<Base: UndoableUseCase>(
     _ entry: HistoryEntry.ID, by type: Base.Type
   ) -> (request: Base.Request, response: Base.Response)? {
-    (ledger.step(of: entry) as? RecordedStep<Base>).map { ($0.request, $0.response) }
+    (lane.step(of: entry) as? RecordedStep<Base>).map { ($0.request, $0.response) }
   }
 
   /// Returns the entries that block ``undo(_:)`` of `entry` at present. Use it to disable rows in a
@@ -54,7 +54,7 @@ extension UseCaseHistory {
   ///   exist.
   /// - Complexity: The same as ``undo(_:)``.
   public func blockers(of entry: HistoryEntry.ID) -> [HistoryEntry.ID] {
-    ledger.blockers(of: entry)
+    lane.read { $0.table.blockers(ofUndoing: entry) }
   }
 }
 
@@ -68,10 +68,10 @@ extension UseCaseHistory {
   ///
   /// - Complexity: O(*n*) in the number of entries that are discarded, otherwise O(1).
   public var limit: Int? {
-    get { ledger.read { $0.pool.limit } }
+    get { lane.read { $0.table.head.limit } }
     set {
       Self.check(newValue)
-      ledger.drop { $0.setLimit(newValue) }
+      lane.drop { $0.setLimit(newValue) }
     }
   }
 
@@ -85,10 +85,8 @@ extension UseCaseHistory {
   ///
   /// - Complexity: O(*n*) in the number of entries, with no lock held.
   public func clear() {
-    let frame = role(in: .innermost) == nil ? nil : HistoryFrame.current
-    let history = ledger.history
-    // A task that a body has left behind may find out only here that the body is over.
-    ledger.drop { $0.clear(isInside: frame?.running(of: history) != nil) }
+    let isInside = roleHere != nil
+    lane.drop { $0.clear(isInside: isInside) }
   }
 
   /// Removes an entry from the history, whether it is applied or undone.
@@ -102,19 +100,19 @@ extension UseCaseHistory {
   /// - Parameter entry: The entry. An unknown entry is ignored.
   /// - Complexity: O(*n*) in the number of entries.
   public func forget(_ entry: HistoryEntry.ID) {
-    ledger.drop { $0.forget(entry) }
+    lane.drop { $0.forget(entry) }
   }
 
   /// Keeps the executions that were asked for before from merging with those that are asked for
   /// from now on.
   public func breakMerging() {
-    ledger.change { $0.breakMerging() }
+    lane.change { $0.breakMerging() }
   }
 
   /// The longest time between the calls of two executions that can merge. A change holds for
   /// executions that are asked for from now on.
   public var mergeWindow: Duration {
-    get { ledger.read { $0.mergeWindow } }
-    set { ledger.change { $0.mergeWindow = newValue } }
+    get { lane.read { $0.mergeWindow } }
+    set { lane.change { $0.mergeWindow = newValue } }
   }
 }

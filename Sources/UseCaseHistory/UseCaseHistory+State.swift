@@ -1,6 +1,6 @@
 extension UseCaseHistory {
   /// The present state of the history.
-  public var state: HistoryState { ledger.state }
+  public var state: HistoryState { lane.state(in: .everything) }
 
   /// Returns the state of a document: what ``undo(in:)`` and ``redo(in:)`` would undo and redo now,
   /// their titles, and how many entries of the document there are.
@@ -16,14 +16,14 @@ extension UseCaseHistory {
   /// - Returns: The state.
   /// - Complexity: O(*n*) in the number of operations that wait. With several keys, also in the
   ///   number of entries of the document.
-  public func state(in document: HistoryFootprint) -> HistoryState { ledger.state(in: document) }
+  public func state(in document: HistoryFootprint) -> HistoryState { lane.state(in: document) }
 
   /// Returns the present state, and then the new state after each change. A slow reader skips to
   /// the newest state.
   ///
   /// - Returns: A stream that ends when the history is deallocated.
   public func states() -> AsyncStream<HistoryState> {
-    ledger.states()
+    lane.states()
   }
 
   /// Returns a save point: the present state of the document, as the history knows it.
@@ -37,7 +37,7 @@ extension UseCaseHistory {
   ///
   /// - Returns: The save point.
   public func savePoint() -> HistorySavePoint {
-    HistorySavePoint(history: ledger.history, place: ledger.change { $0.savePoint() })
+    HistorySavePoint(history: lane.history, place: lane.change { $0.savePoint() })
   }
 
   /// Marks the state at `point` as saved. From then on, the history is clean whenever undo and redo
@@ -46,11 +46,11 @@ extension UseCaseHistory {
   /// - Parameter point: A save point that ``savePoint()`` of this history returned. Passing a save
   ///   point of another history is a programmer error and traps.
   public func markSaved(_ point: HistorySavePoint) {
-    guard point.history == ledger.history else {
+    guard point.history == lane.history else {
       fatalError(
         "A save point belongs to the history that it was taken from: mark it as saved there.")
     }
-    ledger.change { $0.markSaved(point.place) }
-    ledger.journal?.start()
+    lane.change { $0.markSaved(point.place) }
+    lane.journal?.start(lane)
   }
 }

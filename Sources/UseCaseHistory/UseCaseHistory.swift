@@ -1,4 +1,5 @@
 public import UseCase
+import UseCaseInternals
 
 /// An undo stack for asynchronous actions: it records executions, and undoes and redoes them in
 /// order.
@@ -19,9 +20,12 @@ public import UseCase
 /// An execution that returns a response becomes an *entry*. A history is *clean* when it has no
 /// unsaved changes: see ``markSaved(_:)``.
 public final class UseCaseHistory: Sendable {
-  let ledger: HistoryLedger
+  let lane: HistoryLane
   /// The serial queue on which everything runs.
-  let lane: UseCaseQueue
+  let queue: UseCaseQueue
+  let observer: (@Sendable (UseCaseEvent) -> Void)?
+  /// Runs what belongs to an operation on the lane, and must not end with it.
+  let aside: UseCaseQueue
 
   /// Creates an empty history. It is clean: it has no unsaved changes.
   ///
@@ -30,18 +34,26 @@ public final class UseCaseHistory: Sendable {
   ///     error and traps.
   ///   - mergeWindow: The longest time between the calls of two executions that can merge.
   ///   - clock: Measures the merge window, and the timeouts of the recorded use cases.
+  ///   - observer: Receives the events of the executions, undos, redos, moves and groups, as the
+  ///     observer of a queue does. Their names are the titles: "Rename", "Undo Rename", "Move".
   public convenience init(
     limit: Int? = nil, mergeWindow: Duration = .milliseconds(500),
-    clock: any Clock<Duration> = ContinuousClock()
+    clock: any Clock<Duration> = ContinuousClock(),
+    observer: (@Sendable (UseCaseEvent) -> Void)? = nil
   ) {
     Self.check(limit)
-    self.init(
-      HistoryLedger(limit: limit, mergeWindow: mergeWindow, clock: clock, journal: nil), clock)
+    self.init(HistoryLane(limit: limit, mergeWindow: mergeWindow, clock: clock), clock, observer)
   }
 
-  init(_ ledger: HistoryLedger, _ clock: any Clock<Duration>) {
-    self.ledger = ledger
-    lane = UseCaseQueue(delegate: ledger, clock: clock)
+  init(
+    _ lane: HistoryLane, _ clock: any Clock<Duration>,
+    _ observer: (@Sendable (UseCaseEvent) -> Void)?
+  ) {
+    self.lane = lane
+    self.observer = observer.map { lane.telling($0) }
+    queue = UseCaseQueue(delegate: lane, clock: clock, observer: self.observer)
+    lane.follow(queue)
+    aside = UseCaseQueue(.unlimited, delegate: nil, inside: queue, clock: clock, observer: nil)
   }
 
   static func check(_ limit: Int?) {
@@ -104,7 +116,7 @@ extension UseCaseHistory {
   ///   O(1).
   @discardableResult
   public func undo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
-    execute(.undo) { $0.entry }
+    execute(.undo) { $0.first }
   }
 
   /// Redoes the next undone entry. If operations wait or run, `redo()` targets the entry that will
@@ -127,7 +139,7 @@ extension UseCaseHistory {
   ///   O(1).
   @discardableResult
   public func redo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
-    execute(.redo) { $0.entry }
+    execute(.redo) { $0.first }
   }
 
   /// Undoes this entry, wherever it is, unless a later applied entry overlaps it.
@@ -162,7 +174,7 @@ extension UseCaseHistory {
   public func undo(
     _ entry: HistoryEntry.ID
   ) -> UseCaseOperation<HistoryMove, HistoryEntry?> {
-    execute(.undoEntry(entry)) { $0.entry }
+    execute(.undoEntry(entry)) { $0.first }
   }
 
   /// Redoes this entry, wherever it is, unless another undone entry that would be redone before it
@@ -180,7 +192,7 @@ extension UseCaseHistory {
   public func redo(
     _ entry: HistoryEntry.ID
   ) -> UseCaseOperation<HistoryMove, HistoryEntry?> {
-    execute(.redoEntry(entry)) { $0.entry }
+    execute(.redoEntry(entry)) { $0.first }
   }
 
   /// Undoes the newest applied entry that overlaps the document, wherever it is.
@@ -209,7 +221,7 @@ extension UseCaseHistory {
     in document: HistoryFootprint
   ) -> UseCaseOperation<HistoryMove, HistoryEntry?> {
     if document == .everything { return undo() }
-    return execute(.undoIn(document)) { $0.entry }
+    return execute(.undoIn(document)) { $0.first }
   }
 
   /// Redoes the next undone entry that overlaps the document, wherever it is.
@@ -225,7 +237,7 @@ extension UseCaseHistory {
     in document: HistoryFootprint
   ) -> UseCaseOperation<HistoryMove, HistoryEntry?> {
     if document == .everything { return redo() }
-    return execute(.redoIn(document)) { $0.entry }
+    return execute(.redoIn(document)) { $0.first }
   }
 
   /// Undoes or redoes until `entry` is the newest applied one. The move stops at an undo or a redo
@@ -243,7 +255,7 @@ extension UseCaseHistory {
   /// - Complexity: O(*n*) in the number of entries to undo or redo.
   @discardableResult
   public func move(to entry: HistoryEntry.ID?) -> UseCaseOperation<HistoryMove, [HistoryEntry]> {
-    execute(.move(entry)) { $0.entries }
+    execute(.move(entry)) { $0 }
   }
 
   /// Runs `body` on the lane, without interruption by other operations of the history, and records
@@ -277,33 +289,39 @@ extension UseCaseHistory {
     _ title: String,
     @_inheritActorContext _ body: @escaping @isolated(any) @Sendable () async throws -> Value
   ) -> UseCaseOperation<String, Value> {
-    execute(title, body) { value, _ in value }.operation
+    switch placeOfGroup {
+    case .refused(let error): return Self.refuse(title, error)
+    case .lane(let outer):
+      let line = GroupLine(inside: outer, on: queue, observer: observer, isHeld: false)
+      return execute(title, in: outer, on: line, body) { value, _ in value }
+    }
   }
 
-  /// Executes a group: on the lane, or inside of the group in whose body the code runs.
-  func execute<Value: Sendable, Answer: Sendable>(
-    _ title: String, _ body: @escaping @isolated(any) @Sendable () async throws -> Value,
-    answer: @escaping @Sendable (Value, _ entry: () -> HistoryEntry?) -> Answer
-  ) -> (operation: UseCaseOperation<String, Answer>, refusal: HistoryError?) {
-    let here = HistoryFrame.innermost
-    var group = Group(ledger: ledger, lane: lane, body: body, answer: answer)
-    switch role(in: here) {
-    case .body, .part, .answered: return (Self.refuse(title), .reentrant)
+  enum GroupPlace {
+    case refused(HistoryError)
+    case lane(inside: GroupLine?)
+  }
+
+  /// Where a group goes that is executed here.
+  var placeOfGroup: GroupPlace {
+    switch roleHere {
+    case .body, .answered: return .refused(.reentrant)
+    case nil: return .lane(inside: nil)
     case .group(let line):
-      let parent = line.group
-      let depth = ledger.read { $0.groups.depth(below: parent) }
-      if depth >= HistoryParts<any HistoryStep>.deepest {
-        return (Self.refuse(title, .tooDeep), .tooDeep)
-      }
-      let id = ledger.nextID()
-      guard ledger.change({ $0.groups.open(id, title, in: parent) }) else { break }
-      (group.nested, group.line) = (id, line.queueBefore)
-      let operation = group.executeInside(title)
-        .onCancel { [ledger] _ in ledger.change { $0.groups.abandon(id) }?.resume() }
-      return (operation, nil)
-    case nil: break
+      if line.depth >= HistoryLane.Machine.Table.deepest { return .refused(.tooDeep) }
+      return line.parts.holdsGroup ? .refused(.outOfTurn) : .lane(inside: line)
     }
-    return (HistoryFrame.outside(of: here) { group.execute(title) }, nil)
+  }
+
+  func execute<Value: Sendable, Answer: Sendable>(
+    _ title: String, in outer: GroupLine?, on line: GroupLine,
+    _ body: @escaping @isolated(any) @Sendable () async throws -> Value,
+    answer: @escaping @Sendable (Value, _ entry: () -> HistoryEntry?) -> Answer
+  ) -> UseCaseOperation<String, Answer> {
+    let group = Group(
+      lane: lane, queue: outer?.queue ?? queue, aside: aside, outer: outer, line: line, body: body,
+      answer: answer)
+    return outer == nil ? HistoryFrame.outside { group.execute(title) } : group.execute(title)
   }
 
   /// Waits until nothing runs or waits on the lane, and the journal, if there is one, is up to
@@ -316,43 +334,39 @@ extension UseCaseHistory {
   /// Don't await `idle()` inside a recorded body, an undo, a redo or a group: it would never
   /// return.
   public func idle() async {
-    await lane.idle()
-    await ledger.journal?.flush()
-    // A discard that was waited for is written then.
-    await ledger.journal?.flush()
+    await queue.idle()
+    await lane.journal?.settleAll(lane)
   }
 }
 
 extension UseCaseHistory {
-  /// The role in this history of the running code, whose innermost frame is `here`. Nil if it does
-  /// not run on the lane.
-  func role(in here: HistoryFrame?) -> HistoryFrame.Role? {
-    guard let frame = here?.running(of: ledger.history), lane.isHeldHere else { return nil }
+  /// The role in this history of the running code. Nil if it does not run on the lane.
+  var roleHere: HistoryFrame.Role? {
+    guard let frame = HistoryFrame.current(in: lane.history), queue.isHeldHere else { return nil }
     return frame.role
   }
 
+  /// The line of the group in whose body the code runs.
+  var groupHere: GroupLine? {
+    if case .group(let line)? = roleHere { line } else { nil }
+  }
+
   private func execute<Answer>(
-    _ move: HistoryMove, _ answer: @escaping @Sendable (borrowing Move<Answer>.Plan) -> Answer
+    _ move: HistoryMove, _ answer: @escaping @Sendable ([HistoryEntry]) -> Answer
   ) -> UseCaseOperation<HistoryMove, Answer> {
-    switch move {
-    case .undo, .undoEntry: break
-    // They depend on the branch that the executions which wait leave, or on a document.
-    case .redo, .redoEntry, .undoIn, .redoIn, .move: ledger.describeWaiting()
-    }
-    let here = HistoryFrame.innermost
-    guard role(in: here) == nil else { return Self.refuse(move) }
-    return HistoryFrame.outside(of: here) {
-      Move(ledger: ledger, lane: lane, answer: answer).execute(move)
+    guard roleHere == nil else { return Self.refuse(move, .reentrant) }
+    return HistoryFrame.outside {
+      Move(lane: lane, queue: queue, answer: answer).execute(move)
     }
   }
 
   /// Runs operations that are refused. Not the default queue, which a client may suspend.
-  private static let aside = UseCaseQueue()
+  private static let refusals = UseCaseQueue()
 
   /// An operation that a body on the lane awaits there would wait for itself.
   static func refuse<Request, Response>(
-    _ request: Request, _ error: HistoryError = .reentrant
+    _ request: Request, _ error: HistoryError
   ) -> UseCaseOperation<Request, Response> {
-    AnyUseCase(queue: aside) { _ in throw error }.execute(request)
+    AnyUseCase(queue: refusals) { _ in throw error }.execute(request)
   }
 }

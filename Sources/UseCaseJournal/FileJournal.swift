@@ -12,47 +12,52 @@ import UseCaseInternals
 /// ```
 ///
 /// Only one process at a time can open the file, and only the user who owns the file can read it.
-/// Each record has its length and a checksum. A last record that was only partly written is
-/// removed. A file that is damaged elsewhere, or isn't a journal, is left unchanged.
+/// Each change has its length and checksums. A last change that was only partly written is cut off.
+/// A file that is damaged elsewhere, or isn't a journal, is left unchanged.
+///
+/// When the file has more than twice the bytes of its rows, and more than 64 KiB, the journal writes
+/// it anew. Writes go on meanwhile.
 ///
 /// A history that is released doesn't close its file at once, because its last operations and tasks
 /// may still hold it. To open the file again in the same process, await the
 /// `idle()` of the history, and call ``close()``.
 ///
-/// The journal finds its file once, at the end of all links. If the file is moved or replaced
-/// afterwards, the journal doesn't replace the file that is there now: it fails with
-/// `HistoryJournalError.Reason.moved`.
+/// The journal finds its file once, at the end of all links. If the file is moved, deleted or replaced
+/// afterwards, each write fails with `HistoryJournalError.Reason.moved`, and the file that is there now
+/// is left unchanged.
 ///
 /// `FileJournal` is available on Linux and Apple platforms.
 public final class FileJournal: HistoryJournal {
-  /// The events that a record survives once `append` has returned.
+  /// The events that a change survives once `write` has returned.
   public enum Durability: Hashable, Sendable {
-    /// The end of the process, even by a crash. The operating system has the record, and writes it
+    /// The end of the process, even by a crash. The operating system has the change, and writes it
     /// to the drive later.
     case process
 
-    /// The loss of power, too. Each `append` waits until the drive has the record, which takes
+    /// The loss of power, too. Each `write` waits until the drive has the change, which takes
     /// milliseconds.
     case power
   }
 
-  private typealias Turn = FileTurn<JournalFile, UnsafeContinuation<JournalFile?, Never>>
-
   /// Encodes the values, and decodes them.
   public let coder: any HistoryCoder
 
-  private let path: JournalPath
   private let durability: Durability
-  private let turn: Lock<Turn>
-  /// A queue for long calls of the system, so that they block no thread of the tasks.
-  private let queue = DispatchQueue(label: "FileJournal")
+  // A history makes one call at a time, so a task waits for this lock at most while a new file gets
+  // the name of the old one.
+  private let state: Lock<OpenJournal>
+  private let path: JournalPath
+  // Queues for long calls of the system, so that they block no thread of the tasks: one for what
+  // somebody waits for, one for writing anew.
+  private let calls = DispatchQueue(label: "FileJournal")
+  private let upkeep = DispatchQueue(label: "FileJournal, anew", qos: .utility)
 
   /// Opens the journal at `url`, or creates it there.
   ///
   /// - Parameters:
   ///   - url: A file, in a folder that exists. An empty file is no journal: let the journal create
   ///     its file.
-  ///   - durability: The events that a record survives.
+  ///   - durability: The events that a change survives.
   ///   - coder: Encodes the values, and decodes them.
   /// - Throws: A `HistoryJournalError` if the file is in use, isn't a journal, is shorter than it was
   ///   when it was written, or can't be opened or created. It is then left as it is.
@@ -62,174 +67,117 @@ public final class FileJournal: HistoryJournal {
     self.coder = coder
     self.durability = durability
     path = try JournalPath(url)
-    turn = Lock(.free(try JournalFile(opening: path)))
+    state = Lock(OpenJournal(try JournalFile(opening: path)))
   }
 
-  deinit {
-    if case .free(let file) = turn.withLock({ $0 }) { file.release() }
-  }
+  deinit { state.withLock { $0.close() } }
 
-  /// Closes the file, so that another journal can open it. The appended records stay in the file.
+  /// Closes the file, so that another journal can open it. What was written stays.
   ///
-  /// Calls that have begun end first. Later ones fail.
+  /// Calls that have begun end first. Later ones fail. No thread of the tasks is blocked meanwhile.
   public func close() async {
-    guard let file = await next() else { return }
-    await aside { file.release() }
-    giveBack(nil)
+    await aside(calls) { self.state.withLock { $0.close() } }
+    // What writes the file anew gives up.
+    await aside(upkeep) {}
   }
 
-  /// Returns the records.
+  /// Returns the rows, and their version.
   ///
-  /// - Returns: The appended records, except a last record that was only partly written.
+  /// - Returns: The rows after the last whole change.
   /// - Throws: A `HistoryJournalError` if the journal was closed, or if the file is damaged, has
-  ///   another format, can't be read, or has a partly written record that can't be removed.
+  ///   another format or can't be read.
   /// - Complexity: O(*n*) in the number of bytes.
-  public func read() async throws -> [[UInt8]] { try await aside { try $0.read() } }
-
-  /// Appends a record.
-  ///
-  /// - Parameter record: The bytes.
-  /// - Throws: A `HistoryJournalError` if the journal was closed, or if the file is damaged or
-  ///   can't be written. The written part of the record is then removed before the next append.
-  /// - Complexity: O(*n*) in the number of bytes.
-  public func append(_ record: [UInt8]) async throws {
-    switch durability {
-    case .process:
-      // A copy into a cache of the system: to wait for another thread would take longer.
-      try await withFile { file in Result { try file.append(record, isSynced: false) } }
-    case .power: try await aside { try $0.append(record, isSynced: true) }
-    }
+  public func read() async throws -> HistoryRows {
+    try await aside(calls) { self.withFile { try $0.read() } }.get()
   }
 
-  /// Writes a new file with these records, and replaces the old file with it.
+  /// Makes a change of the rows.
   ///
-  /// The new file has a name of its own in the folder until it is complete. If the process ends
-  /// before that, the next one that opens the journal removes it.
-  ///
-  /// - Parameter records: The new records.
-  /// - Throws: A `HistoryJournalError` if the journal was closed; if its file was moved or replaced,
-  ///   or the new file can't be written, which leaves the files as they are; or if the new file is
-  ///   in place, but may not survive a loss of power.
-  /// - Complexity: O(*n*) in the number of bytes.
-  public func replace(with records: [[UInt8]]) async throws {
-    try await aside { try $0.replace(with: records) }
-  }
-}
-
-extension FileJournal: PromptJournal {
-  package var isPrompt: Bool { durability == .process }
-
-  package func appendAtOnce(_ record: [UInt8]) throws -> Bool {
-    guard var file = turn.withLock({ $0.takeFree() }) else { return false }
-    defer { giveBack(file) }
-    try file.append(record, isSynced: false)
-    return true
+  /// - Parameter change: The rows that are new, different or gone.
+  /// - Throws: A `HistoryJournalError`: `.stale` if the rows have another version or somebody else
+  ///   has written to the file, `.moved` if the file is no longer where it was, `.damaged` if it is
+  ///   damaged or has become shorter, `.closed` if the journal was closed, and `.cannotWrite` if the
+  ///   system can't write it. Nothing is changed then.
+  /// - Complexity: O(*n*) in the number of bytes of the change.
+  public func write(_ change: HistoryChange) async throws {
+    if let result = writeAtOnce(change) { return try result.get() }
+    try await aside(calls) { self.withFile { try self.write(change, to: &$0) } }.get()
   }
 }
 
 // MARK: - One call at a time
 
 extension FileJournal {
-  /// Runs `body` on the queue.
-  private func aside<Value: Sendable>(
-    _ body: @escaping @Sendable (inout JournalFile) throws -> Value
-  ) async throws -> Value {
-    try await withFile { file in
-      let before = file
-      let (result, after) = await aside {
-        var file = before
-        let result = Result { try body(&file) }
-        return (result, file)
-      }
-      file = after
-      return result
+  /// The longest change that is copied into the cache of the system by the task itself.
+  private static var longestCopy: Int { 1 << 16 }
+
+  /// Writes a change that takes no longer than a copy of its bytes. To wait for another thread would
+  /// take several times as long. Returns nil if it has to.
+  private func writeAtOnce(_ change: HistoryChange) -> Result<Void, any Error>? {
+    let length = change.rows.reduce(0) { $0 + ($1.bytes?.count ?? 0) }
+    guard durability == .process, length <= Self.longestCopy else { return nil }
+    return state.withLock { open in
+      open.isRead ? Result { try write(change, to: &open) } : nil
     }
   }
 
-  private func aside<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+  private func write(_ change: HistoryChange, to open: inout OpenJournal) throws {
+    if try open.write(change, isSynced: durability == .power) {
+      upkeep.async { self.writeAnew() }
+    }
+  }
+
+  private func withFile<Value: Sendable>(
+    _ body: (inout OpenJournal) throws -> Value
+  ) -> Result<Value, any Error> {
+    state.withLock { open in Result { try body(&open) } }
+  }
+
+  private func aside<Value: Sendable>(
+    _ queue: DispatchQueue, _ body: @escaping @Sendable () -> Value
+  ) async -> Value {
     await withUnsafeContinuation { continuation in
       queue.async { continuation.resume(returning: body()) }
     }
   }
-
-  /// Runs `body` when no other call has the file.
-  private func withFile<Value>(
-    _ body: (inout JournalFile) async -> Result<Value, any Error>
-  ) async throws -> Value {
-    guard var file = await next() else {
-      throw HistoryJournalError(.closed, journal: path.file)
-    }
-    let result = await body(&file)
-    giveBack(file)
-    return try result.get()
-  }
-
-  /// Waits for the file. Returns nil if it is closed.
-  private func next() async -> JournalFile? {
-    await withUnsafeContinuation { waiter in
-      switch turn.withLock({ $0.take(waiter) }) {
-      case .wait: break
-      case .go(let file): waiter.resume(returning: file)
-      }
-    }
-  }
-
-  private func giveBack(_ file: JournalFile?) {
-    let next = turn.withLock { $0.giveBack(file) }
-    for waiter in next { waiter.resume(returning: file) }
-  }
 }
 
-/// The calls of a file, one at a time and in order. No lock is held while one runs.
-enum FileTurn<File: Sendable, Waiter: Sendable>: Sendable {
-  /// No call has the file. Next is `busy`.
-  case free(File)
-  /// A call has the file, and these wait for it. Next is `free`, or `closed`.
-  case busy(waiting: [Waiter])
-  /// Final.
-  case closed
+// MARK: - Writing anew
 
-  enum Answer: Sendable {
-    case wait
-    /// Begin with the file, nil if it is closed.
-    case go(File?)
+extension FileJournal {
+  /// Writes the rows into a new file, and puts it in the place of the old one.
+  ///
+  /// Writes go on meanwhile, into the old file. They wait only while the last few changes are copied
+  /// and the new file gets its name. If this fails, the file stays longer than it has to be.
+  private func writeAnew() {
+    let isDone: Bool
+    do {
+      try replace(try withFile { try $0.copy() }.get())
+      try path.syncFolder()
+      isDone = true
+    } catch {
+      isDone = false
+    }
+    state.withLock { $0.endReplacing(isDone: isDone) }
   }
 
-  mutating func take(_ waiter: Waiter) -> Answer {
-    switch self {
-    case .free(let file):
-      self = .busy(waiting: [])
-      return .go(file)
-    case .busy(let waiting):
-      self = .busy(waiting: waiting + [waiter])
-      return .wait
-    case .closed: return .go(nil)
+  private func replace(_ copy: OpenJournal.Copy) throws {
+    defer { copy.file.closeCopy() }
+    var new = try NewJournalFile(beside: path)
+    do {
+      try new.fill(from: copy.file, upTo: copy.end)
+      try new.catchUp(with: copy.file, upTo: state.withLock { $0.end })
+      try new.seal()
+      // Much may have come while that was synced.
+      try new.catchUp(with: copy.file, upTo: state.withLock { $0.end })
+      new = try withFile { [new] open in
+        var new = new
+        try open.replace(copy, with: &new, isSynced: durability == .power)
+        return new
+      }.get()
+    } catch {
+      new.remove()
+      throw error
     }
-  }
-
-  /// Returns the file if no call has it.
-  mutating func takeFree() -> File? {
-    guard case .free(let file) = self else { return nil }
-    self = .busy(waiting: [])
-    return file
-  }
-
-  /// The call is over, and has closed the file if it is nil. Returns those that get it, or hear that
-  /// it is closed.
-  mutating func giveBack(_ file: File?) -> [Waiter] {
-    guard case .busy(var waiting) = self else {
-      preconditionFailure("A file is given back by the call that has it, not in \(self).")
-    }
-    guard let file else {
-      self = .closed
-      return waiting
-    }
-    if waiting.isEmpty {
-      self = .free(file)
-      return []
-    }
-    let next = waiting.removeFirst()
-    self = .busy(waiting: waiting)
-    return [next]
   }
 }

@@ -7,9 +7,8 @@ import UseCaseHistory
 struct JournalPath: Sendable {
   /// The folder, without links.
   let folder: String
-  let name: String
-
-  var file: String { Self.file(folder, name) }
+  private let name: String
+  let file: String
 
   /// Finds the file of the journal, at the end of all links. It may not exist yet.
   init(_ url: URL) throws {
@@ -17,33 +16,29 @@ struct JournalPath: Sendable {
       throw HistoryJournalError(
         .cannotRead, journal: url.absoluteString, cause: CocoaError(.fileReadUnsupportedScheme))
     }
+    // A link whose file is not there yet is followed, too, as often as the system follows one.
     var path = url.absoluteURL.path
-    // As many links as the system follows.
     for _ in 0..<40 {
-      let (above, name) = Self.split(path)
-      guard !path.utf8.contains(0), let real = realpath(above, nil) else {
-        throw HistoryJournalError(.cannotRead, journal: url.path, cause: POSIXError.current)
-      }
-      let found = (folder: String(cString: real), name: name)
-      free(real)
-      let file = Self.file(found.folder, found.name)
-      guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: file) else {
-        (folder, self.name) = found
-        return
-      }
-      path = target.hasPrefix("/") ? target : Self.file(found.folder, target)
+      guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path)
+      else { break }
+      path = URL(filePath: target, relativeTo: URL(filePath: path).deletingLastPathComponent()).path
     }
-    throw HistoryJournalError(.cannotRead, journal: url.path, cause: POSIXError(.ELOOP))
+    let file = URL(filePath: path)
+    guard !path.utf8.contains(0), let real = realpath(file.deletingLastPathComponent().path, nil)
+    else {
+      let code = POSIXErrorCode(rawValue: errno) ?? .EIO
+      throw HistoryJournalError(.cannotRead, journal: url.path, cause: POSIXError(code))
+    }
+    self.init(String(cString: real), file.lastPathComponent)
+    free(real)
+  }
+
+  private init(_ folder: String, _ name: String) {
+    (self.folder, self.name, file) = (folder, name, Self.file(folder, name))
   }
 
   private static func file(_ folder: String, _ name: String) -> String {
     folder == "/" ? folder + name : "\(folder)/\(name)"
-  }
-
-  private static func split(_ path: String) -> (folder: String, name: String) {
-    guard let slash = path.lastIndex(of: "/") else { return (".", path) }
-    let folder = path[..<slash]
-    return (folder.isEmpty ? "/" : String(folder), String(path[path.index(after: slash)...]))
   }
 }
 
@@ -51,30 +46,57 @@ struct JournalPath: Sendable {
 
 extension JournalPath {
   /// Returns a path in the folder that nobody can have guessed.
-  func unguessable() -> String {
-    let number = (0..<2).map { _ in Self.hex(UInt64.random(in: .min ... .max)) }.joined()
-    return Self.file(folder, prefix + number)
-  }
+  func unguessable() -> String { Self.file(folder, prefix + UUID().uuidString) }
 
   /// Returns the files that processes have left behind which ended while they wrote a new file.
-  var leftBehind: [String] {
+  var leftBehind: [JournalPath] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-    return names.filter {
-      $0.hasPrefix(prefix) && $0.utf8.count == prefix.utf8.count + 32
-        && $0.dropFirst(prefix.count).allSatisfy(\.isHexDigit)
-    }.map { Self.file(folder, $0) }
+    return names.filter { name in
+      // A text that only looks like one may be parsed, too.
+      let number = String(name.dropFirst(prefix.count))
+      return name.hasPrefix(prefix) && UUID(uuidString: number)?.uuidString == number
+    }.map { JournalPath(folder, $0) }
   }
 
   /// The number tells the journals of a folder apart.
-  private var prefix: String { ".journal-\(Self.hex(Checksum.of(Array(name.utf8)[...])))-" }
-
-  private static func hex(_ number: some FixedWidthInteger & UnsignedInteger) -> String {
-    let digits = String(number, radix: 16)
-    return String(repeating: "0", count: number.bitWidth / 4 - digits.count) + digits
+  private var prefix: String {
+    ".journal-\(String(Checksum.of(Array(name.utf8)[...]), radix: 16))-"
   }
 }
 
-extension POSIXError {
-  /// The error of the last call of the system.
-  static var current: POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+// MARK: - The system
+
+extension JournalPath {
+  /// A new name in a folder survives the loss of power when the folder is synced, too.
+  func syncFolder() throws {
+    let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw error(.cannotWrite) }
+    defer { close(descriptor) }
+    try sync(descriptor)
+  }
+
+  func sync(_ descriptor: Int32) throws {
+    #if canImport(Darwin)
+      // `fsync` leaves the bytes in the cache of the drive there.
+      if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
+    #endif
+    guard fsync(descriptor) == 0 else { throw error(.cannotWrite) }
+  }
+
+  /// Throws a fault of the bytes as an error that names the file.
+  func inWords<Value>(_ body: () throws -> Value) throws -> Value {
+    do { return try body() } catch JournalFault.damaged(let offset) {
+      throw error(.damaged(offset: Int(clamping: offset)), nil)
+    } catch JournalFault.foreign {
+      throw error(.foreign, nil)
+    }
+  }
+
+  /// Returns an error that names the file, with the code of the last call of the system, or none.
+  func error(
+    _ reason: HistoryJournalError.Reason, _ code: Int32? = errno
+  ) -> HistoryJournalError {
+    let cause = code.map { POSIXError(POSIXErrorCode(rawValue: $0) ?? .EIO) }
+    return HistoryJournalError(reason, journal: file, cause: cause)
+  }
 }

@@ -1,17 +1,25 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-// A fuzzer of journals, for Linux. See Tests/Fuzz/run.
+// Fuzzers of journals, for Linux. See Tests/Fuzz/run and Tests/Fuzz/files.
 let package = Package(
   name: "Fuzz",
   platforms: [.macOS(.v15)],
   dependencies: [.package(name: "UseCase", path: "../..")],
   targets: [
     .target(name: "LibFuzzer"),
+    .target(name: "Dice"),
+    .executableTarget(
+      name: "FileFuzz",
+      dependencies: [
+        "Dice",
+        .product(name: "UseCaseHistory", package: "UseCase"),
+        .product(name: "UseCaseJournal", package: "UseCase"),
+      ]),
     .executableTarget(
       name: "Fuzz",
       dependencies: [
-        "LibFuzzer",
+        "Dice", "LibFuzzer",
         .product(name: "UseCase", package: "UseCase"),
         .product(name: "UseCaseHistory", package: "UseCase"),
         .product(name: "UseCaseJournal", package: "UseCase"),

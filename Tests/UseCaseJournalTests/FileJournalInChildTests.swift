@@ -22,71 +22,109 @@ struct FileJournalInChildTests {
       }
     }
 
-    @Test func `a process that is killed leaves what it has appended, and no lock`() async throws {
+    @Test func `a process that is killed leaves what it has written, and no lock`() async throws {
       let folder = try Folder()
       await #expect(processExitsWith: .signal(SIGKILL)) { [file = folder.file as URL] in
         let journal = try FileJournal(at: file)
-        for number in 0..<UInt8(10) { try await journal.append([number]) }
+        for number in 0..<10 { try await journal.write([Int64(number): [1]], number) }
         kill(getpid(), SIGKILL)
       }
-      #expect(try await folder.read() == (0..<10).map { [$0] })
+      #expect(try await folder.read() == HistoryRows(after: (0..<10).map { [$0: [1]] }))
     }
 
-    @Test(.holds("Full disk"))
-    func `on a full disk an append fails in words, and the file goes on later`() async throws {
+    @Test(.holds("Full disk"), arguments: [FileJournal.Durability.process, .power])
+    func `on a full disk a write fails in words, and the same can be written later`(
+      durability: FileJournal.Durability
+    ) async throws {
       let folder = try Folder()
+      let isSynced = durability == .power
       let result = await #expect(
         processExitsWith: .success, observing: [\.standardErrorContent]
-      ) { [file = folder.file as URL] in
+      ) { [file = folder.file as URL, isSynced = isSynced as Bool] in
         signal(SIGXFSZ, SIG_IGN)
-        let journal = try FileJournal(at: file)
-        try await journal.append([1])
-        setFileLimit(100)
-        let long = [UInt8](repeating: 2, count: 200)
+        let journal = try FileJournal(at: file, durability: isSynced ? .power : .process)
+        try await journal.write([1: [1]], 0)
+        let size = try Data(contentsOf: file).count
+        setFileLimit(200)
+        let long: Rows = [2: [UInt8](repeating: 2, count: 200), 1: nil]
         for _ in 1...3 {
-          guard await reason({ try await journal.append(long) }) == .cannotWrite else { exit(1) }
-          guard await reason({ try await journal.replace(with: [long]) }) == .cannotWrite
-          else { exit(2) }
+          guard await reason({ try await journal.write(long, 1) }) == .cannotWrite else { exit(1) }
+          // Nothing is left of it.
+          guard try Data(contentsOf: file).count == size else { exit(2) }
+          guard try await journal.read() == HistoryRows(after: [[1: [1]]]) else { exit(3) }
         }
-        try await journal.append([3])
-        // The header and two records, and nothing of those that failed.
-        guard try Data(contentsOf: file).count == 24 + 2 * 13 else { exit(3) }
-        do { try await journal.append(long) } catch {
+        do { try await journal.write(long, 1) } catch {
           FileHandle.standardError.write(Data("\(error)".utf8))
         }
+        try await journal.write([3: [3]], 1)
+        setFileLimit(.max)
+        try await journal.write(long, 2)
       }
       let words = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
       #expect(words.contains("It is impossible to write the journal \(folder.file.path). ("))
-      // The next one that opens the journal would remove what is left of a new file.
       #expect(try folder.names == ["undo.journal"])
-      #expect(try await folder.read() == [[1], [3]])
+      #expect(
+        try await folder.read()
+          == HistoryRows(version: 3, rows: [2: [UInt8](repeating: 2, count: 200), 3: [3]]))
+    }
+
+    @Test(.holds("Full disk"))
+    func `a file that cannot be written anew goes on, and is written anew later`() async throws {
+      let folder = try Folder()
+      await #expect(processExitsWith: .success) { [file = folder.file as URL] in
+        func size() -> Int64 {
+          var status = stat()
+          guard stat(file.path, &status) == 0 else { exit(3) }
+          return Int64(status.st_size)
+        }
+        let journal = try FileJournal(at: file)
+        let row = [UInt8](repeating: 1, count: 1_000)
+        _ = try await journal.read()
+        setLimit(RLIMIT_NOFILE, 0)
+        for version in 0..<500 { try await journal.write([1: row], version) }
+        setLimit(RLIMIT_NOFILE, 1_000)
+        guard size() > 500_000 else { exit(1) }
+        // The next try is made when the file is twice as long as after the last one.
+        for version in 500..<1_200 { try await journal.write([1: row], version) }
+        for _ in 0..<100_000 where size() > 500_000 { await Task.yield() }
+        guard size() <= 500_000 else { exit(2) }
+        await journal.close()
+      }
+      #expect(try await folder.read().rows == [1: [UInt8](repeating: 1, count: 1_000)])
+      #expect(try folder.names == ["undo.journal"])
     }
 
     @Test(.holds("Files"))
     func `no file stays open, whatever becomes of it`() async throws {
       let folder = try Folder()
       await #expect(processExitsWith: .success) { [file = folder.file as URL] in
-        signal(SIGXFSZ, SIG_IGN)
-        func openFiles() throws -> Int {
-          try FileManager.default.contentsOfDirectory(atPath: "/dev/fd").count
+        func openFiles() -> Int {
+          (0..<1_000 as Range<Int32>).count { descriptor in
+            var status = stat()
+            return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+          }
         }
         let journal = try FileJournal(at: file)
-        let before = try openFiles()
-        setFileLimit(100)
-        let long = [UInt8](repeating: 2, count: 200)
-        guard await reason({ try await journal.replace(with: [long]) }) == .cannotWrite
-        else { exit(1) }
-        setFileLimit(.max)
-        try await journal.replace(with: [long])
-        guard try openFiles() == before else { exit(2) }
+        let row = [UInt8](repeating: 1, count: 1_000)
+        _ = try await journal.read()
+        let before = openFiles()
+        // Written anew a few times, and given up once.
+        for version in 0..<500 { try await journal.write([1: row], version) }
         await journal.close()
-        guard try openFiles() == before - 1 else { exit(3) }
-        // As a process leaves it that is killed while it writes a new file.
-        let left = URL(filePath: try JournalPath(file).unguessable())
-        try Data(contentsOf: file).write(to: left)
+        guard openFiles() == before - 1 else { exit(1) }
         let next = try FileJournal(at: file)
-        guard try openFiles() == before else { exit(4) }
+        for version in 500..<600 { try await next.write([1: row], version) }
+        try FileManager.default.moveItem(at: file, to: file.appendingPathExtension("moved"))
+        guard await reason({ try await next.write([1: row], 600) }) == .moved else { exit(2) }
         await next.close()
+        guard openFiles() == before - 1 else { exit(3) }
+        // As a process leaves it that is killed while it writes a new file.
+        let moved = file.appendingPathExtension("moved")
+        let left = URL(filePath: try JournalPath(moved).unguessable())
+        try Data(contentsOf: moved).write(to: left)
+        let last = try FileJournal(at: moved)
+        guard openFiles() == before else { exit(4) }
+        await last.close()
       }
     }
 
@@ -104,11 +142,20 @@ struct FileJournalInChildTests {
   #endif
 }
 
-func setFileLimit(_ bytes: rlim_t) {
-  var limit = rlimit(rlim_cur: bytes, rlim_max: .max)
-  #if canImport(Glibc)
-    setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
-  #else
-    setrlimit(RLIMIT_FSIZE, &limit)
-  #endif
-}
+func setFileLimit(_ bytes: rlim_t) { setLimit(RLIMIT_FSIZE, bytes) }
+
+#if canImport(Glibc)
+  func setLimit(_ kind: __rlimit_resource, _ value: rlim_t) {
+    var limit = rlimit()
+    getrlimit(__rlimit_resource_t(kind.rawValue), &limit)
+    limit.rlim_cur = min(value, limit.rlim_max)
+    setrlimit(__rlimit_resource_t(kind.rawValue), &limit)
+  }
+#else
+  func setLimit(_ kind: Int32, _ value: rlim_t) {
+    var limit = rlimit()
+    getrlimit(kind, &limit)
+    limit.rlim_cur = min(value, limit.rlim_max)
+    setrlimit(kind, &limit)
+  }
+#endif

@@ -1,7 +1,6 @@
 import Foundation
 import TestSupport
 import Testing
-import UseCase
 import UseCaseHistory
 
 @testable import UseCaseJournal
@@ -33,9 +32,7 @@ struct NeighborTests {
     try FileManager.default.createDirectory(
       at: url("undo.journal.tmp"), withIntermediateDirectories: false)
     let before = try folder.names
-    let journal = try FileJournal(at: folder.file)
-    try await journal.replace(with: [[1]])
-    await journal.close()
+    try await folder.fillUntilWrittenAnew()
     #expect(try folder.names == (before + ["undo.journal"]).sorted())
     #expect(try text("other") == "mine")
     #expect(try text("undo.journal.new") == "new")
@@ -44,8 +41,6 @@ struct NeighborTests {
 
   /// The name of the file that a process leaves which is killed while it writes a new one.
   private func leftBehind() async throws -> String {
-    let journal = try FileJournal(at: folder.file)
-    await journal.close()
     for _ in 1...20 {
       await #expect(processExitsWith: .signal(SIGKILL)) {
         [file = folder.file as URL, folder = folder.url.path as String] in
@@ -58,8 +53,11 @@ struct NeighborTests {
             }
           }
         }.start()
-        let records = [[UInt8]](repeating: Array(repeating: 2, count: 999), count: 999)
-        while true { try await journal.replace(with: records) }
+        var version = Int(try await journal.read().version)
+        while true {
+          try await journal.write([1: [UInt8](repeating: 2, count: 60_000)], version)
+          version += 1
+        }
       }
       // If the kill comes too late, the new file has the name of the journal already.
       if let name = try folder.names.first(where: { $0.hasPrefix(".journal-") }) { return name }
@@ -83,29 +81,45 @@ struct NeighborTests {
     #expect(try Set(folder.names) == before.subtracting([name]))
   }
 
+  // MARK: Moved
+
   @Test(.holds("Whose file"))
-  func `a journal that was moved away replaces nobody else's`() async throws {
+  func `a journal that was moved away writes nothing more, and touches nobody else's`()
+    async throws
+  {
     let first = try FileJournal(at: folder.file)
-    try await first.append([1])
+    try await first.write([1: [1]], 0)
     try FileManager.default.moveItem(at: folder.file, to: url("moved"))
+    #expect(await reason { try await first.write([1: [3]], 1) } == .moved)
     let second = try FileJournal(at: folder.file)
-    try await second.append([2])
-    #expect(await reason { try await first.replace(with: [[3]]) } == .moved)
-    try await first.append([4])
-    #expect(try await first.read() == [[1], [4]])
+    try await second.write([2: [2]], 0)
+    #expect(await reason { try await first.write([1: [3]], 1) } == .moved)
+    #expect(try await first.read() == HistoryRows(after: [[1: [1]]]))
     await second.close()
-    #expect(try await folder.read() == [[2]])
+    #expect(try await folder.read() == HistoryRows(after: [[2: [2]]]))
     #expect(try folder.names == ["moved", "undo.journal"])
     await first.close()
     let moved = try FileJournal(at: url("moved"))
-    #expect(try await moved.read() == [[1], [4]])
+    #expect(try await moved.read() == HistoryRows(after: [[1: [1]]]))
+  }
+
+  @Test(.holds("Whose file"))
+  func `a journal that comes back goes on`() async throws {
+    let journal = try FileJournal(at: folder.file)
+    try await journal.write([1: [1]], 0)
+    try FileManager.default.moveItem(at: folder.file, to: url("moved"))
+    #expect(await reason { try await journal.write([1: [2]], 1) } == .moved)
+    try FileManager.default.moveItem(at: url("moved"), to: folder.file)
+    try await journal.write([1: [2]], 1)
+    await journal.close()
+    #expect(try await folder.read() == HistoryRows(after: [[1: [1]], [1: [2]]]))
   }
 
   @Test func `a journal that was deleted is not made again`() async throws {
     let journal = try FileJournal(at: folder.file)
     try FileManager.default.removeItem(at: folder.file)
     let error = await #expect(throws: HistoryJournalError.self) {
-      try await journal.replace(with: [[3]])
+      try await journal.write([3: [3]], 0)
     }
     #expect(
       error?.description
@@ -116,17 +130,35 @@ struct NeighborTests {
     #expect(try folder.names == [])
   }
 
+  @Test(.holds("Whose file"), arguments: ["a copy", "a link", "a folder"])
+  func `what has taken the place of a journal is left as it is`(kind: String) async throws {
+    let journal = try FileJournal(at: folder.file)
+    try await journal.write([1: [1]], 0)
+    try FileManager.default.moveItem(at: folder.file, to: url("moved"))
+    switch kind {
+    case "a copy": try FileManager.default.copyItem(at: url("moved"), to: folder.file)
+    case "a link": try link("undo.journal", to: "moved")
+    default:
+      try FileManager.default.createDirectory(
+        at: folder.file, withIntermediateDirectories: false)
+    }
+    let before = try Data(contentsOf: url("moved"))
+    #expect(await reason { try await journal.write([1: [3]], 1) } == .moved)
+    #expect(try Data(contentsOf: url("moved")) == before)
+    if kind == "a copy" { #expect(try Data(contentsOf: folder.file) == before) }
+  }
+
   @Test(.holds("Whose file"))
   func `a journal whose folder was moved away says so, and is still found there`() async throws {
     let (inner, away) = (url("inner"), url("away"))
     try FileManager.default.createDirectory(at: inner, withIntermediateDirectories: false)
     let journal = try FileJournal(at: inner.appending(path: "undo.journal"))
+    try await journal.write([1: [1]], 0)
     try FileManager.default.moveItem(at: inner, to: away)
-    #expect(await reason { try await journal.replace(with: [[1]]) } == .moved)
-    try await journal.append([2])
+    #expect(await reason { try await journal.write([1: [2]], 1) } == .moved)
     await journal.close()
     let found = try FileJournal(at: away.appending(path: "undo.journal"))
-    #expect(try await found.read() == [[2]])
+    #expect(try await found.read() == HistoryRows(after: [[1: [1]]]))
     await found.close()
   }
 
@@ -137,10 +169,10 @@ struct NeighborTests {
     try FileManager.default.createDirectory(at: inner, withIntermediateDirectories: false)
     try link("link", to: "inner/../inner/target")
     let journal = try FileJournal(at: url("link"))
-    try await journal.replace(with: [[1]])
+    try await journal.write([1: [1]], 0)
     await journal.close()
     let target = try FileJournal(at: inner.appending(path: "target"))
-    #expect(try await target.read() == [[1]])
+    #expect(try await target.read() == HistoryRows(after: [[1: [1]]]))
     #expect(
       try FileManager.default.destinationOfSymbolicLink(atPath: url("link").path)
         == "inner/../inner/target")
@@ -149,7 +181,7 @@ struct NeighborTests {
   @Test func `links that lead round are an error in words`() async throws {
     try link("a", to: "b")
     try link("b", to: "a")
-    #expect(await reason { try FileJournal(at: url("a")) } == .cannotRead)
+    #expect(await reason { try FileJournal(at: url("a")) } == .foreign)
   }
 
   @Test func `an address that is no file is refused`() async throws {
@@ -165,12 +197,26 @@ struct NeighborTests {
       let files = FileManager.default
       guard files.changeCurrentDirectoryPath(folder.path) else { exit(1) }
       let journal = try FileJournal(at: URL(filePath: "undo.journal"))
-      try await journal.append([1])
+      try await journal.write([1: [1]], 0)
       guard files.changeCurrentDirectoryPath("/") else { exit(2) }
-      try await journal.replace(with: [[2]])
+      try await journal.write([1: [2]], 1)
       await journal.close()
     }
-    #expect(try await folder.read() == [[2]])
+    #expect(try await folder.read() == HistoryRows(after: [[1: [1]], [1: [2]]]))
+  }
+
+  @Test func `a file that is written anew through a link is replaced, and the link stays`()
+    async throws
+  {
+    let inner = url("inner")
+    try FileManager.default.createDirectory(at: inner, withIntermediateDirectories: false)
+    try link("undo.journal", to: "inner/target")
+    try await folder.fillUntilWrittenAnew()
+    #expect(
+      try FileManager.default.destinationOfSymbolicLink(atPath: folder.file.path)
+        == "inner/target")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: inner.path) == ["target"])
+    #expect(try folder.names == ["inner", "undo.journal"])
   }
 
   @Test(arguments: ["fifo", "folder", "device"])
@@ -184,78 +230,4 @@ struct NeighborTests {
     #expect(await reason { try FileJournal(at: url) } == .foreign)
     #expect(try permissions(of: url) == before)
   }
-
-  // MARK: Turns
-
-  @Test func `closing waits for the calls that have begun, and later ones fail`() async throws {
-    let journal = try FileJournal(at: folder.file)
-    let records = [[UInt8]](repeating: [1], count: 1_000)
-    await withTaskGroup { group in
-      group.addTask { _ = await reason { try await journal.replace(with: records) } }
-      group.addTask { await journal.close() }
-      for _ in 0..<10 {
-        group.addTask {
-          let reason = await reason { try await journal.append([2]) }
-          #expect(reason == nil || reason == .closed)
-        }
-      }
-    }
-    #expect(await reason { try await journal.append([3]) } == .closed)
-    _ = try await folder.read()
-  }
-
-  @Test func `closing leaves the records that were appended`() async throws {
-    let journal = try FileJournal(at: folder.file)
-    for number in 1...3 { try await journal.append([UInt8(number)]) }
-    await journal.close()
-    #expect(try await folder.read() == [[1], [2], [3]])
-  }
-
-  @Test func `a call that waits for its turn blocks no thread`() {
-    func words(_ answer: FileTurn<String, Int>.Answer) -> String {
-      switch answer {
-      case .wait: "wait"
-      case .go(let file): file ?? "closed"
-      }
-    }
-    var turn = FileTurn<String, Int>.free("file")
-    #expect((1...3).map { words(turn.take($0)) } == ["file", "wait", "wait"])
-    #expect(turn.takeFree() == nil)
-    #expect(turn.giveBack("file") == [2])
-    #expect(turn.giveBack(nil) == [3])
-    #expect(words(turn.take(4)) == "closed")
-  }
-
-  // MARK: Histories
-
-  @Test(.holds("Whose file"))
-  func `a second history on one journal is refused`() async throws {
-    let journal = try FileJournal(at: folder.file)
-    do {
-      let history = try await UseCaseHistory.open(journal, for: [])
-      #expect(await reason { try await UseCaseHistory.open(journal, for: []) } == .inUse)
-      await history.idle()
-    }
-    let third = try await UseCaseHistory.open(journal, for: [])
-    #expect(third.journalError == nil)
-  }
-
-  @Test func `a journal that was moved away says so, until the next one`() async throws {
-    let journal = try FileJournal(at: folder.file)
-    let history = try await UseCaseHistory.open(journal, for: [Add()])
-    try FileManager.default.moveItem(at: folder.file, to: url("moved"))
-    for number in 0..<200 { await history.execute(Add(), number).ended() }
-    history.clear()
-    await history.idle()
-    for number in 0..<3 { await history.execute(Add(), number).ended() }
-    #expect((history.journalError as? HistoryJournalError)?.reason == .moved)
-    #expect(history.entries.count == 3)
-    #expect(try folder.names == ["moved"])
-  }
-}
-
-private struct Add: JournaledUseCase {
-  static let journalName = "add"
-  func main(_ number: Int) async throws -> Int { number }
-  func undo(_: Int, _: Int) async throws {}
 }

@@ -75,6 +75,7 @@ final class OperationCore: QueueMember {
     isRival = queue.policy.deliversOnlyNewest || queue.boards != nil
     self.name = isObserved ? name() : ""
     let described = queue.delegate == nil ? nil : description()
+    if let described { queue.delegate?.check(described) }
     let holder = HeldSlots.local.get()
     isInBody = holder.isBody
     handled = holder.isHandler ? holder.handled(in: queue)?.id : nil
@@ -126,11 +127,8 @@ final class OperationCore: QueueMember {
 // MARK: - Slot and body
 
 extension OperationCore {
-  /// The queue that counts the operation. Nil for a guest, unless it waits in a line.
-  private var counting: UseCaseQueue? {
-    guard let context, context.host != nil else { return queue }
-    return context.line
-  }
+  /// The queue that counts the operation. Nil for a guest.
+  private var counting: UseCaseQueue? { context?.host == nil ? queue : nil }
 
   /// Asks for a slot, with the priority of the running task if the urgency is 0. The observer hears
   /// of the decision before this returns.
@@ -303,9 +301,6 @@ extension OperationCore {
   @usableFromInline var isDeadlock: Bool {
     guard HeldSlots.hasHolder else { return false }
     if HeldSlots.isAwaitedHere(self) { return true }
-    if let line = context?.line {
-      return state == .waiting && HeldSlots.isHeld(inLine: line)
-    }
     return queue.policy.isSerial && state == .waiting && queue.isHeldHere
       && queue.delegate?.isBodyHere() ?? true
   }

@@ -86,16 +86,6 @@ enum HeldSlots {
     return isFound
   }
 
-  /// Whether the running code is a guest that has had its turn in this line.
-  static func isHeld(inLine line: UseCaseQueue) -> Bool {
-    var isHeld = false
-    visit { member in
-      isHeld = member.context?.line === line && member.isOccupied
-      return !isHeld
-    }
-    return isHeld
-  }
-
   /// Visits the innermost member, and each caller and host of a visited one, as long as `body` returns
   /// true.
   private static func visit(_ body: (any QueueMember) -> Bool) {

@@ -19,9 +19,9 @@ package protocol QueueDelegate: AnyObject, Sendable {
   /// The lock of the queue is released after one of the above: the time to wake readers.
   func unlocked()
 
-  /// The running code, in a slot of the queue, is about to execute an operation on it. Returns the
-  /// line in which the operation waits, to run as a guest in that slot. Nil if it is like any other.
-  func lineHere() -> UseCaseQueue?
+  /// An execution is going to be asked of the queue, or called in a slot of it. This is called outside
+  /// of the lock, and may trap.
+  func check(_ description: ExecutionDescription)
 
   /// The running code calls a use case on the queue, in the call form. This is asked outside of the
   /// lock, before the admission.
@@ -42,7 +42,7 @@ package protocol QueueDelegate: AnyObject, Sendable {
 
 extension QueueDelegate {
   package func neverBegins(_ id: UseCaseOperationID) {}
-  package func lineHere() -> UseCaseQueue? { nil }
+  package func check(_ description: ExecutionDescription) {}
   package func call() -> QueueCall { .inside }
   package func isBodyHere() -> Bool { true }
   package func name(of id: UseCaseOperationID) -> String? { nil }

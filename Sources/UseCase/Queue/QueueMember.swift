@@ -69,9 +69,6 @@ final class CallContext: Sendable {
   /// The member in whose slot this one is a guest.
   let host: (any QueueMember)?
 
-  /// The line in which the guest waits until it may run.
-  let line: UseCaseQueue?
-
   let description: ExecutionDescription?
 
   /// Why the call is not executed.
@@ -86,12 +83,10 @@ final class CallContext: Sendable {
   }
 
   private init(
-    _ caller: (any QueueMember)?, host: (any QueueMember)?, line: UseCaseQueue?,
-    _ description: ExecutionDescription?, refusal: (any Error)?
+    _ caller: (any QueueMember)?, host: (any QueueMember)?, _ description: ExecutionDescription?, refusal: (any Error)?
   ) {
     directCaller = Lock(caller)
     self.host = host
-    self.line = line
     self.description = description
     self.refusal = refusal
   }
@@ -101,18 +96,15 @@ final class CallContext: Sendable {
     _ queue: UseCaseQueue, isCall: Bool, _ call: QueueCall, isInBody: Bool,
     _ description: ExecutionDescription?
   ) -> CallContext? {
-    var (caller, host, line) = (
-      (any QueueMember)?.none, (any QueueMember)?.none, UseCaseQueue?.none
-    )
-    if isInBody {
-      if isCall { caller = HeldSlots.holder() } else { line = queue.delegate?.lineHere() }
-      if case .inside = call, isCall || line != nil { host = HeldSlots.enter(queue) }
-      if host == nil { line = nil }
+    var (caller, host) = ((any QueueMember)?.none, (any QueueMember)?.none)
+    if isInBody, isCall {
+      caller = HeldSlots.holder()
+      if case .inside = call { host = HeldSlots.enter(queue) }
     }
     if caller == nil, host == nil, description == nil, queue.boards == nil { return nil }
     var refusal: (any Error)?
     if case .refuse(let error) = call { refusal = error }
-    return CallContext(caller, host: host, line: line, description, refusal: refusal)
+    return CallContext(caller, host: host, description, refusal: refusal)
   }
 
   /// The nearest caller that code runs in.

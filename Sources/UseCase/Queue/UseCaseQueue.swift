@@ -410,9 +410,6 @@ extension UseCaseQueue {
     self === other || outer?.isInside(other) ?? false
   }
 
-  /// Whether the running code has had its turn in this line.
-  package var isLineHeldHere: Bool { HeldSlots.isHeld(inLine: self) }
-
   /// Runs the body of the innermost operation, or a step of it, with the interceptors of this queue
   /// around it, all of it under the timeout. The operation may be on another queue. The interceptors
   /// are told that it executes the use case of this name.

@@ -23,14 +23,11 @@ public struct HistoryEntry: Identifiable, Hashable, Sendable, CustomStringConver
       self.number = number
     }
 
-    /// The entry that an operation on the lane will become has its number, above the `first` ones
-    /// that earlier launches have used.
-    init(_ operation: UseCaseOperationID, above first: UInt64 = 0) {
-      number = operation.number + first
-    }
+    /// The entry that an operation becomes, in a history that no earlier launch has left.
+    init(_ operation: UseCaseOperationID) { number = operation.number }
 
-    /// Draws the id of what has no operation of its own on the lane.
-    static func next(above first: UInt64 = 0) -> Self { Self(.next(), above: first) }
+    /// No entry has this id.
+    static let nobody = Self(number: 0)
 
     /// Reads what `encode(to:)` has written.
     ///
@@ -152,9 +149,16 @@ public struct HistoryEntry: Identifiable, Hashable, Sendable, CustomStringConver
     /// No use case that was given to `open` can read the entry. It can only be forgotten.
     case unreadable
 
+    /// The end of a process, or a step of the recovery that failed, has left the group half done.
+    /// ``UseCaseHistory/undo(_:)`` or ``UseCaseHistory/redo(_:)`` of it goes on.
+    case interrupted
+
+    /// The first of unreadable, in doubt and interrupted.
     static func worst(of standings: [Self]) -> Self {
-      standings.contains(.unreadable)
-        ? .unreadable : standings.contains(.inDoubt) ? .inDoubt : .normal
+      for standing in [Self.unreadable, .inDoubt, .interrupted] where standings.contains(standing) {
+        return standing
+      }
+      return .normal
     }
   }
 }

@@ -4,43 +4,43 @@ import UseCaseInternals
 /// entry can be undone while later entries stay, and which entries belong to a document.
 ///
 /// ```swift
-/// func footprint(of title: String) -> HistoryFootprint? {
-///   .keys(title)
+/// func footprint(of row: Row.ID) -> HistoryFootprint? {
+///   .keys(row).within(.keys(note))
 /// }
 /// ```
 ///
 /// Two footprints overlap if they have a key in common. Include everything that `main`, `undo` and
 /// `redo` read or write: an entry can be undone out of order only if no later entry overlaps it.
+/// ``within(_:)`` names the document of the keys.
 ///
 /// A footprint keeps its keys alive. To make one calls `hash(into:)` and `==` of the keys, with no
 /// lock held; to compare two doesn't. Keys that are different and have the same hash are compared
 /// with each other: many of them are slow, as they are in a `Set`.
 public struct HistoryFootprint: Hashable, Sendable {
-  /// In the order of their addresses, each once. Nil for everything.
-  let keys: [FootprintKey]?
+  /// Nil for everything.
+  private let parts: Parts?
 
-  private init(keys: [FootprintKey]?) { self.keys = keys }
+  private final class Parts: Sendable {
+    /// The things themselves. Both lists are in the order of their addresses, each key once.
+    let keys: [FootprintKey]
+    /// The documents that they are in.
+    let documents: [FootprintKey]
 
-  private init<Element: Hashable & Sendable>(_ elements: some Sequence<Element>) {
-    self.init(of: elements.map { FootprintKey.of($0) })
+    init(_ keys: [FootprintKey], in documents: [FootprintKey]) {
+      (self.keys, self.documents) = (keys, documents)
+    }
   }
 
-  /// Creates a footprint of keys in any order.
-  private init(of keys: [FootprintKey]) {
-    var last: FootprintKey?
-    self.keys =
-      keys.count < 2
-      ? keys
-      : keys.sorted { $0.address < $1.address }.filter { key in
-        defer { last = key }
-        return key !== last
-      }
+  private init(_ parts: Parts?) { self.parts = parts }
+
+  private init<Element: Hashable & Sendable>(_ elements: some Sequence<Element>) {
+    parts = Parts(elements.map { FootprintKey.of($0) }.withoutRepetition, in: [])
   }
 
   /// A footprint that overlaps all footprints except an empty one. An entry with this footprint can
   /// be undone only when all later entries have been undone, except entries with an empty
   /// footprint. As a document, it is the whole history.
-  public static let everything = Self(keys: nil)
+  public static let everything = Self(nil)
 
   /// Returns the footprint of an execution that touches these things, such as the ids of notes.
   ///
@@ -74,7 +74,7 @@ public struct HistoryFootprint: Hashable, Sendable {
   /// Returns the footprint of an execution that touches nothing. It overlaps no other footprint.
   ///
   /// - Returns: The footprint.
-  public static func keys() -> Self { Self(keys: []) }
+  public static func keys() -> Self { Self(Parts([], in: [])) }
 
   /// Returns the union of two footprints.
   ///
@@ -83,27 +83,97 @@ public struct HistoryFootprint: Hashable, Sendable {
   public func union(_ other: HistoryFootprint) -> HistoryFootprint { .union(of: [self, other]) }
 
   static func union(of footprints: [Self]) -> Self {
-    let keys = footprints.compactMap(\.keys)
-    return keys.count == footprints.count ? Self(of: Array(keys.joined())) : .everything
+    let parts = footprints.compactMap(\.parts)
+    guard parts.count == footprints.count else { return .everything }
+    if parts.count == 1 { return footprints[0] }
+    return Self(
+      Parts(
+        parts.flatMap(\.keys).withoutRepetition, in: parts.flatMap(\.documents).withoutRepetition))
   }
 
-  /// The footprint of one key of another.
-  static func key(_ key: FootprintKey) -> Self { Self(keys: [key]) }
+  /// Returns the footprint of the same things, as a part of a document.
+  ///
+  /// An entry with this footprint is in the document, as seen by ``UseCaseHistory/undo(in:)``, and
+  /// overlaps only what touches the same things, or the document as a whole:
+  ///
+  /// ```swift
+  /// .keys(row).within(.keys(note))  // overlaps .keys(row) and .keys(note), and no other row
+  /// ```
+  ///
+  /// ``everything`` within a document is everything. An empty footprint within a document is in the
+  /// document, and overlaps nothing.
+  ///
+  /// - Parameter document: The keys of the document, or of several. The documents add up.
+  /// - Returns: The footprint.
+  public func within(_ document: HistoryFootprint) -> HistoryFootprint {
+    guard let parts, let others = document.parts else { return self }
+    return Self(Parts(parts.keys, in: (parts.documents + others.keys).withoutRepetition))
+  }
 
-  /// A footprint that overlaps only what touches everything.
-  static let elsewhere = Self(keys: [FootprintKey(())])
+  var isEmpty: Bool { parts?.keys.isEmpty == true }
 
-  var isEmpty: Bool { keys?.isEmpty == true }
-
+  /// Whether the order of two executions matters.
   func overlaps(_ other: Self) -> Bool {
-    guard let keys, let others = other.keys else { return !isEmpty && !other.isEmpty }
-    var (index, otherIndex) = (0, 0)
-    while index < keys.count, otherIndex < others.count {
-      let (key, other) = (keys[index], others[otherIndex])
-      if key === other { return true }
-      if key.address < other.address { index += 1 } else { otherIndex += 1 }
+    if isEmpty || other.isEmpty { return false }
+    guard let parts, let others = other.parts else { return true }
+    return parts.keys.meet(others.keys) || parts.keys.meet(others.documents)
+      || parts.documents.meet(others.keys)
+  }
+
+  /// Whether an execution is in the document, which is meant by its keys.
+  func isIn(_ document: Self) -> Bool {
+    guard let keys = document.parts?.keys else { return true }
+    guard let parts else { return !keys.isEmpty }
+    return parts.keys.meet(keys) || parts.documents.meet(keys)
+  }
+
+  /// Returns whether two footprints are of the same things, in the same documents.
+  ///
+  /// - Parameters:
+  ///   - lhs: A footprint.
+  ///   - rhs: Another footprint.
+  /// - Returns: Whether they are of the same things.
+  public static func == (lhs: HistoryFootprint, rhs: HistoryFootprint) -> Bool {
+    guard let left = lhs.parts, let right = rhs.parts else {
+      return lhs.parts == nil && rhs.parts == nil
     }
-    return false
+    return left === right || left.keys == right.keys && left.documents == right.documents
+  }
+
+  /// Hashes the things and their documents.
+  ///
+  /// - Parameter hasher: The hasher.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(parts?.keys)
+    hasher.combine(parts?.documents)
+  }
+
+  /// The footprints of several executions, to compare many others with all of them.
+  struct Wave {
+    /// Most others are compared with one.
+    private let first: HistoryFootprint
+    private var keys: Set<FootprintKey> = []
+    private var documents: Set<FootprintKey> = []
+    private var isEverything = false
+    private var hasMore = false
+
+    init(_ first: HistoryFootprint) { self.first = first }
+
+    mutating func insert(_ footprint: HistoryFootprint) {
+      guard !footprint.isEmpty else { return }
+      hasMore = true
+      guard let parts = footprint.parts else { return isEverything = true }
+      keys.formUnion(parts.keys)
+      documents.formUnion(parts.documents)
+    }
+
+    func overlaps(_ footprint: HistoryFootprint) -> Bool {
+      if first.overlaps(footprint) { return true }
+      if !hasMore || footprint.isEmpty { return false }
+      guard let parts = footprint.parts, !isEverything else { return true }
+      return parts.keys.contains { keys.contains($0) || documents.contains($0) }
+        || parts.documents.contains(where: keys.contains)
+    }
   }
 }
 
@@ -124,11 +194,10 @@ final class FootprintKey: Hashable, Sendable {
 
   /// Returns the key of the value, whatever its type: another one if an equal value has one.
   static func of(_ value: some Hashable & Sendable) -> FootprintKey {
-    let hashable = AnyHashable(value)
-    let (hash, new) = (hashable.hashValue, FootprintKey(value))
+    let (hash, new) = (value.hashValue, FootprintKey(value))
     while true {
       let (keys, newest) = alive.withLock { $0.keys(hash) }
-      if let key = keys.first(where: { $0.hashable == hashable }) { return key }
+      if let key = keys.first(where: { $0.isEqual(to: value) }) { return key }
       let (isAdded, swept) = alive.withLock { $0.add(new, hash, behind: newest) }
       // The last reference to a key must not be released under the lock.
       withExtendedLifetime(swept) {}
@@ -136,7 +205,9 @@ final class FootprintKey: Hashable, Sendable {
     }
   }
 
-  private var hashable: AnyHashable? { (value as? any Hashable).map { AnyHashable($0) } }
+  /// Values of different types are different, also if they are equal as `AnyHashable`, as `1` and
+  /// `1.0` are.
+  private func isEqual<Value: Equatable>(to other: Value) -> Bool { (value as? Value) == other }
 }
 
 /// The keys that are alive, to be found by the hashes of their values.
@@ -185,5 +256,30 @@ private struct LivingKeys: Sendable {
     count = alive.count
     limit = max(64, 2 * count)
     return alive
+  }
+}
+
+// MARK: - Keys in the order of their addresses
+
+extension [FootprintKey] {
+  /// The keys in order, each once.
+  fileprivate var withoutRepetition: Self {
+    if count < 2 { return self }
+    var found: Self = []
+    for key in sorted(by: { $0.address < $1.address }) where key !== found.last {
+      found.append(key)
+    }
+    return found
+  }
+
+  /// Whether the two have a key in common.
+  fileprivate func meet(_ other: Self) -> Bool {
+    var (index, otherIndex) = (0, 0)
+    while index < count, otherIndex < other.count {
+      let (key, otherKey) = (self[index], other[otherIndex])
+      if key === otherKey { return true }
+      if key.address < otherKey.address { index += 1 } else { otherIndex += 1 }
+    }
+    return false
   }
 }

@@ -3,26 +3,31 @@ public struct HistoryJournalError: Error, CustomStringConvertible {
   /// Why a history can't use a journal.
   public enum Reason: Hashable, Sendable {
     /// The use case with this name is not a ``JournaledUseCase``, or was not given to
-    /// ``UseCaseHistory/open(_:for:interrupted:limit:mergeWindow:clock:)``. Nothing ran.
+    /// ``UseCaseHistory/open(_:for:interrupted:limit:mergeWindow:clock:observer:)``. Nothing ran.
     case notJournaled(String)
 
-    /// Two use cases have this name.
+    /// Two use cases have this name, or one has it and the other one had it.
     case duplicateName(String)
 
     /// No use case that was given to `open` can read the entry. The name is that of its use case.
     case unreadable(String)
 
-    /// The journal is damaged, and was left unchanged. A last record that was only partly written
+    /// The end of the process has left it open whether the entry took effect. It can be neither
+    /// undone nor redone. Remove it with ``UseCaseHistory/forget(_:)``.
+    case inDoubt
+
+    /// The journal is damaged, and was left unchanged. A last change that was only partly written
     /// is no damage.
     ///
     /// If the bytes of a file are damaged, the offset is their position. If the bytes can be read,
-    /// but a record makes no sense, the offset is the index of the record.
+    /// but a row makes no sense, the offset is the key of the row.
     case damaged(offset: Int)
 
-    /// The file is not a journal, or was written in another format. It was left unchanged.
+    /// The file is not a journal, or was written in another format or version. It was left
+    /// unchanged.
     case foreign
 
-    /// Another process, or another object, has the journal open.
+    /// Another process, another object or another history has the journal open.
     case inUse
 
     /// The journal can't be read.
@@ -32,8 +37,12 @@ public struct HistoryJournalError: Error, CustomStringConvertible {
     /// isn't in the journal yet.
     case cannotWrite
 
-    /// The journal was moved, deleted or replaced while it was open. It can't be written anew, and
-    /// the next launch won't find it.
+    /// Another history has written to the journal since this one was opened. Nothing was changed:
+    /// open the history again.
+    case stale
+
+    /// The journal was moved, deleted or replaced while it was open. The next launch would not find
+    /// what is written now, so nothing is.
     case moved
 
     /// The journal was closed.
@@ -66,7 +75,7 @@ public struct HistoryJournalError: Error, CustomStringConvertible {
     self = error as? Self ?? Self(reason, cause: error)
   }
 
-  /// A sentence with the cause. The sentences for `notJournaled` and `duplicateName` are for the
+  /// Sentences with the cause. The sentences for `notJournaled` and `duplicateName` are for the
   /// programmer, the other sentences for a user.
   public var description: String { sentence + (cause.map { " (\($0))" } ?? "") }
 
@@ -81,6 +90,9 @@ public struct HistoryJournalError: Error, CustomStringConvertible {
     case .unreadable(let useCase):
       "This step of “\(useCase)” cannot be read by this version of the app. Remove it from the "
         + "history to go on."
+    case .inDoubt:
+      "It is not known whether this step took effect before the app ended. Remove it from the "
+        + "history to go on."
     case .damaged(let offset):
       "The \(name) is damaged at offset \(offset). It was left unchanged: move it away, or "
         + "restore a copy."
@@ -90,6 +102,8 @@ public struct HistoryJournalError: Error, CustomStringConvertible {
     case .inUse: "The \(name) is already open."
     case .cannotRead: "It is impossible to read the \(name)."
     case .cannotWrite: "It is impossible to write the \(name)."
+    case .stale:
+      "Another history has written to the \(name). Nothing was changed: open the history again."
     case .moved:
       "The \(name) was moved, deleted or replaced while it was open. The file that is there now was "
         + "left unchanged."

@@ -1,22 +1,21 @@
-/// A fingerprint of the state of the document: of the set of applied entries.
+/// A fingerprint of the state of the document: of the set of applied executions.
 ///
-/// It is a sum, to which each applied entry adds a number of its own. So it is the same in whatever
-/// order entries that have nothing to do with each other are undone and redone. The numbers are as
-/// good as random: that two sums are equal by mistake happens once in 2⁶⁴ times.
+/// It is a sum, to which each applied execution adds a number of its own. So it is the same in
+/// whatever order entries that have nothing to do with each other are undone and redone. The numbers
+/// are as good as random: that two sums are equal by mistake happens once in 2⁶⁴ times.
 struct HistoryPlace: Hashable, Sendable {
-  private(set) var sum: UInt64 = 0
+  var sum: UInt64 = 0
 
   /// The place of an empty history.
   static let beginning = Self()
 
-  /// The number of an entry as it has been recorded.
-  static func of(_ entry: HistoryEntry.ID) -> Self { Self(sum: mixed(entry.number)) }
+  /// The number of an execution.
+  static func of(_ execution: HistoryEntry.ID) -> Self { Self(sum: mixed(execution.number)) }
 
-  /// The number of a thing that has no id, or of an entry that has lost a part. Give each a number
-  /// of its own.
+  /// The number of a thing that has no id. Give each a number of its own.
   static func unknown(_ number: UInt64) -> Self { Self(sum: mixed(mixed(~number))) }
 
-  static func - (lhs: Self, rhs: Self) -> Self { Self(sum: lhs.sum &- rhs.sum) }
+  static func + (lhs: Self, rhs: Self) -> Self { Self(sum: lhs.sum &+ rhs.sum) }
   static func += (lhs: inout Self, rhs: Self) { lhs.sum &+= rhs.sum }
   static func -= (lhs: inout Self, rhs: Self) { lhs.sum &-= rhs.sum }
 
@@ -27,41 +26,6 @@ struct HistoryPlace: Hashable, Sendable {
     mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
     return mixed ^ (mixed >> 31)
   }
-}
-
-/// The present place, and what decides whether a place comes again.
-struct HistoryPlaces: Equatable, Sendable {
-  /// The sum of all entries with an effect, also of those that have left with their effect.
-  var sum: HistoryPlace
-  /// The number of the last unknown place.
-  private(set) var lastNumber: UInt64
-  /// How many of the oldest applied records lie below an effect that has no entry any more. An entry
-  /// undone there and redone comes to lie above the effect, and that is another place.
-  private(set) var covered: Int
-
-  init(sum: HistoryPlace = .beginning, lastNumber: UInt64 = 0, covered: Int = 0) {
-    (self.sum, self.lastNumber, self.covered) = (sum, lastNumber, covered)
-  }
-
-  /// Returns a place where the history has never been.
-  mutating func unknown() -> HistoryPlace {
-    lastNumber &+= 1
-    return .unknown(lastNumber)
-  }
-
-  /// An effect without an entry lies above so many of the oldest applied records.
-  mutating func cover(_ count: Int) { covered = max(covered, count) }
-
-  /// The applied record at the position has left. Returns whether it was covered.
-  @discardableResult
-  mutating func uncover(at position: Int) -> Bool {
-    guard position < covered else { return false }
-    covered -= 1
-    return true
-  }
-
-  /// So many of the oldest applied records have left.
-  mutating func uncover(oldest count: Int) { covered = max(0, covered - count) }
 }
 
 /// The state of the document when saving began.

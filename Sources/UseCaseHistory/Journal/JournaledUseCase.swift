@@ -2,7 +2,7 @@ public import UseCase
 
 /// An undoable use case whose executions survive the end of the process.
 ///
-/// Pass it to ``UseCaseHistory/open(_:for:interrupted:limit:mergeWindow:clock:)``, which opens a
+/// Pass it to ``UseCaseHistory/open(_:for:interrupted:limit:mergeWindow:clock:observer:)``, which opens a
 /// history from its journal.
 ///
 /// ```swift
@@ -32,6 +32,10 @@ where Request: Codable, Response: Codable {
   /// with another name can't read the entries. In a `@MainActor` type or an actor, mark it
   /// `nonisolated`.
   static var journalName: String { get }
+
+  /// Names that the entries of the use case were written under in earlier versions of the app. The
+  /// default is none. In a `@MainActor` type or an actor, mark it `nonisolated`.
+  static var formerJournalNames: [String] { get }
 
   /// Returns whether an execution, undo or redo took effect that was interrupted by the end of the
   /// process. The default returns ``HistorySettlement/unknown``.
@@ -63,14 +67,6 @@ public enum HistoryDoubt<Request: Sendable, Response: Sendable>: Sendable {
   case redo(Request, Response)
 }
 
-/// The same, as the journal knows it.
-struct JournalDoubt {
-  enum Kind { case execution, undo, redo }
-  let id: HistoryEntry.ID
-  let kind: Kind
-  let pair: HistoryPair
-}
-
 /// The answer to whether an interrupted execution, undo or redo took effect.
 public enum HistorySettlement<Response: Sendable>: Sendable {
   /// The execution, undo or redo changed nothing. The history goes on as if it had never begun.
@@ -87,6 +83,9 @@ public enum HistorySettlement<Response: Sendable>: Sendable {
 }
 
 extension JournaledUseCase {
+  /// Returns no name.
+  public static var formerJournalNames: [String] { [] }
+
   /// Returns ``HistorySettlement/unknown``.
   ///
   /// - Parameter doubt: The execution, undo or redo that was interrupted.
@@ -102,63 +101,45 @@ extension JournaledUseCase {
 // MARK: - As its journal sees it, whatever its types
 
 extension JournaledUseCase {
-  /// Returns the pair of an execution, without a response before it has one.
-  func pair(
-    _ request: Any, _ response: Any?, _ coder: any HistoryCoder
-  ) throws -> HistoryPair {
-    HistoryPair(
-      name: Self.journalName, request: try self.request(request, coder),
-      response: try response.map { try self.response($0, coder) })
-  }
-
-  private func request(_ request: Any, _ coder: any HistoryCoder) throws -> [UInt8] {
+  /// Encodes a request and its title.
+  func encode(
+    _ request: Any, title: String, _ coder: any HistoryCoder
+  ) throws -> (title: [UInt8], request: [UInt8]) {
     guard let request = request as? Request else {
       preconditionFailure("\(Self.self) has another type of request than \(type(of: request)).")
     }
-    return try coder.encode(request)
+    return (try coder.encode(title), try coder.encode(request))
   }
 
-  func response(_ response: Any, _ coder: any HistoryCoder) throws -> [UInt8] {
+  func encode(response: Any, _ coder: any HistoryCoder) throws -> [UInt8] {
     guard let response = response as? Response else {
       preconditionFailure("\(Self.self) has another type of response than \(type(of: response)).")
     }
     return try coder.encode(response)
   }
 
-  func step(_ pair: HistoryPair, _ coder: any HistoryCoder) throws -> any HistoryStep {
-    let (request, response) = try values(pair, coder)
-    return RecordedStep(self, nil, request, response)
+  /// Returns the step that an execution has made.
+  func step(
+    _ request: [UInt8], _ response: [UInt8], _ coder: any HistoryCoder
+  ) throws -> any HistoryStep {
+    RecordedStep(
+      self, nil, try coder.decode(Request.self, from: request),
+      try coder.decode(Response.self, from: response))
   }
 
-  private func values(
-    _ pair: HistoryPair, _ coder: any HistoryCoder
-  ) throws -> (Request, Response) {
-    guard let response = pair.response else { throw HistoryJournalError(.unreadable(pair.name)) }
-    return (
-      try coder.decode(Request.self, from: pair.request),
-      try coder.decode(Response.self, from: response)
-    )
-  }
-
-  func title(_ pair: HistoryPair, _ coder: any HistoryCoder) throws -> String {
-    title(for: try coder.decode(Request.self, from: pair.request))
-  }
-
-  /// Returns nil if this version of the app can't read the pair. A later one may do so.
+  /// Returns nil if this version of the app can't read the values. A later one may do so.
   func settle(
-    _ doubt: JournalDoubt, _ coder: any HistoryCoder
-  ) async -> HistorySettlement<[UInt8]?>? {
+    _ state: HistoryRow<any HistoryStep>.State, _ request: [UInt8], _ response: [UInt8]?,
+    _ coder: any HistoryCoder
+  ) async -> HistorySettlement<[UInt8]>? {
     let question: HistoryDoubt<Request, Response>
     do {
-      switch doubt.kind {
-      case .execution:
-        question = .execution(try coder.decode(Request.self, from: doubt.pair.request))
-      case .undo:
-        let (request, response) = try values(doubt.pair, coder)
-        question = .undo(request, response)
-      case .redo:
-        let (request, response) = try values(doubt.pair, coder)
-        question = .redo(request, response)
+      let request = try coder.decode(Request.self, from: request)
+      switch (state, try response.map { try coder.decode(Response.self, from: $0) }) {
+      case (.undoing, let response?): question = .undo(request, response)
+      case (.redoing, let response?): question = .redo(request, response)
+      case (.executing, _): question = .execution(request)
+      default: return nil
       }
     } catch {
       return nil
@@ -166,8 +147,8 @@ extension JournaledUseCase {
     do {
       switch try await settle(question) {
       case .hadNoEffect: return .hadNoEffect
-      case .hadEffect(let response):
-        return .hadEffect(doubt.kind == .undo ? nil : try coder.encode(response))
+      case .hadEffect(let new):
+        return .hadEffect(state == .undoing ? response ?? [] : try coder.encode(new))
       case .unknown: return .unknown
       }
     } catch {

@@ -1,134 +1,117 @@
-import Synchronization
+import UseCase
 import UseCaseInternals
 
-/// A step as a journal keeps it: its bytes, and the step that they mean, made when it is needed.
-///
-/// The undo and the redo are written ahead. Unreadable bytes are kept as they are.
+/// A step of a history with a journal: its bytes, and the step itself if this process has made it.
 final class StoredStep: HistoryStep {
-  let id: HistoryEntry.ID
-  private let bytes: HistoryPair
-  private let writer: JournalWriter
-  private let made: Lock<(any HistoryStep)?>
-  private let doubt: Atomic<Bool>
+  private let kinds: JournalKinds
+  /// Without its response.
+  private let stored: HistoryPair
+  private let made: (any HistoryStep)?
+  /// Nil before there is one, and as long as it cannot be encoded.
+  private let response: Lock<[UInt8]?>
 
-  init(
-    _ id: HistoryEntry.ID, _ pair: HistoryPair, _ writer: JournalWriter,
-    made: (any HistoryStep)? = nil
-  ) {
-    (self.id, self.bytes, self.writer) = (id, pair, writer)
-    self.made = Lock(made)
-    doubt = Atomic(pair.isInDoubt)
-    writer.live.add(pair.size, ordering: .relaxed)
+  init(_ pair: HistoryPair, made: (any HistoryStep)? = nil, _ kinds: JournalKinds) {
+    (self.kinds, self.made) = (kinds, made)
+    var stored = pair
+    response = Lock(stored.response.take())
+    self.stored = stored
   }
 
-  deinit { writer.live.subtract(bytes.size, ordering: .relaxed) }
+  /// Creates the intent of an execution.
+  convenience init<Base: UndoableUseCase>(
+    _ request: Base.Request, by _: Base.Type, title: String, _ kinds: JournalKinds
+  ) throws {
+    guard let kind = kinds[Base.self] else {
+      throw HistoryJournalError(.notJournaled("\(Base.self)"))
+    }
+    do {
+      let (title, bytes) = try kind.encode(request, title: title, kinds.coder)
+      let pair = HistoryPair(name: type(of: kind).journalName, title: title, request: bytes)
+      self.init(pair, kinds)
+    } catch {
+      throw HistoryJournalError(.cannotWrite, cause: error)
+    }
+  }
 
-  /// The bytes of a journal that is written anew.
+  /// The same execution with a response, or another one by the same use case.
+  ///
+  /// A response that cannot be encoded is tried again whenever the row is written.
+  func answered(_ step: any HistoryStep) -> StoredStep { StoredStep(stored, made: step, kinds) }
+
+  /// The merged execution of this one and another.
+  private func merged(_ step: any HistoryStep) throws -> StoredStep {
+    guard let kind = kinds[step.values.useCase] else {
+      throw HistoryJournalError(.notJournaled("\(step.values.useCase)"))
+    }
+    let (title, request) = try kind.encode(step.values.request, title: step.title, kinds.coder)
+    return StoredStep(
+      HistoryPair(name: stored.name, title: title, request: request), made: step, kinds)
+  }
+
+  /// What is written of it, with the response as soon as it can be encoded.
   var pair: HistoryPair {
-    var pair = bytes
-    pair.isInDoubt = isInDoubt
+    var pair = stored
+    pair.response = response.withLock { $0 }
+    guard pair.response == nil, let made, let kind = kinds[made.values.useCase] else { return pair }
+    let bytes = try? kind.encode(response: made.values.response, kinds.coder)
+    response.withLock { $0 = bytes }
+    pair.response = bytes
     return pair
   }
 
-  /// Whether it is uncertain if the last execution, undo or redo of the step took effect.
-  var isInDoubt: Bool {
-    get { doubt.load(ordering: .relaxed) }
-    set { doubt.store(newValue, ordering: .relaxed) }
-  }
+  /// Whether the execution has a response that could not be encoded.
+  var lacksResponse: Bool { made != nil && response.withLock { $0 == nil } }
 
-  /// The step that the bytes mean.
+  /// The step, whose use case is the one that was given to `open`.
   var step: any HistoryStep {
     get throws {
-      if let step = made.withLock({ $0 }) { return step }
+      if let made { return made }
+      let unreadable = HistoryJournalError(.unreadable(stored.name))
+      guard let kind = kinds[stored.name], let response = response.withLock({ $0 })
+      else { throw unreadable }
       do {
-        guard let kind = writer.kinds[bytes.name] else {
-          throw HistoryJournalError(.unreadable(bytes.name))
-        }
-        let step = try kind.step(bytes, writer.journal.coder)
-        return made.withLock { made in
-          // Two may have made it. It is never replaced, so that none goes under the lock.
-          if let made { return made }
-          made = step
-          return step
-        }
+        return try kind.step(stored.request, response, kinds.coder)
       } catch {
-        throw HistoryJournalError(.unreadable(bytes.name), for: error)
+        throw HistoryJournalError(.unreadable(stored.name), cause: error)
       }
     }
   }
 
-  var standing: HistoryEntry.Standing {
-    if (try? step) != nil { return isInDoubt ? .inDoubt : .normal }
-    // An execution in doubt has no response, and a title all the same.
-    return isInDoubt && readableTitle != nil ? .inDoubt : .unreadable
+  /// Whether a use case of this app can read the request.
+  var isReadable: Bool {
+    made != nil || kinds[stored.name]?.canRead(stored.request, kinds.coder) == true
   }
 
   var title: String {
-    if let step = try? step { return step.title }
-    return readableTitle ?? bytes.name
-  }
-
-  private var readableTitle: String? {
-    try? writer.kinds[bytes.name]?.title(bytes, writer.journal.coder)
+    (try? kinds.coder.decode(String.self, from: stored.title)) ?? stored.name
   }
 
   var footprint: HistoryFootprint { (try? step.footprint) ?? .everything }
 
-  func noteObsolete() -> HistoryEntry.ID {
-    let place = writer.nextID()
-    if writer.hasTransactions { writer.put(.moving(id)) }
-    writer.put(.obsolete(id, place: place))
-    return place
+  /// Asks whether the execution, undo or redo took effect. Nil if nobody can tell.
+  func settle(
+    _ state: HistoryRow<any HistoryStep>.State
+  ) async -> HistorySettlement<[UInt8]>? {
+    await kinds[stored.name]?
+      .settle(state, stored.request, response.withLock { $0 }, kinds.coder)
   }
 
-  func undo(in _: StepScope?) async throws -> (any Error)? {
-    let step = try step
-    let failure: (any Error)?
-    if let database = writer.database {
-      let transaction = JournalTransaction(id, writer, in: database) { _ in
-        self.writer.put([.moving(self.id), .undone(self.id)])
-        return nil
-      }
-      failure = try await step.undo(in: { try await transaction.run($0) })
-    } else {
-      failure = try await ahead { try await step.undo(in: nil) }
-      writer.put(.undone(id))
-    }
-    isInDoubt = false
-    return failure
+  /// The execution took effect, and had this response.
+  func answered(_ response: [UInt8]) -> StoredStep {
+    var pair = stored
+    pair.response = response
+    return StoredStep(pair, kinds)
   }
 
-  func redo(in _: StepScope?) async throws -> (any HistoryStep, failure: (any Error)?) {
-    let step = try step
-    guard let database = writer.database else {
-      let (redone, failure) = try await ahead { try await step.redo(in: nil) }
-      return (self.redone(redone), failure)
-    }
-    let transaction = JournalTransaction(id, writer, in: database) { redone in
-      self.writer.put(.moving(self.id))
-      return self.redone(redone)
-    }
-    let (_, failure) = try await step.redo(in: { try await transaction.run($0) })
-    guard let redone = transaction.stored else { preconditionFailure("A redo makes a step.") }
-    return (redone, failure)
+  func undo(for purpose: UseCaseExecution.Purpose, in scope: StepScope?) async throws
+    -> (any Error)?
+  {
+    try await step.undo(for: purpose, in: scope)
   }
 
-  /// Tells the journal what it was redone as.
-  private func redone(_ step: any HistoryStep) -> StoredStep {
-    let (response, isMarked) = (writer.response(of: step), step.footprint != .everything)
-    writer.put(.redone(id, response, isMarked: isMarked))
-    return StoredStep(id, bytes.answered(response, isMarked: isMarked), writer, made: step)
-  }
-
-  /// Runs a body when its intent is written.
-  private func ahead<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
-    do {
-      try await writer.writeAhead(.moving(id))
-      return try await body()
-    } catch {
-      if !(error is HistoryObsolete) { writer.put(.failed(id)) }
-      throw error
-    }
+  func redo(in scope: StepScope?) async throws -> (any HistoryStep, failure: (any Error)?) {
+    let (redone, failure) = try await step.redo(in: scope)
+    return (answered(redone), failure)
   }
 
   func merging(_ later: any HistoryStep) -> HistoryMerging<any HistoryStep> {
@@ -137,37 +120,33 @@ final class StoredStep: HistoryStep {
     switch step.merging(other) {
     case .separate: return .separate
     case .merged(let merged):
-      guard let pair = writer.pair(of: merged) else { return .separate }
-      writer.put(.combined(later.id, pair))
-      return .merged(StoredStep(id, pair, writer, made: merged))
+      guard let stored = try? self.merged(merged) else { return .separate }
+      return .merged(stored)
     case .annul: return .annul
+    }
+  }
+
+  func discard(_ reason: HistoryDiscardReason) { try? step.discard(reason) }
+
+  /// Whether `discard` has to wait for a version of the app that can read it. None can make a step
+  /// without a response.
+  var isToBeDiscardedLater: Bool {
+    if made != nil || response.withLock({ $0 == nil }) { return false }
+    do {
+      _ = try step
+      return false
+    } catch {
+      return true
     }
   }
 
   var values: (useCase: any Any.Type, request: Any, response: Any) {
     preconditionFailure("A stored step is in its journal.")
   }
-
-  func discard(_ reason: HistoryDiscardReason) -> Bool {
-    if let step = try? step { return step.discard(reason) }
-    // No version of the app can make a step without a response.
-    if bytes.response == nil { return true }
-    writer.owe(id, pair, reason)
-    return false
-  }
 }
 
-extension HistoryStep {
-  /// The step as it is in a journal.
-  var stored: StoredStep {
-    guard let step = self as? StoredStep else {
-      preconditionFailure("All steps of a history with a journal are stored steps.")
-    }
-    return step
+extension JournaledUseCase {
+  fileprivate func canRead(_ request: [UInt8], _ coder: any HistoryCoder) -> Bool {
+    (try? coder.decode(Request.self, from: request)) != nil
   }
-}
-
-extension HistoryPair {
-  /// About the bytes that it takes in a journal.
-  fileprivate var size: Int { name.utf8.count + request.count + (response?.count ?? 0) + 16 }
 }

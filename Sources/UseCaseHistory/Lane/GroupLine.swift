@@ -1,50 +1,265 @@
 import UseCase
 import UseCaseInternals
 
-/// The parts that the body of a group has asked for by `execute`: they run one after the other.
-final class GroupLine: Sendable {
-  let group: HistoryEntry.ID
-  private let delegate: PartsDelegate
-  private let made = Lock<UseCaseQueue?>(nil)
+/// The queues on which the parts of one group run.
+struct GroupLine: Sendable {
+  /// What its body executes runs one after the other, in the order of the calls, as what a
+  /// `HistoryGroup` executes.
+  let queue: UseCaseQueue
+  /// What its body calls may overlap, with `async let`. It waits for what was executed before.
+  let calls: UseCaseQueue
+  let parts: GroupParts
+  /// How many groups it is in.
+  let depth: Int
 
-  init(of group: HistoryEntry.ID, in ledger: HistoryLedger) {
-    self.group = group
-    delegate = PartsDelegate(of: group, in: ledger)
+  /// Creates the line of a group in `outer`, or on the lane. One that is held open waits for its
+  /// body.
+  init(
+    inside outer: GroupLine?, on lane: UseCaseQueue,
+    observer: (@Sendable (UseCaseEvent) -> Void)?, isHeld: Bool
+  ) {
+    depth = outer.map { $0.depth + 1 } ?? 0
+    parts = GroupParts(inside: isHeld ? outer?.parts : nil, isObserved: observer != nil)
+    let around = outer?.queue ?? lane
+    calls = UseCaseQueue(
+      .unlimited, delegate: parts, inside: around, clock: lane.clock, observer: observer)
+    queue = UseCaseQueue(
+      delegate: Executions(parts: parts, calls: calls), inside: around, clock: lane.clock,
+      observer: observer)
+    if isHeld { queue.suspend() }
   }
 
-  var queue: UseCaseQueue {
-    made.withLock { queue in
-      // Nothing is measured by its clock: the timeouts of the parts are those of the lane.
-      let line = queue ?? UseCaseQueue(delegate: delegate, clock: ContinuousClock())
-      queue = line
-      return line
-    }
+  /// Cancels the parts that run and wait, and those to come. Returns whether the group goes on to its
+  /// end by that: it has begun and was not recorded.
+  @discardableResult
+  func cancel() -> Bool {
+    let hasBegun = parts.cancel()
+    cancelParts()
+    return hasBegun
   }
 
-  /// The queue, if a part has been asked for.
-  var queueInUse: UseCaseQueue? { made.withLock { $0 } }
-
-  /// The queue for which the running code has to wait. A part, and all that it awaits, does not wait
-  /// for itself.
-  var queueBefore: UseCaseQueue? { queueInUse.flatMap { $0.isLineHeldHere ? nil : $0 } }
+  func cancelParts() {
+    queue.cancelAll()
+    calls.cancelAll()
+  }
 }
 
-/// Keeps the group open for the parts that wait in its line.
-private final class PartsDelegate: QueueDelegate {
-  private let group: HistoryEntry.ID
-  /// A task that was made in the group may live longer than the history.
-  private weak let ledger: HistoryLedger?
+extension GroupLine {
+  /// Why the body of a group must not execute a use case of this type, if it is the running code.
+  static func objection(to useCaseType: any Any.Type) -> String? {
+    guard useCaseType is any UndoableUseCase.Type,
+      case .group(let line)? = HistoryFrame.current?.role,
+      line.parts.operation == UseCaseQueue.operationHere
+    else { return nil }
+    return """
+      \(useCaseType) is undoable, and executed in a group without being recorded, so its effect is in \
+      no entry. Execute it by way of `recorded(in:)`, or of the `execute` of the history.
+      """
+  }
+}
 
-  init(of group: HistoryEntry.ID, in ledger: HistoryLedger) {
-    self.group = group
-    self.ledger = ledger
+/// Follows the queue of what is executed, and lets what is called go another way.
+private final class Executions: QueueDelegate {
+  private let parts: GroupParts
+  private let calls: UseCaseQueue
+
+  init(parts: GroupParts, calls: UseCaseQueue) { (self.parts, self.calls) = (parts, calls) }
+
+  func admitted(_ operation: any AdmittedOperation) { parts.admitted(operation) }
+  func started(_ id: UseCaseOperationID) {}
+  func left(_ id: UseCaseOperationID, hasSucceeded: Bool) {
+    parts.left(id, hasSucceeded: hasSucceeded)
+  }
+  func unlocked() { parts.unlocked() }
+  func call() -> QueueCall {
+    // It would wait for a group that others have to close.
+    parts.holdsGroup ? .refuse(HistoryError.outOfTurn) : .on(calls)
+  }
+  func isBodyHere() -> Bool { parts.isBodyHere() }
+  func name(of id: UseCaseOperationID) -> String? { parts.name(of: id) }
+  func objection(to useCaseType: any Any.Type) -> String? { parts.objection(to: useCaseType) }
+}
+
+/// The life of a group, as its parts see it.
+final class GroupParts: QueueDelegate {
+  typealias Waiter = UnsafeContinuation<Void, Never>
+
+  private let machine = Lock(GroupPartsMachine<Waiter>())
+  /// The parts of the group around it, which this one holds up for as long as it is held open.
+  private let outer: GroupParts?
+  private let isObserved: Bool
+
+  init(inside outer: GroupParts?, isObserved: Bool) {
+    (self.outer, self.isObserved) = (outer, isObserved)
+    outer?.machine.withLock { $0.held += 1 }
   }
 
-  func admitted(_ operation: any AdmittedOperation) { ledger?.keepOpen(group) }
+  func admitted(_ operation: any AdmittedOperation) {
+    let (id, title) = (operation.id, (operation.description?.words as? HistoryWish)?.title ?? "")
+    machine.withLock { $0.admit(id, title: title, isObserved: isObserved) }
+  }
 
   func started(_ id: UseCaseOperationID) {}
 
-  func left(_ id: UseCaseOperationID, hasSucceeded: Bool) { ledger?.keepOpenNoLonger(group) }
+  func left(_ id: UseCaseOperationID, hasSucceeded: Bool) { machine.withLock { $0.leave(id) } }
 
-  func unlocked() { ledger?.change { $0.groups.takeWaiter(of: group) }?.resume() }
+  func unlocked() { machine.withLock { $0.takeWaiter() }?.resume() }
+
+  func name(of id: UseCaseOperationID) -> String? { machine.withLock { $0.names[id] } }
+
+  func isBodyHere() -> Bool {
+    switch HistoryFrame.current?.role {
+    case .body, .answered: true
+    case .group, nil: false
+    }
+  }
+
+  // MARK: The group
+
+  func objection(to useCaseType: any Any.Type) -> String? {
+    GroupLine.objection(to: useCaseType)
+  }
+
+  /// The body of the group begins.
+  func begin(_ group: HistoryEntry.ID, in operation: UseCaseOperationID?) {
+    machine.withLock { ($0.group, $0.operation) = (group, operation) }
+  }
+
+  /// The operation of the group, once its body has begun.
+  var operation: UseCaseOperationID? { machine.withLock { $0.operation } }
+
+  /// Waits until the group, which is held open, is closed or cancelled.
+  nonisolated(nonsending) func hold() async {
+    await withUnsafeContinuation { waiter in
+      machine.withLock { $0.hold(waiter) }?.resume()
+    }
+  }
+
+  /// No part is asked for from now on. Returns when the parts have ended, handlers included.
+  nonisolated(nonsending) func end() async {
+    close()
+    await withUnsafeContinuation { waiter in
+      machine.withLock { $0.awaitParts(waiter) }?.resume()
+    }
+  }
+
+  /// Returns false if the group was cancelled before. Else nothing can cancel it from now on.
+  func record() -> Bool { machine.withLock { $0.record() } }
+
+  /// A group that is held open is to end.
+  func close() {
+    letGo(machine.withLock { $0.close() })
+  }
+
+  /// Returns whether the body of the group has begun, and it was not recorded.
+  func cancel() -> Bool {
+    let (hasBegun, ending) = machine.withLock { $0.cancel() }
+    letGo(ending)
+    return hasBegun
+  }
+
+  private func letGo(_ ending: GroupPartsMachine<Waiter>.Ending) {
+    if ending.isFirst { outer?.machine.withLock { $0.held -= 1 } }
+    ending.holder?.resume()
+  }
+
+  // MARK: The parts
+
+  /// Whether parts can be asked for.
+  var isOpen: Bool { machine.withLock { $0.isOpen } }
+
+  /// Whether a group in it is held open.
+  var holdsGroup: Bool { machine.withLock { $0.held > 0 } }
+
+  /// The body of a part begins. Returns the group and the title of the part, nil if it came after the
+  /// end of the group.
+  ///
+  /// - Throws: `CancellationError` if the group is cancelled.
+  func beginPart(_ id: UseCaseOperationID) throws -> (group: HistoryEntry.ID, title: String)? {
+    switch machine.withLock({ $0.beginPart(id) }) {
+    case .part(let group, let title): return (group, title)
+    case .isLate: return nil
+    case .isCancelled: throw CancellationError()
+    }
+  }
+}
+
+struct GroupPartsMachine<Waiter: Sendable>: Sendable {
+  /// Nil before its body begins.
+  var group: HistoryEntry.ID?
+  var operation: UseCaseOperationID?
+  /// How many groups in it are held open.
+  var held = 0
+  private(set) var isOpen = true
+  private var isCancelled = false
+  private var isRecorded = false
+  /// The titles of the parts that wait or run.
+  private var parts: [UseCaseOperationID: String] = [:]
+  /// The titles of all, as long as the group is observed.
+  private(set) var names: [UseCaseOperationID: String] = [:]
+  /// What came after the end.
+  private var late: Set<UseCaseOperationID> = []
+  /// Waits for the end of the parts.
+  private var waiter: Waiter?
+  /// Waits until the group is closed.
+  private var holder: Waiter?
+
+  /// The group is closed or cancelled.
+  struct Ending: Sendable {
+    /// Whether it was open before.
+    let isFirst: Bool
+    let holder: Waiter?
+  }
+
+  enum Beginning: Sendable {
+    case part(HistoryEntry.ID, title: String)
+    case isLate
+    case isCancelled
+  }
+
+  mutating func admit(_ id: UseCaseOperationID, title: String, isObserved: Bool) {
+    if isObserved { names[id] = title }
+    if isOpen { parts[id] = title } else { late.insert(id) }
+  }
+
+  mutating func leave(_ id: UseCaseOperationID) {
+    parts[id] = nil
+    late.remove(id)
+  }
+
+  mutating func takeWaiter() -> Waiter? { parts.isEmpty ? waiter.take() : nil }
+
+  func beginPart(_ id: UseCaseOperationID) -> Beginning {
+    guard let group, let title = parts[id] else { return .isLate }
+    return isCancelled ? .isCancelled : .part(group, title: title)
+  }
+
+  mutating func hold(_ waiter: Waiter) -> Waiter? {
+    guard isOpen else { return waiter }
+    holder = waiter
+    return nil
+  }
+
+  mutating func awaitParts(_ waiter: Waiter) -> Waiter? {
+    if parts.isEmpty { return waiter }
+    self.waiter = waiter
+    return nil
+  }
+
+  mutating func close() -> Ending {
+    defer { isOpen = false }
+    return Ending(isFirst: isOpen, holder: holder.take())
+  }
+
+  mutating func cancel() -> (hasBegun: Bool, Ending) {
+    if isRecorded { return (false, Ending(isFirst: false, holder: nil)) }
+    isCancelled = true
+    return (group != nil, close())
+  }
+
+  mutating func record() -> Bool {
+    if isCancelled { return false }
+    isRecorded = true
+    return true
+  }
 }

@@ -3,132 +3,99 @@ import UseCaseInternals
 
 /// Undo, redo and move: the request says which.
 struct Move<Answer: Sendable>: UseCase, DescribedUseCase {
-  typealias Plan = HistoryPlan<any HistoryStep>
-
-  let ledger: HistoryLedger
-  let lane: UseCaseQueue
+  let lane: HistoryLane
+  let queue: UseCaseQueue
+  var purpose = UseCaseExecution.Purpose.undo
   /// Says what has been undone or redone.
-  let answer: @Sendable (borrowing Plan) -> Answer
+  let answer: @Sendable ([HistoryEntry]) -> Answer
 
-  var queue: UseCaseQueue { lane }
+  func describe(_ request: Any) -> (any Sendable)? {
+    (request as? HistoryMove).map { HistoryWish.move($0) }
+  }
 
-  func describe(_ request: Any) -> (any Sendable)? { request as? HistoryMove }
-
-  @inline(__always)
   func main(_: HistoryMove) async throws -> Answer {
-    var plan = Plan(isRedo: false, [])
-    guard let (first, frame) = try ledger.begin(&plan) else { return answer(plan) }
-    var failure: (any Error)?
+    guard try lane.change({ $0.beginMove(isRecovery: purpose == .recovery) }).get() else { return answer([]) }
+    let isRedo = lane.read { $0.isRedo }
+    let failure = await lane.carryOut(for: purpose)
+    let (moved, drops) = lane.change { $0.finishMove() }
+    lane.discard(drops)
+    await lane.journal?.settle(lane)
+    if let failure { throw failure }
+    return answer(moved.map { $0.entry(isApplied: isRedo) })
+  }
+}
+
+extension HistoryLane {
+  /// What became of an undo or a redo.
+  private enum Ended {
+    case event(Machine.Table.StepEnd)
+    /// A transaction has told the machine already.
+    case committed
+  }
+
+  /// Undoes or redoes one execution after the other, until all is done or one throws. Returns the
+  /// error.
+  nonisolated(nonsending) func carryOut(
+    for purpose: UseCaseExecution.Purpose = .undo
+  ) async -> (any Error)? {
+    var obsolete: HistoryObsolete?
+    while let (id, step) = change({ $0.nextStep() }) {
+      let (ended, failure) = await carryOut(step, id, for: purpose)
+      if case .event(let end) = ended {
+        let goesOn = change { $0.stepEnded(end) }
+        if !goesOn { return failure }
+        if case .obsolete = end {
+          obsolete = obsolete ?? failure as? HistoryObsolete
+          continue
+        }
+      }
+      if let failure { return failure }
+      // The operation has failed if the step has returned late.
+      if UseCaseQueue.hasFailedHere { return nil }
+    }
+    return read { $0.hasMovedNothing } ? obsolete : nil
+  }
+
+  private nonisolated(nonsending) func carryOut(
+    _ step: any HistoryStep, _ id: HistoryEntry.ID, for purpose: UseCaseExecution.Purpose
+  ) async -> (Ended, (any Error)?) {
+    let frame = HistoryFrame(.answered, of: id, in: history)
+    defer { frame.end() }
+    let isRedo = read { $0.isRedo }
+    let scope = scope(of: id, step as? StoredStep, isRedo: isRedo)
     do {
-      try await HistoryFrame.local.withValue(frame) {
-        try await plan.carryOut(from: first, in: frame)
+      if scope == nil || purpose == .recovery { try await journal?.intent(self) }
+      return try await HistoryFrame.local.withValue(frame) {
+        if isRedo {
+          let (redone, failure) = try await step.redo(in: scope)
+          if scope != nil { return (.committed, failure) }
+          return (.event(.redone(redone, redone.footprint)), failure)
+        }
+        let failure = try await step.undo(for: purpose, in: scope)
+        return (scope == nil ? .event(.undone) : .committed, failure)
       }
     } catch {
-      failure = error
+      return (.event(error is HistoryObsolete ? .obsolete : .failed), error)
     }
-    ledger.finish(&plan, in: frame)
-    await ledger.untilWritten()
-    if let failure { throw failure }
-    return answer(plan)
-  }
-}
-
-// Not inlined, and by reference: the variables of a function take room in the frame of the task,
-// and so does each copy of the plan.
-extension HistoryLedger {
-  /// The turn of a move has come. Returns the first leaf and a frame for it, nil if there is nothing
-  /// to do.
-  @inline(never)
-  func begin(
-    _ plan: inout Machine.Plan
-  ) throws(HistoryError) -> (first: Machine.Plan.Leaf, frame: HistoryFrame)? {
-    guard let move = try change({ $0.begin(&plan) }).get() else { return nil }
-    guard let first = plan.nextStep() else { preconditionFailure("\(move) moves nothing.") }
-    return (first, frame(of: first.id, in: move))
   }
 
-  /// The move has come as far as it could.
-  @inline(never)
-  func finish(_ plan: inout Machine.Plan, in frame: HistoryFrame) {
-    plan.close()
-    let drops = change { machine in
-      // Together with the move. Otherwise a caller could find the lane held, and no move on it.
-      frame.end()
-      return machine.finish(&plan)
-    }
-    discard(drops, in: frame)
-  }
-}
-
-extension HistoryPlan<any HistoryStep> {
-  typealias Leaf = (id: HistoryEntry.ID, step: any HistoryStep)
-
-  /// Undoes or redoes one leaf after the other, until all is done or one throws.
-  ///
-  /// Inlined, because each function that waits costs a frame on the stack of the task. A function
-  /// that does not wait is not inlined: its variables take room in that frame.
-  @inline(__always)
-  mutating func carryOut(from first: Leaf, in frame: HistoryFrame) async throws {
-    var leaf = Optional(first)
-    while let (id, step) = leaf {
-      var failure: (any Error)?
-      do {
-        if id != frame.entry {
-          failure = try await carryOut(step, id, inside: frame)
-        } else if isRedo {
-          failure = redid(try await step.redo(in: nil))
-        } else {
-          failure = try await step.undo(in: nil)
-          undid()
-        }
-      } catch {
-        try lose(step, error)
+  /// The transaction of an undo or a redo, if the journal has transactions.
+  private func scope(
+    of id: HistoryEntry.ID, _ stored: StoredStep?, isRedo: Bool
+  ) -> StepScope? {
+    guard let journal, let database = journal.database, let stored else { return nil }
+    let committed = Lock<(any HistoryStep)?>(nil)
+    return { [self] body in
+      // What is committed is not done again.
+      if let step = committed.withLock({ $0 }) { return step }
+      let step = try await journal.transact(id, self, in: database, body) { step in
+        guard isRedo else { return { _ = $0.stepEnded(.undone) } }
+        let redone = stored.answered(step)
+        let footprint = redone.footprint
+        return { _ = $0.stepEnded(.redone(redone, footprint)) }
       }
-      if let failure { throw failure }
-      // The operation has failed if the step has returned late.
-      leaf = isIncomplete && !UseCaseQueue.hasFailedHere ? nextStep() : nil
-    }
-    try failIfNothingIsLeft()
-  }
-
-  @inline(never)
-  private mutating func failIfNothingIsLeft() throws {
-    if let obsolete, !hasResult { throw obsolete }
-  }
-
-  @inline(never)
-  mutating func nextStep() -> Leaf? {
-    guard let leaf = next() else { return nil }
-    guard let step = leaf.content.step else { preconditionFailure("A leaf is a step.") }
-    return (leaf.id, step)
-  }
-
-  @inline(never)
-  private mutating func redid(
-    _ redone: (any HistoryStep, failure: (any Error)?)
-  ) -> (any Error)? {
-    redid(.init(redone.0))
-    return redone.failure
-  }
-
-  /// Throws the error again, if the plan does not go on without the step.
-  @inline(never)
-  private mutating func lose(_ step: any HistoryStep, _ error: any Error) throws {
-    guard let obsolete = error as? HistoryObsolete else { throw error }
-    guard lose(obsolete, as: step.noteObsolete()) else { throw error }
-  }
-
-  @inline(never)
-  private mutating func carryOut(
-    _ step: any HistoryStep, _ id: HistoryEntry.ID, inside outer: HistoryFrame
-  ) async throws -> (any Error)? {
-    let frame = outer.frame(of: id)
-    defer { frame.end() }
-    return try await HistoryFrame.local.withValue(frame) {
-      if isRedo { return redid(try await step.redo(in: nil)) }
-      let failure = try await step.undo(in: nil)
-      undid()
-      return failure
+      committed.withLock { $0 = step }
+      return step
     }
   }
 }

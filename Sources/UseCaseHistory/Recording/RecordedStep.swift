@@ -30,8 +30,10 @@ final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
 
   // Inlined into the witness: each function that waits costs a frame on the stack of the task.
   @inline(__always)
-  func undo(in scope: StepScope?) async throws -> (any Error)? {
-    guard scope == nil, isBare else { return try await undoAround(scope) }
+  func undo(for purpose: UseCaseExecution.Purpose, in scope: StepScope?) async throws
+    -> (any Error)?
+  {
+    guard scope == nil, isBare else { return try await undoAround(purpose, scope) }
     try await useCase.undo(request, response)
     return nil
   }
@@ -46,9 +48,11 @@ final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
     RecordedStep(useCase, identity, request, response)
   }
 
-  private func undoAround(_ scope: StepScope?) async throws -> (any Error)? {
+  private func undoAround(
+    _ purpose: UseCaseExecution.Purpose, _ scope: StepScope?
+  ) async throws -> (any Error)? {
     let attempts = Attempts(in: scope)
-    return try await run(attempts) { [self] request in
+    return try await run(attempts, for: purpose) { [self] request in
       _ = try await attempts.run {
         try await useCase.undo(request, response)
         return self
@@ -60,7 +64,7 @@ final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
     _ scope: StepScope?
   ) async throws -> (any HistoryStep, failure: (any Error)?) {
     let attempts = Attempts(in: scope)
-    return try await run(attempts) { [self] request in
+    return try await run(attempts, for: .redo) { [self] request in
       try await attempts.run { redone(try await useCase.redo(request, response)) }.response
     }
   }
@@ -68,12 +72,13 @@ final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
   /// Runs an undo or a redo with all that may be around it. Returns its step, and the error that came
   /// after it. Throws if there is no effect, also if an interceptor has answered in its place.
   private func run<Answer: Sendable>(
-    _ attempts: Attempts, body: @escaping @Sendable (Base.Request) async throws -> Answer
+    _ attempts: Attempts, for purpose: UseCaseExecution.Purpose,
+    body: @escaping @Sendable (Base.Request) async throws -> Answer
   ) async throws -> (any HistoryStep, failure: (any Error)?) {
     var failure: (any Error)?
     do {
       _ = try await useCase.queue(for: request).run(
-        request, of: self.useCase.useCaseName, timeout: useCase.timeout, body: body)
+        request, of: self.useCase.useCaseName, purpose: purpose, timeout: useCase.timeout, body: body)
     } catch {
       failure = error
     }
@@ -94,10 +99,7 @@ final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
     }
   }
 
-  func discard(_ reason: HistoryDiscardReason) -> Bool {
-    useCase.discard(request, response, reason)
-    return true
-  }
+  func discard(_ reason: HistoryDiscardReason) { useCase.discard(request, response, reason) }
 
   var values: (useCase: any Any.Type, request: Any, response: Any) {
     (Base.self, request, response)

@@ -65,29 +65,6 @@ struct ClearAndDiscardTests {
     #expect(page.discarded == ["A1 cleared", "B2 cleared"])
   }
 
-  @Test(arguments: [true, false])
-  func `what runs when the history is cleared, and is cancelled, is not recorded`(
-    isClearedFirst: Bool
-  ) async {
-    await history.run(page, "A")
-    let (begun, gate) = (Gate(), Gate())
-    // A wrapper, of which nothing that is recorded runs yet.
-    let operation = AnyUseCase(queue: desk.edit.queue) { [edit = desk.edit] (text: String) in
-      begun.open()
-      await gate.passIgnoringCancellation()
-      // In a task that is not cancelled.
-      return try await Task { try await edit.main(text) }.value
-    }.execute("B")
-    await begun.passIgnoringCancellation()
-    if isClearedFirst { history.clear() }
-    operation.cancel()
-    if !isClearedFirst { history.clear() }
-    gate.open()
-    await operation.ended()
-    #expect(history.layout == "[|]")
-    #expect(page.discarded == ["A1 cleared", "B2 cleared"])
-  }
-
   @Test(.holds("Never recorded"))
   func `a group that runs when the history is cleared is not recorded`() async {
     let gate = page.hold("do b")
@@ -212,18 +189,6 @@ struct ClearAndDiscardTests {
       await clear.value?.value
       #expect(desk.history.entries.isEmpty)
     }
-  }
-
-  @Test(.holds("clear"))
-  func `what begins after a clear is recorded, in the same slot as well`() async {
-    page.script("do A") { [history] in history.clear() }
-    let both = AnyUseCase<Int, Void>(queue: desk.edit.queue) { [edit = desk.edit] _ in
-      _ = try await edit("A")
-      _ = try await edit("B")
-    }
-    await both.execute(1).ended()
-    #expect(history.layout == "[B |]")
-    #expect(page.discarded == ["A1 cleared"])
   }
 
   @Test func `a clear inside of a group takes effect when the group is over`() async {
@@ -359,6 +324,6 @@ private struct Placed: UndoableUseCase {
   func main(_ request: Void) async throws {}
   func undo(_ request: Void, _ response: Void) async throws { history.clear() }
   func discard(_ request: Void, _ response: Void, _ reason: HistoryDiscardReason) {
-    places.append(HistoryFrame.innermost != nil && HistoryFrame.current == nil)
+    places.append(HistoryFrame.current == nil)
   }
 }

@@ -32,28 +32,24 @@ final class Database: TransactionalJournal {
   func fail(at step: Step?) { failing.update { $0 = step } }
   func behave(_ manner: Manner) { self.manner.update { $0 = manner } }
 
-  func read() async throws -> [[UInt8]] { try await call("read") { try await disk.read() } }
+  func read() async throws -> HistoryRows { try await call("read") { try await disk.read() } }
 
-  func append(_ record: [UInt8]) async throws {
-    try await call("append") { try await disk.append(record) }
+  func write(_ change: HistoryChange) async throws {
+    try await call("write") { try await disk.write(change) }
   }
 
-  func replace(with records: [[UInt8]]) async throws {
-    try await call("replace") { try await disk.replace(with: records) }
-  }
-
-  func transaction(_ body: @Sendable () async throws -> [UInt8]) async throws {
+  func transaction(_ body: @Sendable () async throws -> HistoryChange) async throws {
     try await call("transaction") {
       isOpen.update { $0 = true }
       let before = paper.contents
       do {
         try check(.begin)
-        try await disk.write { _ in }
+        try await disk.write(nil) { _ in }
         let record = try await run(body)
         try check(.append)
         try check(.commit)
         guard let record else { return isOpen.update { $0 = false } }
-        try await disk.append(record)
+        try await disk.write(record)
         isOpen.update { $0 = false }
       } catch {
         // If the process has ended, the write with which it did so may be there.
@@ -64,7 +60,7 @@ final class Database: TransactionalJournal {
     }
   }
 
-  private func run(_ body: @Sendable () async throws -> [UInt8]) async throws -> [UInt8]? {
+  private func run(_ body: @Sendable () async throws -> HistoryChange) async throws -> HistoryChange? {
     switch manner.value {
     case .never: return nil
     case .once: return try await checked(body)
@@ -78,7 +74,7 @@ final class Database: TransactionalJournal {
     }
   }
 
-  private func checked(_ body: @Sendable () async throws -> [UInt8]) async throws -> [UInt8] {
+  private func checked(_ body: @Sendable () async throws -> HistoryChange) async throws -> HistoryChange {
     let record = try await body()
     try check(.body)
     return record

@@ -17,11 +17,11 @@ struct JournalCrashTests {
   private static let seed = UInt64(number("JOURNAL_SEED") ?? 1)
   private static let total = number("JOURNAL_CRASHES") ?? 2_000
 
-  @Test(.holds("Crashes"), arguments: [Paper.Settling.truth, .unknown], [false, true])
+  @Test(.holds("Crashes"), arguments: [Paper.Settling.truth, .unknown])
   func `a crash at any write loses nothing that was written`(
-    settling: Paper.Settling, isPrompt: Bool
+    settling: Paper.Settling
   ) async {
-    await crash(Self.total / 4) { CrashSession(settling, Disk(isPrompt: isPrompt)) }
+    await crash(Self.total / 4) { CrashSession(settling, Disk()) }
   }
 
   @Test(.holds("One transaction"))

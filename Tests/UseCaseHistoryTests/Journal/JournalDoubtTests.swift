@@ -110,30 +110,6 @@ struct JournalDoubtTests {
   }
 
   @Test(.holds("In doubt"))
-  func `a cancelled open settles what it would have settled`() async throws {
-    struct Asking: JournaledUseCase {
-      static let journalName = "write"
-      func main(_ text: String) async throws -> StoredAnswer { StoredAnswer(1) }
-      func undo(_ text: String, _: StoredAnswer) async throws {}
-      func title(for text: String) -> String { text }
-      func settle(
-        _ doubt: HistoryDoubt<String, StoredAnswer>
-      ) async throws -> HistorySettlement<StoredAnswer> {
-        try Task.checkCancellation()
-        return .hadEffect(StoredAnswer(1))
-      }
-    }
-    let history = try await open(disk)
-    disk.fail(.crash(at: disk.writes + 2, isWritten: false))
-    await history.write(paper, "A")
-    let opening = Task { [next = disk.next()] in
-      withUnsafeCurrentTask { $0?.cancel() }
-      return try await UseCaseHistory.open(next, for: [Asking()])
-    }
-    #expect(try await opening.value.entries.map(\.standing) == [.normal])
-  }
-
-  @Test(.holds("In doubt"))
   func `an execution that can be read later is below those that were recorded meanwhile`()
     async throws
   {
@@ -261,31 +237,12 @@ struct JournalDoubtTests {
     #expect(paper.discarded == ["A2 truncated", "B3 truncated", "C4 truncated"])
   }
 
-  @Test func `a cancelled open returns when the interrupted group is undone`() async throws {
-    let after = try await interruptGroup()
-    paper.script("undo A2") { for _ in 1...100 { await Task.yield() } }
-    let opening = Task {
-      withUnsafeCurrentTask { $0?.cancel() }
-      return try await open(after)
-    }
-    #expect(try await opening.value.layout == "[Z |]*")
-  }
-
   @Test(.holds("Interrupted groups"))
   func `an interrupted group is kept if the app likes`() async throws {
     let next = try await open(try await interruptGroup(), .keep)
     #expect(next.layout == "[Z G(A H(B C)) |]")
     await next.back(1)
     #expect(paper.lines.value == [1])
-  }
-
-  @Test(.holds("Interrupted groups"))
-  func `what cannot be undone of an interrupted group is an entry`() async throws {
-    let after = try await interruptGroup()
-    paper.fail("undo B3")
-    let next = try await open(after)
-    #expect(next.layout == "[Z G(A H(B)) |]")
-    #expect(paper.discarded == ["C4 truncated"])
   }
 
   @Test(.holds("Interrupted groups"))
@@ -310,32 +267,4 @@ struct JournalDoubtTests {
     #expect(Set(undos) == ["undo C4", "undo B3", "undo A2"])
   }
 
-  @Test(.holds("Interrupted groups"), arguments: [false, true])
-  func `a group whose undo or redo was interrupted is partial, and goes on`(
-    isRedo: Bool
-  ) async throws {
-    let history = try await open(disk)
-    let write = Write(paper: paper).recorded(in: history)
-    await history.group("G") { for text in ["A", "B", "C"] { _ = try await write(text) } }.ended()
-    if isRedo { await history.back(1) }
-    let action = isRedo ? "redo B2" : "undo B2"
-    let gate = paper.hold(action)
-    let operation = isRedo ? history.redo() : history.undo()
-    await paper.began(action)
-    let after = disk.next()
-    disk.kill()
-    gate.open()
-    await operation.ended()
-
-    let next = try await open(after)
-    let group = try #require(next.entries.first)
-    #expect(group.isPartial && group.standing == .normal)
-    let left = isRedo ? [1] : [1, 2]
-    #expect(group.children.map(\.isApplied) == (1...3).map { left.contains($0) })
-    #expect(paper.lines.value == left)
-    _ = try await (isRedo ? next.redo() : next.undo()).value
-    #expect(paper.lines.value == (isRedo ? [1, 2, 3] : []))
-    #expect(next.entries.map(\.isPartial) == [false])
-    #expect(paper.violations.elements == [])
-  }
 }

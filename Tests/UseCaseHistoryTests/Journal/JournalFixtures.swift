@@ -4,47 +4,49 @@ import UseCaseHistory
 import UseCaseJournal
 
 /// A journal in memory. It can crash at a write, after which it is as the next process finds it.
-final class Disk: PromptJournal {
+final class Disk: HistoryJournal {
   struct Crash: Error {}
   struct Full: Error {}
 
   enum Fault: Sendable {
     case none
-    /// The process ends at the write with this number. Its record is there, or it is not.
+    /// The process ends at the write with this number. Its change is there, or it is not.
     case crash(at: Int, isWritten: Bool)
-    /// This many writes fail. Their records are there, or they are not.
+    /// This many writes fail. Their changes are there, or they are not.
     case full(from: Int, count: Int, isWritten: Bool)
   }
 
   struct State: Sendable {
-    var records: [[UInt8]] = []
+    var rows = HistoryRows()
+    var changes: [HistoryChange] = []
     var writes = 0
-    var replacements = 0
     var fault = Fault.none
     var isDead = false
     /// Whether the last write is there, although it failed.
     var wroteLast = false
+
+    mutating func make(_ change: HistoryChange) {
+      changes.append(change)
+      rows.version = change.version + 1
+      for row in change.rows { rows.rows[row.key] = row.bytes }
+    }
   }
 
   let coder: any HistoryCoder
-  /// Whether it appends at once, as a file does.
-  let isPrompt: Bool
   private let state = Watched(State())
   private let gate = Watched<Gate?>(nil)
   /// Is called at each write, with its number.
   private let watcher = Watched<(@Sendable (Int) async -> Void)?>(nil)
 
-  init(
-    _ records: [[UInt8]] = [], coder: any HistoryCoder = JSONHistoryCoder(), isPrompt: Bool = false
-  ) {
-    (self.coder, self.isPrompt) = (coder, isPrompt)
-    state.update { $0.records = records }
+  init(_ rows: HistoryRows = HistoryRows(), coder: any HistoryCoder = JSONHistoryCoder()) {
+    self.coder = coder
+    state.update { $0.rows = rows }
   }
 
-  var records: [[UInt8]] { state.value.records }
-  var bytes: Int { records.reduce(0) { $0 + $1.count } }
+  var rows: HistoryRows { state.value.rows }
+  var changes: [HistoryChange] { state.value.changes }
+  var bytes: Int { rows.rows.values.reduce(0) { $0 + $1.count } }
   var writes: Int { state.value.writes }
-  var replacements: Int { state.value.replacements }
   var isDead: Bool { state.value.isDead }
   var wroteLast: Bool { state.value.wroteLast }
 
@@ -60,36 +62,19 @@ final class Disk: PromptJournal {
   }
 
   /// Returns the disk as the next process finds it.
-  func next() -> Disk { Disk(records, coder: coder, isPrompt: isPrompt) }
+  func next() -> Disk { Disk(rows, coder: coder) }
 
-  func read() async throws -> [[UInt8]] { records }
+  func read() async throws -> HistoryRows { rows }
 
-  func append(_ record: [UInt8]) async throws {
-    try await write { $0.records.append(record) }
+  func write(_ change: HistoryChange) async throws {
+    try await write(change.version) { $0.make(change) }
   }
 
-  func appendAtOnce(_ record: [UInt8]) throws -> Bool {
-    // At times it has to be awaited.
-    if writes.isMultiple(of: 5) { return false }
-    try writeNow { $0.records.append(record) }
-    return true
-  }
-
-  func replace(with records: [[UInt8]]) async throws {
-    try await write {
-      $0.records = records
-      $0.replacements += 1
-    }
-  }
-
-  func write(_ body: @Sendable (inout State) -> Void) async throws {
+  func write(_ version: Int64?, _ body: @Sendable (inout State) -> Void) async throws {
     await gate.value?.passIgnoringCancellation()
     await watcher.value?(state.value.writes + 1)
-    try writeNow(body)
-  }
-
-  private func writeNow(_ body: @Sendable (inout State) -> Void) throws {
     let error: (any Error)? = state.update { state in
+      if let version, version != state.rows.version { return HistoryJournalError(.stale) }
       state.writes += 1
       state.wroteLast = false
       if state.isDead { return Crash() }

@@ -82,7 +82,7 @@ extension RandomSession {
   /// The process ends in the midst of what runs, and the next one opens the journal.
   func reopen(_ reopening: Reopening) async throws {
     guard let disk else { return }
-    await history.ledger.journal?.flush()
+    await history.lane.journal?.settleAll(history.lane)
     disk.kill()
     let isActing = reference.isActing
     let hadEffect = isActing && reopening.hadEffect

@@ -315,7 +315,7 @@ extension ReferenceHistory {
   var isClean: Bool { !isExecuting && !isMoving && !isPartial && saved == document }
 
   /// Whether an undo, a redo or a move runs.
-  private var isMoving: Bool { queue.first?.plan != nil }
+  var isMoving: Bool { queue.first?.plan != nil }
 
   /// All that can be seen from outside.
   var state: [String] {
@@ -333,11 +333,28 @@ extension ReferenceHistory {
     ]
   }
 
-  /// All that can be seen of a document.
+  private func isUndoBlocked(_ token: Token) -> Bool {
+    guard let index = entries.firstIndex(where: { .entry($0.key) == token }), index < cursor
+    else { return false }
+    let keys = entries[index].part.keys
+    return isPartial && index < cursor - 1
+      || entries[(index + 1)..<cursor].contains { !$0.part.keys.isDisjoint(with: keys) }
+  }
+
+  private func isRedoBlocked(_ token: Token) -> Bool {
+    guard let index = entries.firstIndex(where: { .entry($0.key) == token }), index >= cursor
+    else { return false }
+    let keys = entries[index].part.keys
+    return isPartial || entries[cursor..<index].contains { !$0.part.keys.isDisjoint(with: keys) }
+  }
+
+  /// All that can be seen of a document. A target that is blocked now is none.
   func state(of document: Set<Character>) -> [String] {
     let (guess, cursor) = (guess(), cursor)
-    let undo = undoTarget(document, in: guess)
-    let redo = redoTarget(document, in: guess)?.token
+    var undo = undoTarget(document, in: guess)
+    var redo = redoTarget(document, in: guess)?.token
+    if let token = undo, isUndoBlocked(token) { undo = nil }
+    if let token = redo, isRedoBlocked(token) { redo = nil }
     let isInside = entries.map { !$0.part.keys.isDisjoint(with: document) }
     return [
       "undo \(undo != nil) \(title(of: undo) ?? "-") \(isInside[..<cursor].count { $0 })",

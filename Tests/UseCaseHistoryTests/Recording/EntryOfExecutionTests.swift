@@ -58,16 +58,6 @@ struct EntryOfExecutionTests {
     #expect(ids.allSatisfy { history.entry(of: $0) == nil })
   }
 
-  @Test func `the ids of merged executions go when their entries have gone`() {
-    var merged = MergedIDs()
-    func id(_ number: Int) -> HistoryEntry.ID { HistoryEntry.ID(number: UInt64(number)) }
-    for number in 1...1_000 where merged.add(id(2 * number), to: id(2 * (number / 10) + 1)) {
-      merged.keep([id(2 * (number / 10) + 1)])
-    }
-    let kept = (1...1_000).filter { merged[id(2 * $0)] != nil }
-    #expect(kept.count <= 128 && kept.last == 1_000)
-  }
-
   @Test(.holds("What it recorded"))
   func `what an entry recorded is there for those who know its use case`() async throws {
     await history.run(page, "A@x")

@@ -59,18 +59,6 @@ struct GroupExecuteTests {
     #expect(page.actions == ["do a", "do b", "do c", "do d"])
   }
 
-  @Test(.holds("execute in a group"), arguments: [false, true])
-  func `what a part awaits is a part too, and does not wait for it`(isGroup: Bool) async {
-    await history.group("G") { [edit = desk.edit, history] in
-      AnyUseCase<String, Void>(queue: edit.queue) { text in
-        guard isGroup else { return _ = try await edit(text) }
-        try await history.group("N") { _ = try await edit(text) }.value
-      }.execute("a")
-      edit.execute("b")
-    }.ended()
-    #expect(history.layout == (isGroup ? "[G(N(a) b) |]" : "[G(a b) |]"))
-  }
-
   @Test(.holds("execute in a group"))
   func `nested groups have parts of their own`() async {
     await history.group("G") { [edit = desk.edit, history] in
@@ -152,17 +140,6 @@ struct GroupExecuteTests {
       mayAwait.open()
     }.ended()
     #expect(history.layout == "[G(a b) |]")
-  }
-
-  @Test(.holds("execute in a group"))
-  func `shared runs and what shares the lane run in the group, too`() async {
-    await history.group("G") { [edit = desk.edit] in
-      edit.shared().execute("a")
-      AnyUseCase<Int, Int>(queue: edit.queue) { $0 }.execute(1)
-    }.ended()
-    #expect(history.layout == "[G(a) |]")
-    await history.back(1)
-    #expect(history.layout == "[| G(a)]*")
   }
 
   @Test(.holds("execute in a group"))

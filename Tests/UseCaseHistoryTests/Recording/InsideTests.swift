@@ -194,49 +194,6 @@ struct InsideTests {
     #expect(other.history.layout == "[b |]")
   }
 
-  @Test(.holds("Handlers"), arguments: [false, true])
-  func `what a handler of the history executes counts like any other`(isHandler: Bool) async {
-    let gates = [page.hold("do A"), page.hold("do B")]
-    let both = AnyUseCase<Int, Void>(queue: desk.edit.queue) { [edit = desk.edit] _ in
-      async let first = edit("A")
-      async let second = edit("B")
-      _ = try await (first, second)
-    }
-    if isHandler {
-      await history.group("G") {}.then { both.execute(1) }.ended()
-    } else {
-      both.execute(1)
-    }
-    for action in ["do A", "do B"] { await page.began(action) }
-    gates.forEach { $0.open() }
-    await desk.edit.queue.idle()
-    #expect(history.entries.count == 2)
-  }
-
-  @Test func `an undo that waits for two recordings in one slot is for the later one`() async {
-    let (a, b, d) = (page.hold("do A"), page.hold("do B"), page.hold("do D"))
-    let both = AnyUseCase<Int, Void>(queue: desk.edit.queue) { [edit = desk.edit] _ in
-      async let first = edit("A")
-      async let second = edit("B")
-      _ = try await (first, second)
-    }
-    both.execute(1)
-    for action in ["do A", "do B"] { await page.began(action) }
-    let undo = history.undo()
-    for text in ["C", "D"] { history.execute(Edit(page: page), text) }
-    let last = history.undo()
-    a.open()
-    // Whoever reads the state makes the history look ahead.
-    for await state in history.states() where state.undoCount == 1 { break }
-    b.open()
-    #expect(await undo.ended().value??.title == "B")
-    await page.began("do D")
-    #expect(history.state.undoTitle == "C")
-    d.open()
-    #expect(await last.ended().value??.title == "D")
-    #expect(history.layout == "[A C | D]")
-  }
-
   @Test func `what an operation made inside does is not inside`() async {
     let made = Watched<UseCaseOperation<Int, HistoryError?>?>(nil)
     let gate = page.hold("do A")

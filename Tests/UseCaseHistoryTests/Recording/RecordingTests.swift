@@ -115,68 +115,6 @@ struct RecordingTests {
     for operation in operations { await operation.ended() }
   }
 
-  @Test(.holds("Every way counts"))
-  func `however a recorded use case is executed, it counts alike`() async throws {
-    await history.execute(Edit(page: page), "A").ended()
-    let edit = desk.edit
-    await edit.execute("B").ended()
-    _ = try await edit("C")
-    let erased = AnyUseCase(edit)
-    await erased.execute("D").ended()
-    _ = try await erased("E")
-    _ = try await Shouting(base: edit)("f")
-    _ = try await Shouting(base: edit, queue: edit.queue)("g")
-    _ = try await Direct(base: edit)("H")
-    _ = try await Direct(base: edit, queue: edit.queue)("I")
-    #expect(history.layout == "[A B C D E F G H I |]")
-    await history.back(9)
-    #expect(history.layout == "[| A B C D E F G H I]*")
-  }
-
-  @Test func `an undo counts what waits, however it is executed`() async {
-    let gate = page.hold("do A")
-    let edit = desk.edit
-    let first = edit.execute("A")
-    let others = [
-      AnyUseCase(edit).execute("B"), Shouting(base: edit, queue: edit.queue).execute("c"),
-    ]
-    let undos = [history.undo(), history.undo()]
-    gate.open()
-    await first.ended()
-    for other in others { await other.ended() }
-    #expect(await undos[0].ended().value??.title == "C")
-    #expect(await undos[1].ended().value??.title == "B")
-  }
-
-  @Test func `a wrapper that tries again makes one entry`() async throws {
-    struct Retrying: UseCase {
-      let base: RecordedUseCase<Edit>
-      var queue: UseCaseQueue { base.queue }
-
-      func main(_ text: String) async throws -> Answer {
-        do { return try await base(text) } catch { return try await base.main(text) }
-      }
-    }
-    let failures = Watched(1)
-    page.script("do A") {
-      if failures.update({
-        $0 -= 1; return $0
-      }) == 0 {
-        throw Failure("once")
-      }
-    }
-    _ = try await Retrying(base: desk.edit)("A")
-    #expect(page.log.elements == ["do A", "do A"])
-    #expect(history.layout == "[A |]" && !history.state.isBusy)
-  }
-
-  @Test func `what else runs on the lane is no entry, and not for ever pending`() async throws {
-    let lane = desk.edit.queue
-    _ = try await AnyUseCase<Int, Int>(queue: lane) { $0 }(1)
-    _ = try? await AnyUseCase<Int, Int>(queue: lane) { _ in throw Failure("x") }(1)
-    #expect(history.layout == "[|]*" && !history.state.isBusy)
-  }
-
   @Test func `cancelling all that waits on the lane leaves a history that works`() async {
     let gate = page.hold("do A")
     let first = history.execute(Edit(page: page), "A")

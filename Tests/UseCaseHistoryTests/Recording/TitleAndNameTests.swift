@@ -69,19 +69,6 @@ struct TitleAndNameTests {
     #expect(history.state.undoTitle == "ab")
   }
 
-  @Test func `the title of what a wrapper calls is known when it is recorded`() async {
-    let gate = page.hold("do A")
-    let wrapper = AnyUseCase<String, Void>(queue: desk.edit.queue) { [edit = desk.edit] text in
-      _ = try await edit(text)
-    }
-    let operation = wrapper.execute("A")
-    await page.began("do A")
-    #expect(history.state.canUndo && history.state.undoTitle == nil)
-    gate.open()
-    await operation.ended()
-    #expect(history.state.undoTitle == "A")
-  }
-
   @Test func `a title is asked for outside of locks`() async {
     struct Nosy: UndoableUseCase {
       let history: UseCaseHistory

@@ -4,6 +4,8 @@ package import UseCaseHistory
 /// An address book, with its undo pool in the same file.
 package struct Book: Sendable {
   package let history: UseCaseHistory
+  // Two histories on one database would get in each other's way.
+  private let lock: SQLiteLock?
   private let database: Database
   private let add: Add
 
@@ -11,8 +13,9 @@ package struct Book: Sendable {
   package static let batch = 100
 
   /// Opens the book in a file, or creates it there. If an import was interrupted, what it had added
-  /// is taken back.
+  /// is taken back. Throws `HistoryJournalError(.inUse)` if another process has the book open.
   package init(_ file: String) async throws {
+    lock = file == ":memory:" ? nil : try SQLiteLock(file)
     let database = try Database(file)
     // `AUTOINCREMENT`: no id is given twice, because entries name them.
     try await database.run(
@@ -20,11 +23,9 @@ package struct Book: Sendable {
       CREATE TABLE IF NOT EXISTS contact (
         id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, mail TEXT NOT NULL)
       """)
-    try await database.run(
-      "CREATE TABLE IF NOT EXISTS journal (id INTEGER PRIMARY KEY, record BLOB NOT NULL)")
     add = Add(database: database)
     history = try await UseCaseHistory.open(
-      SQLiteJournal(database: database),
+      try await SQLiteJournal(database),
       for: [add, Rename(database: database), Merge(database: database)])
     self.database = database
   }
@@ -35,15 +36,15 @@ package struct Book: Sendable {
 
   /// Adds a person, and returns its id.
   @discardableResult
-  package func add(_ person: Person) async throws -> Int {
+  package func add(_ person: Person) async throws -> Int64 {
     try await history.execute(add, [person]).value[0]
   }
 
-  package func rename(_ id: Int, to name: String) async throws {
+  package func rename(_ id: Int64, to name: String) async throws {
     _ = try await history.execute(Rename(database: database), .init(id: id, name: name)).value
   }
 
-  package func merge(_ gone: Int, into kept: Int) async throws {
+  package func merge(_ gone: Int64, into kept: Int64) async throws {
     _ = try await history.execute(Merge(database: database), .init(kept: kept, gone: gone)).value
   }
 

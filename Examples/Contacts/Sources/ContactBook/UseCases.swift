@@ -11,7 +11,7 @@ package struct Person: Codable, Hashable, Sendable {
 
 /// A person in the book.
 package struct Contact: Codable, Hashable, Sendable {
-  package let id: Int
+  package let id: Int64
   package let person: Person
 }
 
@@ -20,18 +20,18 @@ struct Add: JournaledUseCase {
   static let journalName = "add"
   let database: Database
 
-  func main(_ people: [Person]) async throws -> [Int] {
-    var ids: [Int] = []
+  func main(_ people: [Person]) async throws -> [Int64] {
+    var ids: [Int64] = []
     for person in people { ids.append(try await database.insert(person)) }
     return ids
   }
 
-  func undo(_: [Person], _ ids: [Int]) async throws {
+  func undo(_: [Person], _ ids: [Int64]) async throws {
     for id in ids { try await database.delete(id) }
   }
 
   // With the same ids: later entries name them.
-  func redo(_ people: [Person], _ ids: [Int]) async throws -> [Int] {
+  func redo(_ people: [Person], _ ids: [Int64]) async throws -> [Int64] {
     for (id, person) in zip(ids, people) {
       try await database.insert(Contact(id: id, person: person))
     }
@@ -42,13 +42,13 @@ struct Add: JournaledUseCase {
     people.count == 1 ? "Add \(people[0].name)" : "Add \(people.count) people"
   }
 
-  func footprint(of _: [Person], _ ids: [Int]) -> HistoryFootprint { .keys(ids) }
+  func footprint(of _: [Person], _ ids: [Int64]) -> HistoryFootprint { .keys(ids) }
 }
 
 /// Changes the name of one.
 struct Rename: JournaledUseCase {
   struct Request: Codable, Sendable {
-    let id: Int
+    let id: Int64
     let name: String
   }
 
@@ -73,8 +73,8 @@ struct Rename: JournaledUseCase {
 /// Makes one of two: the first stays, with what it lacks from the second.
 struct Merge: JournaledUseCase {
   struct Request: Codable, Sendable {
-    let kept: Int
-    let gone: Int
+    let kept: Int64
+    let gone: Int64
   }
 
   static let journalName = "merge"
@@ -106,37 +106,37 @@ package struct BookError: Error, CustomStringConvertible {
 }
 
 extension Database {
-  func insert(_ person: Person) throws -> Int {
-    try run(
-      "INSERT INTO contact (name, mail) VALUES (?, ?)", .text(person.name), .text(person.mail))
-    return lastID
+  func insert(_ person: Person) async throws -> Int64 {
+    try await run(
+      "INSERT INTO contact (name, mail) VALUES (?, ?) RETURNING id", .text(person.name),
+      .text(person.mail))[0].integer(0)
   }
 
-  func insert(_ contact: Contact) throws {
+  func insert(_ contact: Contact) async throws {
     let (name, mail) = (contact.person.name, contact.person.mail)
-    try run(
+    try await run(
       "INSERT INTO contact (id, name, mail) VALUES (?, ?, ?)", .integer(contact.id), .text(name),
       .text(mail))
   }
 
-  func delete(_ id: Int) throws {
-    try run("DELETE FROM contact WHERE id = ?", .integer(id))
+  func delete(_ id: Int64) async throws {
+    try await run("DELETE FROM contact WHERE id = ?", .integer(id))
   }
 
-  func update(_ contact: Contact, name: String? = nil, mail: String? = nil) throws {
-    try run(
+  func update(_ contact: Contact, name: String? = nil, mail: String? = nil) async throws {
+    try await run(
       "UPDATE contact SET name = ?, mail = ? WHERE id = ?", .text(name ?? contact.person.name),
       .text(mail ?? contact.person.mail), .integer(contact.id))
   }
 
-  func contact(_ id: Int) throws -> Contact {
-    let rows = try run("SELECT id, name, mail FROM contact WHERE id = ?", .integer(id))
+  func contact(_ id: Int64) async throws -> Contact {
+    let rows = try await run("SELECT id, name, mail FROM contact WHERE id = ?", .integer(id))
     guard let row = rows.first else { throw BookError("There is no contact \(id).") }
     return try contact(row)
   }
 
-  func contacts() throws -> [Contact] {
-    try run("SELECT id, name, mail FROM contact ORDER BY id").map { try contact($0) }
+  func contacts() async throws -> [Contact] {
+    try await run("SELECT id, name, mail FROM contact ORDER BY id").map { try contact($0) }
   }
 
   private func contact(_ row: Row) throws -> Contact {

@@ -8,8 +8,8 @@ enum Command {
   case help, list, history, undo, redo
   case add(Person)
   case importPeople(file: String)
-  case rename(Int, String)
-  case merge(Int, into: Int)
+  case rename(Int64, String)
+  case merge(Int64, into: Int64)
   case undoEntry(Int)
 
   static let helpText = """
@@ -33,8 +33,8 @@ enum Command {
 
   init(_ words: [String]) throws {
     let arguments = Array(words.dropFirst())
-    func number(_ index: Int) throws -> Int {
-      guard let number = Int(arguments[index]) else {
+    func number(_ index: Int) throws -> Int64 {
+      guard let number = Int64(arguments[index]) else {
         throw BookError("‘\(arguments[index])’ is no number.")
       }
       return number
@@ -50,7 +50,7 @@ enum Command {
       case ("rename", 2...): .rename(try number(0), arguments.dropFirst().joined(separator: " "))
       case ("merge", 2): .merge(try number(0), into: try number(1))
       case ("undo", 0): .undo
-      case ("undo", 1): .undoEntry(try number(0))
+      case ("undo", 1): .undoEntry(Int(clamping: try number(0)))
       case ("redo", 0): .redo
       default: throw BookError("‘\(words.joined(separator: " "))’ is no command: see --help.")
       }

@@ -18,7 +18,7 @@ struct SettleTests {
     try await database.run("CREATE TABLE done (key TEXT PRIMARY KEY, value TEXT)")
     try await database.insert(Contact(id: 1, person: Person(name: "A", mail: "")))
     let rename = SettledRename(database: database, journal: "contacts")
-    let journal = Records([])
+    let journal = Rows()
     let history = try await UseCaseHistory.open(journal, for: [rename])
     func act(_ action: String) async {
       switch action {
@@ -37,7 +37,7 @@ struct SettleTests {
     if !isCommitted { try await database.insert(before) }
 
     // The process ends before the end of the body is written.
-    let next = try await UseCaseHistory.open(Records(journal.all.dropLast()), for: [rename])
+    let next = try await UseCaseHistory.open(Rows(journal.beforeLastWrite), for: [rename])
     #expect(next.entries.allSatisfy { $0.standing == .normal })
     let name = try await database.contact(1).person.name
     #expect(name == ((action == "undo") == isCommitted ? "A" : "B"))
@@ -48,21 +48,30 @@ struct SettleTests {
 }
 
 /// A journal in memory.
-private final class Records: HistoryJournal {
+private final class Rows: HistoryJournal {
   let coder: any HistoryCoder = JSONHistoryCoder()
-  private let records: Mutex<[[UInt8]]>
+  private let states: Mutex<[HistoryRows]>
 
-  init(_ records: some Sequence<[UInt8]>) { self.records = Mutex(Array(records)) }
+  init(_ rows: HistoryRows = HistoryRows()) { states = Mutex([rows]) }
 
-  var all: [[UInt8]] { records.withLock { $0 } }
-  func read() async throws -> [[UInt8]] { all }
-  func append(_ record: [UInt8]) async throws { records.withLock { $0.append(record) } }
-  func replace(with new: [[UInt8]]) async throws { records.withLock { $0 = new } }
+  var beforeLastWrite: HistoryRows { states.withLock { $0[$0.count - 2] } }
+
+  func read() async throws -> HistoryRows { states.withLock { $0[$0.count - 1] } }
+
+  func write(_ change: HistoryChange) async throws {
+    try states.withLock { states in
+      var rows = states[states.count - 1]
+      guard rows.version == change.version else { throw HistoryJournalError(.stale) }
+      rows.version += 1
+      for row in change.rows { rows.rows[row.key] = row.bytes }
+      states.append(rows)
+    }
+  }
 }
 
 private struct SettledRename: JournaledUseCase {
   struct Request: Codable, Sendable {
-    let id: Int
+    let id: Int64
     let name: String
   }
 
@@ -123,25 +132,20 @@ private struct SettledRename: JournaledUseCase {
 extension Database {
   // Changes the name, and keeps a row of that, in one transaction.
   func rename(
-    _ id: Int, to name: String, key: String
-  ) throws -> String {
-    try run("BEGIN IMMEDIATE")
-    do {
-      let contact = try contact(id)
-      try update(contact, name: name)
-      try run(
+    _ id: Int64, to name: String, key: String
+  ) async throws -> String {
+    try await transaction {
+      let contact = try await self.contact(id)
+      try await self.update(contact, name: name)
+      try await self.run(
         "INSERT INTO done (key, value) VALUES (?, ?)",
         .text(key), .text(contact.person.name))
-      try run("COMMIT")
       return contact.person.name
-    } catch {
-      _ = try? run("ROLLBACK")
-      throw error
     }
   }
 
   // Returns what the change has returned, nil if it was not made.
-  func done(_ key: String) throws -> String? {
-    try run("SELECT value FROM done WHERE key = ?", .text(key)).first?.text(0)
+  func done(_ key: String) async throws -> String? {
+    try await run("SELECT value FROM done WHERE key = ?", .text(key)).first?.text(0)
   }
 }

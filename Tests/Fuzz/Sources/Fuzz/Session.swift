@@ -17,8 +17,8 @@ func test(_ data: UnsafePointer<UInt8>?, _ size: Int) -> Int32 {
 
 enum Session {
   static func run(_ file: [UInt8]) {
-    guard case .records(let records, _) = JournalFormat.content(of: file) else { return }
-    let journal = MemoryJournal(records.map { Array(file[$0]) })
+    guard let rows = rows(of: file) else { return }
+    let journal = MemoryJournal(rows)
     let interrupted: HistoryInterruption = file.count.isMultiple(of: 2) ? .compensate : .keep
     let done = DispatchSemaphore(value: 0)
     Task {
@@ -55,7 +55,7 @@ enum Session {
     await history.idle()
     let before = words(history)
     do {
-      let next = try await open(MemoryJournal(journal.records.withLock { $0 }))
+      let next = try await open(MemoryJournal(journal.rows.withLock { $0 }))
       // The first is for comparison only: the second works on the journal that is looked at later.
       if words(next) != before {
         fatalError("\(moment):\n\(before)\nis another at the next launch:\n\(words(next))")
@@ -84,13 +84,19 @@ enum Session {
 /// A journal in memory.
 final class MemoryJournal: HistoryJournal {
   let coder: any HistoryCoder = JSONHistoryCoder()
-  let records: Mutex<[[UInt8]]>
+  let rows: Mutex<HistoryRows>
 
-  init(_ records: [[UInt8]]) { self.records = Mutex(records) }
+  init(_ rows: HistoryRows) { self.rows = Mutex(rows) }
 
-  func read() async throws -> [[UInt8]] { records.withLock { $0 } }
-  func append(_ record: [UInt8]) async throws { records.withLock { $0.append(record) } }
-  func replace(with records: [[UInt8]]) async throws { self.records.withLock { $0 = records } }
+  func read() async throws -> HistoryRows { rows.withLock { $0 } }
+
+  func write(_ change: HistoryChange) async throws {
+    try rows.withLock { rows in
+      guard rows.version == change.version else { throw HistoryJournalError(.stale) }
+      rows.version += 1
+      for row in change.rows { rows.rows[row.key] = row.bytes }
+    }
+  }
 }
 
 /// The use case of the golden journals. Its answers depend on the request only.

@@ -22,6 +22,28 @@ package actor Database {
     try connection.run(statement, values)
   }
 
+  /// Makes all that `body` changes, or nothing. Nobody else uses the connection meanwhile.
+  nonisolated func transaction<Result: Sendable>(
+    _ body: @Sendable () async throws -> Result
+  ) async throws -> Result {
+    try await run("BEGIN")
+    do {
+      let result = try await body()
+      try await run("COMMIT")
+      return result
+    } catch {
+      _ = try? await run("ROLLBACK")
+      throw error
+    }
+  }
+
+  static func integer(_ text: String) throws -> Int64 {
+    guard let integer = Int64(text) else {
+      throw Failure(description: "‘\(text)’ is no number.", isLost: false)
+    }
+    return integer
+  }
+
   /// In its own class, because an actor cannot close what is not `Sendable`.
   private final class Connection {
     private let handle: OpaquePointer?

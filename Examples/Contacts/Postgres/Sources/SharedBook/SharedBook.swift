@@ -16,7 +16,11 @@ package actor SharedBook {
       "CREATE TABLE IF NOT EXISTS contact (id bigserial PRIMARY KEY, name text NOT NULL)",
       """
       CREATE TABLE IF NOT EXISTS journal (
-        id bigserial, document bigint, record bytea NOT NULL, PRIMARY KEY (document, id))
+        document bigint, key bigint, bytes bytea NOT NULL, PRIMARY KEY (document, key))
+      """,
+      """
+      CREATE TABLE IF NOT EXISTS journal_version (
+        document bigint PRIMARY KEY, version bigint NOT NULL)
       """,
       "SELECT pg_advisory_unlock(0)",
     ] { try await database.run(statement) }
@@ -49,7 +53,7 @@ extension SharedBook {
   // Opens the history again if another server has written.
   private func history() async throws -> UseCaseHistory {
     if let (history, journal) = current, try await journal.isCurrent() { return history }
-    let journal = PostgresJournal(document, in: database)
+    let journal = try await PostgresJournal(document, in: database)
     let history = try await UseCaseHistory.open(
       journal, for: [Add(database: database), Rename(database: database)])
     current = (history, journal)

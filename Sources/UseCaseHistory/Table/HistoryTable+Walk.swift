@@ -1,0 +1,417 @@
+/// An undo, a redo, a move or a roll-back on its way: one execution after the other.
+///
+/// Undo goes through the executions of a group backwards and redo forwards, so that the applied ones
+/// of a group come first.
+struct HistoryWalk<Step: Sendable>: Sendable {
+  typealias ID = HistoryEntry.ID
+  typealias Row = HistoryRow<Step>
+
+  let isRedo: Bool
+  /// In the order in which they are undone or redone. In a roll-back, the group.
+  let ids: [ID]
+  /// The groups of which parts are taken back, if it is a roll-back.
+  let rollsBack: Set<ID>?
+  /// The newest applied entry, if it was half undone before.
+  let half: ID?
+  /// Where the next entry is, as a guess.
+  fileprivate var near: Int?
+  /// How many of the entries are done with.
+  fileprivate(set) var done = 0
+  /// The part of the next entry to look at.
+  fileprivate var part: Int?
+  /// Whether something was undone or redone, of all entries and of the next one.
+  fileprivate(set) var hasMoved = false
+  fileprivate var hasMovedNext = false
+  fileprivate var hasLostNext = false
+  /// The parts that can never be undone or redone.
+  fileprivate var lostParts: [Row] = []
+  /// The entries that can never be undone or redone.
+  fileprivate var lost: Set<ID> = []
+  /// The entries in order, once the history was cleared.
+  var held: [Row] = []
+  var evictsWhenOver = false
+
+  /// Whether the recovery of an opened history does it, of which the row counts the tries.
+  let isRecovery: Bool
+
+  init(
+    isRedo: Bool, _ ids: [ID], rollsBack: Set<ID>? = nil, half: ID? = nil, isRecovery: Bool = false
+  ) {
+    (self.isRedo, self.ids, self.rollsBack, self.half) = (isRedo, ids, rollsBack, half)
+    self.isRecovery = isRecovery
+  }
+
+  var isRollBack: Bool { rollsBack != nil }
+
+  /// Whether an entry was undone or redone.
+  var hasResult: Bool { done > lost.count }
+
+  /// The first of the entries in the order of the stamps, if they are applied.
+  var oldest: ID? { isRedo ? ids.first : ids.last }
+
+  func holds(_ id: ID) -> Bool { ids.count == 1 ? ids[0] == id : ids.contains(id) }
+
+  /// The history is cleared. The rows of the walk stay in it.
+  mutating func hold(_ applied: inout [Row], _ undone: inout [Row]) {
+    if !held.isEmpty { return }
+    let order = Dictionary(uniqueKeysWithValues: zip(ids, 0...))
+    func isOwn(_ row: Row) -> Bool { order[row.id] != nil }
+    held = (applied.filter(isOwn) + undone.filter(isOwn))
+      .sorted { order[$0.id, default: 0] < order[$1.id, default: 0] }
+    applied.removeAll(where: isOwn)
+    undone.removeAll(where: isOwn)
+  }
+}
+
+extension HistoryTable {
+  typealias Walk = HistoryWalk<Step>
+
+  /// What became of an undo or a redo.
+  enum StepEnd {
+    case undone
+    /// The new step, what it touches, and whether a journal has to ask for that.
+    case redone(Step, HistoryFootprint)
+    case failed
+    /// It can never be undone or redone.
+    case obsolete
+  }
+
+  /// Returns the execution to undo or redo next, which begins. Nil at the end.
+  mutating func next() -> (id: ID, step: Step)? {
+    guard let walk, walk.done < walk.ids.count, let spot = spotOfNext() else { return nil }
+    switch spot {
+    case .applied(let index), .undone(let index): self.walk?.near = index
+    case .held, .running: break
+    }
+    let state = walk.isRedo ? Row.State.redoing : .undoing
+    if walk.isRecovery {
+      self[spot].tries += 1
+      note(spot)
+    }
+    guard self[spot].isGroup else {
+      self[spot].state = state
+      note(spot)
+      return self[spot].step.map { (self[spot].id, $0) }
+    }
+    guard let part = nextPart(of: spot) else { return nil }
+    self.walk?.part = part
+    self[spot].parts[part].state = state
+    note(spot, part: part)
+    if self[spot].state != state, !walk.isRollBack {
+      self[spot].state = state
+      note(spot)
+    }
+    return self[spot].parts[part].step.map { (self[spot].parts[part].id, $0) }
+  }
+
+  private func spotOfNext() -> Spot? {
+    guard let walk, walk.done < walk.ids.count else { return nil }
+    if walk.isRollBack { return .running }
+    let id = walk.ids[walk.done]
+    return walk.held.isEmpty ? spot(of: id, near: walk.near) : .held(walk.done)
+  }
+
+  private func nextPart(of spot: Spot) -> Int? {
+    guard let walk else { return nil }
+    let parts = self[spot].parts
+    var index = walk.part ?? (walk.isRedo ? 0 : parts.count - 1)
+    while parts.indices.contains(index) {
+      let part = parts[index]
+      if !part.isGroup, part.state == (walk.isRedo ? .undone : .applied),
+        walk.rollsBack?.contains(part.parent) != false
+      {
+        return index
+      }
+      index += walk.isRedo ? 1 : -1
+    }
+    return nil
+  }
+
+  /// The undo or redo has ended that `next` has begun. Returns whether the walk may go on.
+  mutating func ended(_ end: StepEnd) -> Bool {
+    guard let spot = spotOfNext(), let walk else {
+      preconditionFailure("A step ends, and none has begun: \(String(describing: self.walk)).")
+    }
+    if self[spot].tries > 0 {
+      self[spot].tries = 0
+      note(spot)
+    }
+    guard self[spot].isGroup, let part = walk.part else { return endedSingle(end, spot) }
+    let (id, counts) = (self[spot].parts[part].id, isCounted(spot))
+    switch end {
+    case .failed:
+      self[spot].parts[part].state = walk.isRedo ? .undone : .applied
+      note(spot, part: part)
+      return false
+    case .undone:
+      self[spot].parts[part].state = .undone
+      self[spot].parts[part].marks.remove(.inDoubt)
+      note(spot, part: part)
+      if counts { wasUndone(id, stamp: self[spot].stamp) }
+    case .redone(let step, let footprint):
+      trash.append(self[spot].parts[part])
+      self[spot].parts[part].step = step
+      self[spot].parts[part].footprint = footprint
+      self[spot].parts[part].state = .applied
+      self[spot].parts[part].marks.remove(.inDoubt)
+      note(spot, part: part)
+      if counts { wasRedone(id) }
+    case .obsolete:
+      if !walk.isRedo {
+        if counts {
+          hasLost(id, stamp: self[spot].stamp)
+        } else if walk.isRollBack {
+          hasLostPart(id)
+        }
+      }
+      let lost = removeParts(of: spot) { $0.id == id }
+      self.walk?.lostParts += lost
+      self.walk?.hasLostNext = true
+      self.walk?.part = nil
+    }
+    if case .obsolete = end {} else { self.walk?.hasMoved = true }
+    self.walk?.hasMovedNext = true
+    if nextPart(of: spot) == nil { entryIsDone(spot) }
+    return true
+  }
+
+  /// Whether the applied executions of the row count for the place.
+  private func isCounted(_ spot: Spot) -> Bool {
+    switch spot {
+    case .applied, .undone: true
+    case .held, .running: false
+    }
+  }
+
+  private mutating func endedSingle(_ end: StepEnd, _ spot: Spot) -> Bool {
+    let (id, stamp) = (self[spot].id, self[spot].stamp)
+    switch end {
+    case .failed:
+      self[spot].state = walk?.isRedo == true ? .undone : .applied
+      note(spot)
+      return false
+    case .obsolete:
+      if walk?.isRedo == false, isCounted(spot) { hasLost(id, stamp: stamp) }
+      self[spot].state = walk?.isRedo == true ? .undone : .applied
+      walk?.lost.insert(id)
+      return false
+    case .undone:
+      if isCounted(spot) { wasUndone(id, stamp: stamp) }
+    case .redone(let step, let footprint):
+      trash.append(self[spot])
+      self[spot].step = step
+      self[spot].footprint = footprint
+      if isCounted(spot) { wasRedone(id) }
+    }
+    walk?.hasMoved = true
+    entryIsDone(spot)
+    return true
+  }
+
+  /// All executions of the entry are undone or redone, or gone.
+  private mutating func entryIsDone(_ spot: Spot) {
+    guard walk?.isRollBack == false else {
+      walk?.done += 1
+      return
+    }
+    if self[spot].isGroup, self[spot].parts.isEmpty {
+      let id = self[spot].id
+      walk?.lost.insert(id)
+    } else {
+      self[spot].state = walk?.isRedo == true ? .applied : .undone
+      self[spot].stamp = nextStamp()
+      self[spot].marks.subtract([.inDoubt])
+      if walk?.isRedo == true, self[spot].isGroup {
+        self[spot].footprint = .union(of: self[spot].leaves.map(\.footprint))
+      }
+      note(spot)
+    }
+    walk?.done += 1
+    walk?.part = nil
+    if let near = walk?.near { walk?.near = near - 1 }
+    walk?.hasMovedNext = false
+    walk?.hasLostNext = false
+  }
+
+  /// The walk has come as far as it could. Returns the entries that were undone or redone.
+  mutating func finish(into drops: inout [Drop]) -> [Row] {
+    guard let walk = walk.take() else {
+      preconditionFailure("A move ends, and none has begun.")
+    }
+    drop(walk.lostParts, .obsolete, into: &drops)
+    guard walk.held.isEmpty else { return finishCleared(walk, into: &drops) }
+    var moved: [Row] = []
+    for id in walk.ids[..<walk.done] {
+      guard let spot = spot(of: id) else { continue }
+      if let row = finish(spot, of: walk, into: &drops) { moved.append(row) }
+    }
+    if walk.done < walk.ids.count, let spot = spot(of: walk.ids[walk.done]) {
+      stop(spot, of: walk, into: &drops)
+    }
+    for id in walk.ids {
+      guard let (row, _) = row(of: id), row.marks.contains(.leavesLater) else { continue }
+      forget(id, row.reason, into: &drops)
+    }
+    if walk.evictsWhenOver { evict(into: &drops) }
+    return moved
+  }
+
+  private mutating func finishCleared(_ walk: Walk, into drops: inout [Drop]) -> [Row] {
+    // A half-done move has led to an unknown place.
+    if walk.hasMoved { leaveEffect(unknownPlace()) }
+    let left = walk.held.filter { !walk.lost.contains($0.id) }
+    drop(left, .cleared, isReversed: !walk.isRedo, into: &drops)
+    drop(walk.held.filter { !$0.isGroup && walk.lost.contains($0.id) }, .obsolete, into: &drops)
+    let done = Set(walk.ids[..<walk.done]).subtracting(walk.lost)
+    return walk.held.filter { done.contains($0.id) }
+  }
+
+  /// An entry that is done with goes to the other side.
+  private mutating func finish(
+    _ spot: Spot, of walk: Walk, into drops: inout [Drop]
+  ) -> Row? {
+    var row = take(spot)
+    if walk.lost.contains(row.id) {
+      noteGone(row.id)
+      return nil
+    }
+    let wasIncomplete = row.marks.contains(.incomplete)
+    if !row.marks.isDisjoint(with: [.interrupted, .incomplete, .redo]) {
+      row.marks.subtract([.interrupted, .incomplete, .redo])
+      note(row)
+    }
+    if walk.isRedo {
+      push(row)
+    } else if wasIncomplete {
+      drop([row], .truncated, into: &drops)
+    } else {
+      pushUndone(row)
+    }
+    return row
+  }
+
+  private mutating func take(_ spot: Spot) -> Row {
+    switch spot {
+    case .applied(let index): return takeApplied(at: index)
+    case .undone(let index): return takeUndone(at: index)
+    case .held, .running: preconditionFailure("A row at \(spot) changes sides.")
+    }
+  }
+
+  /// The walk has stopped at an entry.
+  private mutating func stop(_ spot: Spot, of walk: Walk, into drops: inout [Drop]) {
+    if walk.lost.contains(self[spot].id) {
+      return drop([take(spot)], .obsolete, into: &drops)
+    }
+    guard self[spot].isGroup else { return }
+    let state = self[spot].state
+    switch spot {
+    case .applied(let index):
+      self[spot].state = .applied
+      // A group in the middle of which it has stopped goes on top of the applied entries, where the
+      // next undo and redo find it. Since no entry above overlaps it, that changes nothing.
+      if walk.hasMovedNext, index != newest, !self[spot].marks.contains(.interrupted) {
+        var row = take(spot)
+        row.stamp = nextStamp()
+        if walk.hasLostNext { head.covered = row.stamp }
+        push(row)
+        note(.applied(applied.count - 1))
+      } else if state != .applied {
+        note(spot)
+      }
+    case .undone:
+      guard self[spot].isPartial else {
+        self[spot].state = .undone
+        if state != .undone { note(spot) }
+        return
+      }
+      var row = take(spot)
+      (row.state, row.stamp) = (.applied, nextStamp())
+      push(row)
+      note(.applied(applied.count - 1))
+    case .held, .running: break
+    }
+  }
+}
+
+// MARK: - Groups that run
+
+extension HistoryTable {
+  /// A part of the running group begins.
+  mutating func beginPart(_ part: Row) {
+    var part = part
+    part.stamp = nextStamp()
+    part.state = .executing
+    running?.parts.append(part)
+    if let count = running?.parts.count { note(.running, part: count - 1) }
+  }
+
+  /// A part has ended: with its step, or it has thrown, and is none.
+  mutating func endPart(_ id: ID, _ answer: (step: Step, footprint: HistoryFootprint)?) {
+    guard let index = running?.parts.lastIndex(where: { $0.id == id }) else { return }
+    guard let answer else {
+      running?.parts.remove(at: index)
+      return noteGone(id)
+    }
+    // Parts that overlap are in the order of their ends.
+    guard var part = running?.parts.remove(at: index) else { return }
+    (part.step, part.footprint, part.state) = (answer.step, answer.footprint, .applied)
+    part.stamp = nextStamp()
+    note(part)
+    running?.parts.append(part)
+  }
+
+  /// A group in the running one has ended.
+  mutating func endNested(_ id: ID) {
+    guard let index = running?.parts.lastIndex(where: { $0.id == id }) else { return }
+    let groups = running?.groups(in: id) ?? []
+    if running?.parts.contains(where: { !$0.isGroup && groups.contains($0.parent) }) == true {
+      running?.parts[index].state = .applied
+      note(.running, part: index)
+    } else {
+      running?.parts.removeAll { $0.isGroup && groups.contains($0.id) }
+      for group in groups { noteGone(group) }
+    }
+  }
+
+  /// The running group is over. Returns it without its parts that have failed, nil if it has none.
+  mutating func takeGroup() -> Row? {
+    guard var group = running.take() else {
+      preconditionFailure("A group ends, and none runs.")
+    }
+    group.marks.remove(.incomplete)
+    group.footprint = .union(of: group.leaves.map(\.footprint))
+    if group.parts.isEmpty {
+      noteGone(group.id)
+      return nil
+    }
+    return group
+  }
+
+  /// The parts of the running group, or of a group in it, are going to be undone.
+  mutating func beginRollBack(of group: ID) {
+    guard walk == nil else {
+      preconditionFailure("\(group) is rolled back while \(String(describing: walk)) moves.")
+    }
+    walk = Walk(isRedo: false, [group], rollsBack: running?.groups(in: group) ?? [])
+    // Whatever becomes of it, the roll-back goes on.
+    if running?.id == group {
+      running?.marks.insert(.incomplete)
+      note(.running)
+    }
+  }
+
+  /// The roll-back has come as far as it could: what is undone is no part any more. Returns whether
+  /// parts are left that could not be undone.
+  mutating func endRollBack(into drops: inout [Drop]) -> Bool {
+    guard let walk = walk.take(), let groups = walk.rollsBack, running != nil else {
+      preconditionFailure("A roll-back ends, and none has begun.")
+    }
+    let undone = removeParts(of: .running) {
+      groups.contains($0.parent) && $0.state == .undone
+    }
+    drop(undone, .truncated, into: &drops)
+    drop(walk.lostParts, .obsolete, into: &drops)
+    return running?.parts.contains { groups.contains($0.parent) && !$0.isGroup } ?? false
+  }
+}

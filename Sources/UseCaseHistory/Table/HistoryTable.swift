@@ -1,0 +1,499 @@
+/// The entries of a history, each in its state: the one truth of which everything else is read.
+///
+/// Between two events:
+///
+/// - The applied rows and the undone rows are in the order of their stamps. The last of the undone
+///   rows is the next to be redone.
+/// - Only the newest applied row can be half undone, and rows that are `interrupted`.
+/// - Equal places mean equal documents: so the history knows that it is clean.
+struct HistoryTable<Step: Sendable>: Sendable {
+  typealias ID = HistoryEntry.ID
+  typealias Row = HistoryRow<Step>
+  typealias Drop = HistoryDrop<Step>
+
+  /// All that the history is, apart from its rows.
+  struct Head: Equatable, Sendable {
+    var limit: Int?
+    var saved: HistoryPlace? = .beginning
+    /// The effects that have stayed without their row.
+    var rest = HistoryPlace.beginning
+    /// The number of the last unknown place.
+    var unknowns: UInt64 = 0
+    /// An effect without a row lies above the applied rows up to this stamp. One of them that is
+    /// undone and redone comes to lie above the effect, and that is another place.
+    var covered: UInt64 = 0
+  }
+
+  private(set) var applied = RowStack<Step>()
+  private(set) var undone = RowStack<Step>()
+  /// The execution or the group that has the lane.
+  var running: Row?
+  /// The undo, redo or move that has the lane, or the roll-back of a group.
+  var walk: Walk?
+  var head = Head()
+  /// The sum of the applied rows.
+  private var live = HistoryPlace.beginning
+  var stamp: UInt64 = 0
+  /// How many applied rows do not count for the limit.
+  private(set) var uncounted = 0
+  /// The rows that differ from those in the journal, without their parts; nil for one that is gone.
+  /// Nil without a journal.
+  var changed: [ID: Row?]?
+  /// Rows that `discard` has not been called for, with a journal.
+  var leaving: [Row] = []
+  /// Whether something in the running group can never be undone, so its effect stays above others.
+  private var hasLostParts = false
+  /// Not to be released under a lock.
+  var trash: [Row] = []
+  /// The entries of a journal, until they are put to their places.
+  var opened: [Row] = []
+
+  init(limit: Int?) { head.limit = limit }
+
+  /// How many groups can be in each other.
+  static var deepest: Int { 1_000 }
+}
+
+// MARK: - Reading
+
+extension HistoryTable {
+  /// Where a row is.
+  enum Spot: Equatable {
+    case applied(Int)
+    case undone(Int)
+    /// In the hand of a move, since the history was cleared.
+    case held(Int)
+    case running
+  }
+
+  subscript(spot: Spot) -> Row {
+    get {
+      switch spot {
+      case .applied(let index): return applied[index]
+      case .undone(let index): return undone[index]
+      case .held(let index): if let walk { return walk.held[index] }
+      case .running: if let running { return running }
+      }
+      preconditionFailure("There is no row at \(spot).")
+    }
+    _modify {
+      switch spot {
+      case .applied(let index): yield &applied[index]
+      case .undone(let index): yield &undone[index]
+      case .held(let index): yield &walk!.held[index]
+      case .running: yield &running!
+      }
+    }
+  }
+
+  /// Returns where the entry is, nil if there is none.
+  func spot(of id: ID, near index: Int? = nil) -> Spot? {
+    if let index, applied.indices.contains(index), applied[index].id == id {
+      return .applied(index)
+    }
+    if let index, undone.indices.contains(index), undone[index].id == id { return .undone(index) }
+    if applied.last?.id == id { return .applied(applied.count - 1) }
+    if undone.last?.id == id { return .undone(undone.count - 1) }
+    return applied.position(of: id).map { .applied($0) }
+      ?? undone.position(of: id).map { .undone($0) }
+  }
+
+  func row(of id: ID) -> (row: Row, isApplied: Bool)? {
+    switch spot(of: id) {
+    case .applied(let index): (applied[index], true)
+    case .undone(let index): (undone[index], false)
+    case .held, .running, nil: nil
+    }
+  }
+
+  /// Returns the entry, or the part of one, with this id.
+  func rowOrPart(_ id: ID) -> Row? {
+    if let (row, _) = row(of: id) { return row }
+    for row in [applied, undone].joined() where !row.parts.isEmpty {
+      if let part = row.parts.first(where: { $0.id == id }) { return part }
+    }
+    return nil
+  }
+
+  /// The index of the newest applied row that undo does not pass over.
+  var newest: Int? {
+    if let last = applied.last, !last.isDoubtfulExecution { return applied.count - 1 }
+    return applied.lastIndex { !$0.isDoubtfulExecution }
+  }
+
+  /// The newest applied row, if it is half undone: it comes before all others.
+  var half: Row? {
+    // A group is half undone on the way, too.
+    if let walk, !walk.isRollBack, walk.half == nil { return nil }
+    guard let newest, applied[newest].isGroup, !applied[newest].marks.contains(.interrupted),
+      applied[newest].isPartial
+    else { return nil }
+    return applied[newest]
+  }
+
+  /// The entry that an undo takes.
+  var undoID: ID? { newest.map { applied[$0].id } }
+
+  /// The entry that a redo takes.
+  var redoID: ID? { half?.id ?? undone.last?.id }
+
+  /// The present place. Nil inside of a group that is half undone.
+  var place: HistoryPlace? { half == nil ? live + head.rest : nil }
+
+  var isSaved: Bool { head.saved != nil && head.saved == place }
+
+  var undoCount: Int {
+    uncounted == 0 ? applied.count : applied.count { !$0.isDoubtfulExecution }
+  }
+
+  /// Returns the later entries that overlap an applied one, the oldest first. A half undone group is
+  /// undone or redone before all others.
+  func blockers(ofUndoing id: ID) -> [ID] {
+    guard case .applied(let index)? = spot(of: id) else {
+      return half.map { [$0.id] } ?? []
+    }
+    if let half { return half.id == id ? [] : [half.id] }
+    if index == applied.count - 1 { return [] }
+    let footprint = applied[index].footprint
+    return applied[(index + 1)...]
+      .filter { !$0.isDoubtfulExecution && $0.footprint.overlaps(footprint) }.map(\.id)
+  }
+
+  /// Returns the undone entries that would be redone before this one and overlap it, in that order.
+  func blockers(ofRedoing id: ID) -> [ID] {
+    if let half { return half.id == id ? [] : [half.id] }
+    switch spot(of: id) {
+    case .undone(let index):
+      let row = undone[index]
+      let sooner = undone[(index + 1)...].reversed().filter { $0.footprint.overlaps(row.footprint) }
+      return interrupted(blocking: row) + sooner.map(\.id)
+    // An interrupted group goes on behind those that overlap it.
+    case .applied(let index): return index == newest ? [] : blockers(ofUndoing: id)
+    case .held, .running, nil: return []
+    }
+  }
+}
+
+extension HistoryTable {
+  /// Returns the interrupted groups for which the redo of an entry has to wait, the oldest first.
+  func interrupted(blocking row: Row) -> [ID] {
+    if uncounted == 0 { return [] }
+    return applied.filter { $0.blocksRedo(of: row.footprint) }.map(\.id)
+  }
+}
+
+extension HistoryRow {
+  /// Whether it is an interrupted group that overlaps another entry, which has to wait for it.
+  fileprivate func blocksRedo(of footprint: HistoryFootprint) -> Bool {
+    marks.contains(.interrupted) && isPartial && self.footprint.overlaps(footprint)
+  }
+}
+
+// MARK: - Changing rows
+
+extension HistoryTable {
+  /// The journal has to know the row as it is now.
+  mutating func note(_ row: consuming Row) {
+    if changed == nil { return }
+    row.parts = []
+    let id = row.id
+    changed?[id] = .some(row)
+  }
+
+  mutating func note(_ spot: Spot) {
+    if changed != nil { note(self[spot]) }
+  }
+
+  mutating func note(_ spot: Spot, part: Int) {
+    if changed != nil { note(self[spot].parts[part]) }
+  }
+
+  mutating func noteGone(_ id: ID) {
+    if changed != nil { changed?[id] = .some(nil) }
+  }
+
+  mutating func nextStamp() -> UInt64 {
+    stamp += 1
+    return stamp
+  }
+
+  /// Rows leave. With a journal, they wait there for `discard`.
+  mutating func drop(
+    _ rows: [Row], _ reason: HistoryDiscardReason, isReversed: Bool = false,
+    into drops: inout [Drop]
+  ) {
+    if rows.isEmpty { return }
+    guard changed != nil else {
+      return drops.append(Drop(rows: rows, reason: reason, isReversed: isReversed))
+    }
+    for row in isReversed ? rows.reversed() : rows {
+      if row.isGroup { noteGone(row.id) }
+      for part in row.parts where part.isGroup { noteGone(part.id) }
+      for var leaf in row.leaves {
+        (leaf.state, leaf.reason, leaf.marks) = (.leaving, reason, leaf.marks.intersection(.keyed))
+        leaving.append(leaf)
+        note(leaf)
+      }
+    }
+  }
+
+  /// Parts leave, and the groups that have none left.
+  mutating func removeParts(
+    of spot: Spot, where leaves: (Row) -> Bool
+  ) -> [Row] {
+    let groups = changed == nil ? [] : self[spot].parts.filter(\.isGroup).map(\.id)
+    let left = self[spot].removeParts(where: leaves)
+    if !groups.isEmpty {
+      let kept = Set(self[spot].parts.map(\.id))
+      for group in groups where !kept.contains(group) { noteGone(group) }
+    }
+    self[spot].footprint = .union(of: self[spot].leaves.map(\.footprint))
+    return left
+  }
+
+  /// Returns a place where the history has never been.
+  mutating func unknownPlace() -> HistoryPlace {
+    head.unknowns += 1
+    return .unknown(head.unknowns)
+  }
+
+  /// An applied row leaves, and its effect stays.
+  private mutating func leaveEffect(of row: Row) {
+    live -= row.place
+    head.rest += row.place
+    head.covered = max(head.covered, row.stamp)
+  }
+
+  /// Something has an effect, and no row.
+  mutating func leaveEffect(_ place: HistoryPlace) {
+    head.rest += place
+    head.covered = stamp
+  }
+
+  /// A leaf of an applied row with this stamp was undone.
+  mutating func wasUndone(_ leaf: ID, stamp: UInt64) {
+    live -= .of(leaf)
+    if stamp <= head.covered { head.rest += unknownPlace() }
+  }
+
+  /// A part of the running group can never be undone.
+  mutating func hasLostPart(_ leaf: ID) {
+    leaveEffect(.of(leaf))
+    hasLostParts = true
+  }
+
+  /// The running group is over.
+  mutating func coverLosses() {
+    if hasLostParts { head.covered = stamp }
+    hasLostParts = false
+  }
+
+  /// What has begun in an earlier process may have had an effect, and a later one may know it.
+  mutating func isUncertain(_ row: ID) { live += .unknown(~row.number) }
+
+  mutating func wasRedone(_ leaf: ID) { live += .of(leaf) }
+
+  /// A leaf that is applied can never be undone.
+  mutating func hasLost(_ leaf: ID, stamp: UInt64) {
+    live -= .of(leaf)
+    head.rest += .of(leaf)
+    head.covered = max(head.covered, stamp)
+  }
+
+  mutating func push(_ row: consuming Row) {
+    if row.marks.contains(.interrupted) || row.isDoubtfulExecution { uncounted += 1 }
+    applied.append(row)
+  }
+
+  /// A row of a journal is applied.
+  mutating func pushOpened(_ row: consuming Row) {
+    live += row.place
+    push(row)
+  }
+
+  /// An execution of an earlier process has its place by its stamp. Nothing that came later goes.
+  mutating func insertOpened(_ row: Row, into drops: inout [Drop]) {
+    guard let newest = applied.last, newest.stamp > row.stamp else {
+      return record(row, into: &drops)
+    }
+    var row = row
+    row.state = .applied
+    live += row.place
+    let stamp = row.stamp
+    let index = applied.firstIndex { $0.stamp > stamp } ?? applied.count
+    head.covered = max(head.covered, stamp)
+    note(row)
+    applied.insert(row, at: index)
+    evict(into: &drops)
+  }
+
+  mutating func takeApplied(at index: Int) -> Row {
+    let row = applied.remove(at: index)
+    if row.marks.contains(.interrupted) || row.isDoubtfulExecution { uncounted -= 1 }
+    return row
+  }
+
+  mutating func pushUndone(_ row: consuming Row) { undone.append(row) }
+
+  mutating func takeUndone(at index: Int) -> Row { undone.remove(at: index) }
+
+  /// The row is interrupted no more.
+  mutating func heal(_ index: Int) {
+    guard applied[index].marks.contains(.interrupted) else { return }
+    applied[index].marks.remove(.interrupted)
+    if !applied[index].isDoubtfulExecution { uncounted -= 1 }
+  }
+}
+
+// MARK: - Recording
+
+extension HistoryTable {
+  /// Puts a row behind the newest applied one, after the entries that it contradicts have left, and
+  /// before those over the limit leave.
+  mutating func record(_ row: consuming Row, into drops: inout [Drop]) {
+    truncate(row.footprint, into: &drops)
+    row.stamp = nextStamp()
+    row.state = .applied
+    live += row.place
+    push(row)
+    note(.applied(applied.count - 1))
+    evict(into: &drops)
+  }
+
+  /// The newest applied entry becomes `merged`, and `later` goes.
+  mutating func merge(
+    into merged: Row, _ later: consuming Row, into drops: inout [Drop]
+  ) {
+    truncate(.union(of: [later.footprint, merged.footprint]), into: &drops)
+    let index = newestSingle(for: later.id)
+    trash.append(applied[index])
+    applied[index].step = merged.step
+    applied[index].title = merged.title
+    applied[index].footprint = merged.footprint
+    applied[index].marks = merged.marks
+    note(.applied(index))
+    drop([later], .merged, into: &drops)
+  }
+
+  /// The newest applied entry and `later` cancel each other out.
+  mutating func annul(_ later: consuming Row, into drops: inout [Drop]) {
+    truncate(later.footprint, into: &drops)
+    let earlier = takeApplied(at: newestSingle(for: later.id))
+    live -= earlier.place
+    drop([earlier, later], .annulled, into: &drops)
+  }
+
+  private func newestSingle(for later: ID) -> Int {
+    guard let newest, !applied[newest].isGroup else {
+      preconditionFailure("\(later) has no applied entry to merge with.")
+    }
+    return newest
+  }
+
+  /// The row has an effect, and is not recorded: the history was cleared meanwhile.
+  mutating func lose(_ row: consuming Row, into drops: inout [Drop]) {
+    leaveEffect(row.place)
+    drop([row], .cleared, into: &drops)
+  }
+
+  /// Drops the undone parts of a half undone group, and the undone entries that a new one with this
+  /// footprint contradicts: those that it overlaps, and of those that would be redone after a dropped
+  /// one, those that overlap that one.
+  private mutating func truncate(_ footprint: HistoryFootprint, into drops: inout [Drop]) {
+    var wave = HistoryFootprint.Wave(footprint)
+    if half != nil, let newest {
+      let parts = removeParts(of: .applied(newest)) { $0.state == .undone }
+      note(.applied(newest))
+      for part in parts { wave.insert(part.footprint) }
+      drop(parts, .truncated, into: &drops)
+    }
+    if undone.isEmpty { return }
+    if footprint == .everything {
+      return drop(undone.removeAll(), .truncated, isReversed: true, into: &drops)
+    }
+    let dropped = contradicted(by: &wave)
+    if dropped.isEmpty { return }
+    let rows = undone.remove { dropped.contains($0.id) }
+    drop(rows, .truncated, isReversed: true, into: &drops)
+  }
+
+  /// Returns the undone entries that something with these footprints contradicts.
+  func contradicted(by wave: inout HistoryFootprint.Wave) -> Set<ID> {
+    var dropped: Set<ID> = []
+    for row in undone.reversed() where wave.overlaps(row.footprint) {
+      dropped.insert(row.id)
+      wave.insert(row.footprint)
+    }
+    return dropped
+  }
+}
+
+// MARK: - Limit, clear and forget
+
+extension HistoryTable {
+  mutating func setLimit(_ limit: Int?, into drops: inout [Drop]) {
+    let isLower = limit ?? .max < head.limit ?? .max
+    head.limit = limit
+    guard isLower else { return }
+    walk?.evictsWhenOver = true
+    evict(into: &drops)
+  }
+
+  /// Drops the oldest applied rows over the limit, but none that a move has in its hand.
+  mutating func evict(into drops: inout [Drop]) {
+    guard let limit = head.limit, applied.count - uncounted > limit else { return }
+    var over = applied.count - uncounted - limit
+    var index = 0
+    var left: [Row] = []
+    while over > 0, index < applied.count, walk?.oldest != applied[index].id {
+      if applied[index].isDoubtfulExecution || applied[index].marks.contains(.interrupted) {
+        index += 1
+        continue
+      }
+      let row = takeApplied(at: index)
+      live -= row.place
+      head.rest += row.place
+      if index > 0 { head.covered = max(head.covered, row.stamp) }
+      left.append(row)
+      over -= 1
+    }
+    drop(left, .evicted, into: &drops)
+  }
+
+  /// Drops all rows. Those that a move has in its hand go when it is over, and what runs is not
+  /// recorded.
+  mutating func clear(into drops: inout [Drop]) {
+    head.rest += live
+    live = .beginning
+    uncounted = 0
+    var (applied, undone) = (applied.removeAll(), undone.removeAll())
+    if walk?.isRollBack == false { walk?.hold(&applied, &undone) }
+    for index in walk?.held.indices ?? 0..<0 { noteLeavesLater(.held(index), .cleared) }
+    if running != nil { noteLeavesLater(.running, .cleared) }
+    drop(applied, .cleared, into: &drops)
+    drop(undone, .cleared, isReversed: true, into: &drops)
+  }
+
+  /// The entry leaves, and its effect stays, so the place does not change. An entry in the hand of a
+  /// move leaves when the move is over.
+  mutating func forget(
+    _ id: ID, _ reason: HistoryDiscardReason = .forgotten, into drops: inout [Drop]
+  ) {
+    guard let spot = spot(of: id) else { return }
+    if walk?.holds(id) == true { return noteLeavesLater(spot, reason) }
+    switch spot {
+    case .applied(let index):
+      let row = takeApplied(at: index)
+      leaveEffect(of: row)
+      drop([row], reason, into: &drops)
+    case .undone(let index): drop([takeUndone(at: index)], reason, into: &drops)
+    case .held, .running: break
+    }
+  }
+
+  private mutating func noteLeavesLater(_ spot: Spot, _ reason: HistoryDiscardReason) {
+    self[spot].marks.insert(.leavesLater)
+    self[spot].reason = reason
+    note(spot)
+  }
+}
