@@ -275,7 +275,8 @@ extension RecordedUseCase {
     do {
       result = .success(
         try await HistoryFrame.local.withValue(frame) {
-          try await queue.run(request, of: base.useCaseName, timeout: UseCaseTimeout.never) { changed in
+          try await queue.run(request, of: base.useCaseName, timeout: UseCaseTimeout.never) {
+            changed in
             try await attempts.run {
               RecordedStep(base, identity, request, try await body(changed))
             }.response

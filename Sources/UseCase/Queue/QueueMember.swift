@@ -83,7 +83,8 @@ final class CallContext: Sendable {
   }
 
   private init(
-    _ caller: (any QueueMember)?, host: (any QueueMember)?, _ description: ExecutionDescription?, refusal: (any Error)?
+    _ caller: (any QueueMember)?, host: (any QueueMember)?, _ description: ExecutionDescription?,
+    refusal: (any Error)?
   ) {
     directCaller = Lock(caller)
     self.host = host

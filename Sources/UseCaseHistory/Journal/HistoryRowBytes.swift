@@ -137,9 +137,8 @@ struct HistoryPair: Sendable {
 }
 
 extension HistoryRow<any HistoryStep> {
-  /// - Parameters:
-  ///   - pair: The execution, nil for a group.
-  ///   - title: The encoded title of a group.
+  /// Returns the row as it is written: with the execution, or with the encoded title of a group, which
+  /// has none.
   func bytes(_ pair: HistoryPair?, title: [UInt8]) -> [UInt8] {
     var bytes = RowBytes()
     bytes.put(state.number)
@@ -165,7 +164,8 @@ extension HistoryRow<any HistoryStep> {
   ) -> (row: Self, title: [UInt8], pair: HistoryPair?)? {
     var bytes = RowReader(bytes)
     guard id > 0, id <= RowFormat.highestID, let state = bytes.byte().flatMap(State.init(number:)),
-      let marks = bytes.byte(), let reason = bytes.byte().flatMap(HistoryDiscardReason.init(number:)),
+      let marks = bytes.byte(),
+      let reason = bytes.byte().flatMap(HistoryDiscardReason.init(number:)),
       let tries = bytes.byte(), let stamp = bytes.number(), stamp <= RowFormat.highestID,
       let parent = bytes.number(), parent < id, let title = bytes.list()
     else { return nil }

@@ -40,10 +40,8 @@ final class JournalWriter: Sendable {
   let firstNumber: UInt64
   private let state: Lock<State>
 
-  /// - Parameters:
-  ///   - rows: The rows that the journal has.
-  ///   - head: Their head.
-  ///   - newest: The newest id in them.
+  /// Creates the writer of a journal that has rows of this version, with this head, and this newest id
+  /// in them.
   init(
     _ journal: any HistoryJournal, _ kinds: JournalKinds, version: Int64, head: HeadRow,
     newest: UInt64
@@ -287,12 +285,7 @@ extension JournalWriter {
   typealias Event = @Sendable (inout Machine) -> Void
 
   /// Runs a body in a transaction, together with the change of the rows that its end brings. That end
-  /// has happened when this returns.
-  ///
-  /// - Parameters:
-  ///   - id: The entry of the body.
-  ///   - body: Returns the step that it has made or undone.
-  ///   - end: Returns the event of that end.
+  /// has happened when this returns. `body` makes or undoes a step, and `end` makes the event of that.
   nonisolated(nonsending) func transact(
     _ id: HistoryEntry.ID, _ lane: HistoryLane, in database: any TransactionalJournal,
     _ body: @Sendable () async throws -> any HistoryStep,

@@ -14,7 +14,8 @@ struct Move<Answer: Sendable>: UseCase, DescribedUseCase {
   }
 
   func main(_: HistoryMove) async throws -> Answer {
-    guard try lane.change({ $0.beginMove(isRecovery: purpose == .recovery) }).get() else { return answer([]) }
+    let beginning = lane.change { $0.beginMove(isRecovery: purpose == .recovery) }
+    guard try beginning.get() else { return answer([]) }
     let isRedo = lane.read { $0.isRedo }
     let failure = await lane.carryOut(for: purpose)
     let (moved, drops) = lane.change { $0.finishMove() }

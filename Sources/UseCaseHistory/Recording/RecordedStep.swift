@@ -78,7 +78,8 @@ final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
     var failure: (any Error)?
     do {
       _ = try await useCase.queue(for: request).run(
-        request, of: self.useCase.useCaseName, purpose: purpose, timeout: useCase.timeout, body: body)
+        request, of: self.useCase.useCaseName, purpose: purpose, timeout: useCase.timeout,
+        body: body)
     } catch {
       failure = error
     }

@@ -570,7 +570,9 @@ extension HistoryMachine {
   /// Returns the state of the document, for `undo()` and `redo()` called now.
   ///
   /// The titles are those of what waits. The rows have those of the entries that are there.
-  mutating func state(of document: HistoryFootprint) -> (state: HistoryState, undo: Row?, redo: Row?) {
+  mutating func state(
+    of document: HistoryFootprint
+  ) -> (state: HistoryState, undo: Row?, redo: Row?) {
     let isWhole = document == .everything
     var undo = undoTarget(in: document)
     var redo = isWhole && isRecording ? nil : shownRedo(in: document)

@@ -34,7 +34,7 @@ struct HistoryRow<Step: Sendable>: Sendable {
     static var unreadable: Self { Self(rawValue: 16) }
     /// It leaves when what runs is over, for the reason of the row.
     static var leavesLater: Self { Self(rawValue: 32) }
-      /// The footprint is not everything, so ask the use case for it.
+    /// The footprint is not everything, so ask the use case for it.
     static var keyed: Self { Self(rawValue: 64) }
     /// What was interrupted is a redo, which is not carried on unasked.
     static var redo: Self { Self(rawValue: 128) }
@@ -85,7 +85,10 @@ struct HistoryRow<Step: Sendable>: Sendable {
 
   /// Whether a group is half undone or half redone.
   var isPartial: Bool {
-    isGroup && parts.contains { !$0.isGroup && !$0.hasEffect } && parts.contains(where: \.hasEffect)
+    guard isGroup, let first = parts.first(where: { !$0.isGroup }) else { return false }
+    // As a rule, the last one says it.
+    if let last = parts.last, !last.isGroup, last.hasEffect != first.hasEffect { return true }
+    return parts.contains { !$0.isGroup && $0.hasEffect != first.hasEffect }
   }
 
   var standing: HistoryEntry.Standing {
@@ -108,7 +111,8 @@ struct HistoryRow<Step: Sendable>: Sendable {
   mutating func removeParts(where leaves: (Self) -> Bool) -> [Self] {
     var (left, kept, alive) = ([Self](), [Self](), Set<ID>())
     for part in parts.reversed() {
-      let goes = part.isGroup
+      let goes =
+        part.isGroup
         ? part.state != .executing && !alive.contains(part.id) : leaves(part)
       if goes {
         if !part.isGroup { left.append(part) }

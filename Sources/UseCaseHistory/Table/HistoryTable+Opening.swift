@@ -108,7 +108,9 @@ extension HistoryTable {
         applied.append(row)
       } else if row.state == .undone {
         undone.append(row)
-      } else if row.state == .executing, !isGroup, row.step != nil, answers[row.id]?.isEffect == true {
+      } else if row.state == .executing, !isGroup, row.step != nil,
+        answers[row.id]?.isEffect == true
+      {
         recorded.append(row)
       }
       // What leaves is noted already.

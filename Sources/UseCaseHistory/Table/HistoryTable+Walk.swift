@@ -166,6 +166,11 @@ extension HistoryTable {
       }
       let lost = removeParts(of: spot) { $0.id == id }
       self.walk?.lostParts += lost
+      // Nobody asks again whether it took effect.
+      for var part in lost {
+        (part.state, part.reason) = (.leaving, .obsolete)
+        note(part)
+      }
       self.walk?.hasLostNext = true
       self.walk?.part = nil
     }
@@ -217,6 +222,7 @@ extension HistoryTable {
     if self[spot].isGroup, self[spot].parts.isEmpty {
       let id = self[spot].id
       walk?.lost.insert(id)
+      noteGone(id)
     } else {
       self[spot].state = walk?.isRedo == true ? .applied : .undone
       self[spot].stamp = nextStamp()

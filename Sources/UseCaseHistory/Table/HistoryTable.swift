@@ -80,8 +80,13 @@ extension HistoryTable {
       switch spot {
       case .applied(let index): yield &applied[index]
       case .undone(let index): yield &undone[index]
-      case .held(let index): yield &walk!.held[index]
-      case .running: yield &running!
+      // In place: to take the row out and put it back would copy its parts.
+      case .held(let index):
+        // swift-format-ignore: NeverForceUnwrap
+        yield &walk!.held[index]
+      case .running:
+        // swift-format-ignore: NeverForceUnwrap
+        yield &running!
       }
     }
   }

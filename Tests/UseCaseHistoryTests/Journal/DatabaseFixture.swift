@@ -60,7 +60,9 @@ final class Database: TransactionalJournal {
     }
   }
 
-  private func run(_ body: @Sendable () async throws -> HistoryChange) async throws -> HistoryChange? {
+  private func run(
+    _ body: @Sendable () async throws -> HistoryChange
+  ) async throws -> HistoryChange? {
     switch manner.value {
     case .never: return nil
     case .once: return try await checked(body)
@@ -74,7 +76,9 @@ final class Database: TransactionalJournal {
     }
   }
 
-  private func checked(_ body: @Sendable () async throws -> HistoryChange) async throws -> HistoryChange {
+  private func checked(
+    _ body: @Sendable () async throws -> HistoryChange
+  ) async throws -> HistoryChange {
     let record = try await body()
     try check(.body)
     return record

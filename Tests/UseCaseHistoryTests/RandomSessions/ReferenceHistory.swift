@@ -315,7 +315,12 @@ extension ReferenceHistory {
   var isClean: Bool { !isExecuting && !isMoving && !isPartial && saved == document }
 
   /// Whether an undo, a redo or a move runs.
-  var isMoving: Bool { queue.first?.plan != nil }
+  private var isMoving: Bool { queue.first?.plan != nil }
+
+  /// Whether it does so among groups.
+  var isMovingGroups: Bool {
+    isMoving && entries.contains { if case .group = $0.part { true } else { false } }
+  }
 
   /// All that can be seen from outside.
   var state: [String] {

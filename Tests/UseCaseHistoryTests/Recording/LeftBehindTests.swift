@@ -65,7 +65,9 @@ struct LeftBehindTests {
   }
 
   @Test(.holds("Tasks that outlive a body"), arguments: [false, true])
-  func `what it calls waits for the slot to be free, and is an entry`(byWayOfAnotherHistory: Bool) async {
+  func `what it calls waits for the slot to be free, and is an entry`(
+    byWayOfAnotherHistory: Bool
+  ) async {
     let (other, gate, second) = (Desk(), Gate(), page.hold("do Y"))
     let wrapper = AnyUseCase<String, Void>(queue: UseCaseQueue()) { [edit = desk.edit] text in
       _ = try await edit.main(text)

@@ -36,6 +36,43 @@ struct RecordingTests {
     #expect(history.layout == "[| A]*")
   }
 
+  @Test(.holds("Every way counts"))
+  func `an execution counts, whatever the way in which it is asked for`() async throws {
+    let edit = desk.edit
+    await edit.execute("A").ended()
+    _ = try await edit("B")
+    _ = try await AnyUseCase(edit)("C")
+    await AnyUseCase(AnyUseCase(edit)).execute("D").ended()
+    _ = try await edit.shared()("E")
+    let wrapper = AnyUseCase<String, Answer>(queue: UseCaseQueue()) { try await edit.main($0) }
+    _ = try await wrapper("F")
+    #expect(history.layout == "[A B C D E F |]")
+  }
+
+  #if os(Linux) || os(macOS)
+    @Test(.holds("Strangers on the lane"))
+    func `a use case that is not recorded stops the program if it is executed on the lane`() async {
+      let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let history = UseCaseHistory()
+        let queue = Edit(page: Page()).recorded(in: history).queue
+        await AnyUseCase<Void, Void>(queue: queue) { _ in }.execute().ended()
+        _ = history.state
+      }
+      let text = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) }
+      #expect(text?.contains("has the lane of a history as its queue, and is not recorded") == true)
+    }
+
+    @Test(.holds("Strangers on the lane"))
+    func `it does so in a recorded body, too, if it is called there`() async {
+      await #expect(processExitsWith: .failure) {
+        let (history, page) = (UseCaseHistory(), Page())
+        let queue = Edit(page: page).recorded(in: history).queue
+        page.script("do a") { try await AnyUseCase<Void, Void>(queue: queue) { _ in }() }
+        await history.execute(Edit(page: page), "a").ended()
+      }
+    }
+  #endif
+
   /// Its request and its response are those of an undo.
   private struct UndoElsewhere: UndoableUseCase {
     let other: UseCaseHistory
