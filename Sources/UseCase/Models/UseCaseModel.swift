@@ -38,7 +38,7 @@ public final class UseCaseModel<Base: UseCase> {
   /// handlers have run, even if its body still runs. In its own handlers, no operation counts.
   public var isRunning: Bool {
     let handled = HeldSlots.handled
-    return running.values.contains { $0.id != handled }
+    return running.values.contains { $0.id != handled || $0.outcome == nil }
   }
 
   /// Whether another operation has no outcome yet.

@@ -76,9 +76,8 @@ final class OperationCore: QueueMember {
     self.name = isObserved ? name() : ""
     let described = queue.delegate == nil ? nil : description()
     if let described { queue.delegate?.check(described) }
-    let holder = HeldSlots.local.get()
-    isInBody = holder.isBody
-    handled = holder.isHandler ? holder.handled(in: queue)?.id : nil
+    isInBody = HeldSlots.hasHolder
+    handled = isInBody ? nil : queue.handledHere?.id
     context = .here(queue, isCall: isCall, call, isInBody: isInBody, described)
     // On the lane of a history, interceptors of other queues ask for it.
     let hasParent = isObserved || queue.hasInterceptors || described != nil
@@ -473,7 +472,7 @@ extension OperationCore {
   private func deliverAtOnce(from first: consuming Step) -> Step {
     var step = goOn(from: first)
     guard case .call = step else { return step }
-    HeldSlots.local.withValue(HeldSlots.Holder(handlerOf: self)) {
+    HeldSlots.local.withValue(HeldSlots.Holder(handlerOf: id)) {
       while true {
         switch consume step {
         case .call(let handler, let verdict): call(handler, verdict)
@@ -511,7 +510,7 @@ extension OperationCore {
     case nil, .done: return
     case .handOver: deliverInAnotherTask()
     case .call, .ask, .updates, .tell, .leave, .forget, .unhandledFailure:
-      await HeldSlots.local.withValue(HeldSlots.Holder(handlerOf: self)) { await run(&step) }
+      await HeldSlots.local.withValue(HeldSlots.Holder(handlerOf: id)) { await run(&step) }
     }
   }
 

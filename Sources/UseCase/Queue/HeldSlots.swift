@@ -3,40 +3,32 @@
 enum HeldSlots {
   /// The operation whose body or handler runs here.
   ///
-  /// A type of its own, because an `Optional` is copied by way of its metadata.
+  /// A type of its own, because an `Optional` is copied by way of its metadata. Of a handler it keeps
+  /// only the identity: a task that a handler has made must keep nothing of the operation.
   @usableFromInline
   struct Holder: Sendable {
+    /// The operation whose body runs here.
     let member: (any QueueMember)?
-    let isHandler: Bool
+    /// The operation whose handler runs here.
+    fileprivate let handled: UseCaseOperationID?
     /// The task in which it runs: of a handler, and of a body in a debug build. Code in another task
     /// has inherited the holder.
-    let task: Int
+    fileprivate let task: Int
 
     init(bodyOfMember member: any QueueMember) {
-      (self.member, isHandler) = (member, false)
+      (self.member, handled) = (member, nil)
       var task = 0
       assert({ task = currentTask }() == ())
       self.task = task
     }
 
-    init(handlerOf member: any QueueMember) {
-      (self.member, isHandler, task) = (member, true, currentTask)
+    init(handlerOf id: UseCaseOperationID) {
+      (member, handled, task) = (nil, id, currentTask)
     }
 
-    private init() { (member, isHandler, task) = (nil, false, 0) }
+    private init() { (member, handled, task) = (nil, nil, 0) }
 
     @usableFromInline static var nobody: Holder { Holder() }
-
-    /// Whether a body runs here.
-    var isBody: Bool { member != nil && !isHandler }
-
-    /// The operation of this queue whose handler the running code is: for this code it is over.
-    func handled(in queue: UseCaseQueue) -> (id: UseCaseOperationID, kind: Verdict.Kind)? {
-      guard isHandler, let member, member.queue === queue, task == currentTask,
-        let verdict = member.verdict
-      else { return nil }
-      return (member.id, verdict.kind)
-    }
   }
 
   /// The callers of the operation whose body runs here are a chain behind it.
@@ -45,24 +37,21 @@ enum HeldSlots {
   private static var currentTask: Int { withUnsafeCurrentTask { $0?.hashValue ?? 0 } }
 
   /// The operation whose body runs here.
-  static var innermost: (any QueueMember)? {
-    let holder = local.get()
-    return holder.isHandler ? nil : holder.member
-  }
+  static var innermost: (any QueueMember)? { local.get().member }
 
-  @usableFromInline static var hasHolder: Bool { local.get().isBody }
+  @usableFromInline static var hasHolder: Bool { innermost != nil }
 
   /// Whether the running code is a body itself, and not a task that a body has made. Known in a debug
   /// build.
   static var isBodyHere: Bool {
     let holder = local.get()
-    return holder.member != nil && !holder.isHandler && holder.task == currentTask
+    return holder.member != nil && holder.task == currentTask
   }
 
-  /// The operation whose handler the running code is, if it has its outcome.
+  /// The operation whose handler the running code is.
   static var handled: UseCaseOperationID? {
     let holder = local.get()
-    return holder.member.flatMap { holder.handled(in: $0.queue)?.id }
+    return holder.handled != nil && holder.task == currentTask ? holder.handled : nil
   }
 
   /// Returns the nearest member whose slot is occupied: one of this queue if a queue is given.

@@ -19,9 +19,11 @@ struct MemberLine<ID: Comparable & Sendable, Member: Sendable>: Sendable {
   var ids: [ID] { cells[head..<tail].filter { $0.member != nil }.map(\.id) }
   var members: [Member] { cells[head..<tail].compactMap(\.member) }
 
-  func contains(_ id: ID) -> Bool {
+  func contains(_ id: ID) -> Bool { member(id) != nil }
+
+  func member(_ id: ID) -> Member? {
     let index = firstIndex(from: id)
-    return index < tail && cells[index].id == id && cells[index].member != nil
+    return index < tail && cells[index].id == id ? cells[index].member : nil
   }
 
   /// Returns the index of the first cell of this identity or a later one.

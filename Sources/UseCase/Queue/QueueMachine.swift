@@ -103,6 +103,9 @@ struct QueueMachine<Member: Sendable, Idler: Sendable, Attempt: Sendable>: Senda
 
   private func holdsSlot(_ id: ID) -> Bool { live.contains(id) || unwinding.contains(id) }
 
+  /// Returns the member, if it holds a slot.
+  func holder(_ id: ID) -> Member? { live.member(id) ?? unwinding.member(id) }
+
   /// Whether the member has neither left nor lingers.
   func holds(_ id: ID) -> Bool {
     holdsSlot(id) || lines.contains { $0.members.contains(id) }

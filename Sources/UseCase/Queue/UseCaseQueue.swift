@@ -117,8 +117,17 @@ public final class UseCaseQueue: Sendable {
   /// A consistent snapshot of what the queue is doing and has done. In a handler, the operation that
   /// the handler belongs to is done.
   public var activity: UseCaseActivity {
-    let handled = HeldSlots.local.get().handled(in: self)
+    let handled = handledHere
     return machine.withLock { $0.activity(without: handled) }
+  }
+
+  /// The operation of this queue whose handler the running code is: for this code it is over, if it
+  /// has its outcome and holds a slot.
+  var handledHere: (id: UseCaseOperationID, kind: Verdict.Kind)? {
+    guard let id = HeldSlots.handled, let member = machine.withLock({ $0.holder(id) }),
+      let verdict = member.verdict
+    else { return nil }
+    return (id, verdict.kind)
   }
 
   /// Whether an operation runs or waits. A progress indicator can show it, whatever the policy is.
