@@ -86,9 +86,9 @@ struct CostTests {
     func time(forgets: Bool) async -> Duration {
       let (history, count) = (UseCaseHistory(), Count())
       var last: UseCaseOperation<Int, Int>?
-      for number in 1...10 * Self.many { last = history.execute(count, number) }
+      for number in 1...2 * Self.many { last = history.execute(count, number) }
       await last?.ended()
-      if forgets { history.forget(history.entries[10 * Self.many - 20].id) }
+      if forgets { history.forget(history.entries[2 * Self.many - 20].id) }
       let begin = ContinuousClock.now
       for _ in 1...200 {
         await history.undo().ended()

@@ -86,8 +86,7 @@ struct FileJournalInChildTests {
         guard size() > 500_000 else { exit(1) }
         // The next try is made when the file is twice as long as after the last one.
         for version in 500..<1_200 { try await journal.write([1: row], version) }
-        for _ in 0..<100_000 where size() > 500_000 { await Task.yield() }
-        guard size() <= 500_000 else { exit(2) }
+        while size() > 500_000 { await Task.yield() }
         await journal.close()
       }
       #expect(try await folder.read().rows == [1: [UInt8](repeating: 1, count: 1_000)])

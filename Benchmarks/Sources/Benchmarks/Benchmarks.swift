@@ -11,7 +11,7 @@ struct Benchmarks {
     .lanes,
     .shared, .nested, .mainActor, .handlers, .history, .documents, .drag, .million,
     .journal,
-    .journalBurst, .compaction, .opening, .journalBytes, .priority, .waiting,
+    .journalBurst, .opening, .journalBytes, .priority, .waiting,
   ]
 
   // Synchronous: the measured work has the threads of the concurrency runtime for itself, and the

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import UseCase
 import UseCaseHistory
 import UseCaseJournal
@@ -23,7 +22,7 @@ extension Scenario {
       burst("at once, without a journal", isBare: true) { _ in UseCaseHistory() },
       burst(
         "at once, FileJournal(.process)",
-        target: .atMost(2.5, of: "at once, without a journal")
+        target: .atMost(4, of: "at once, without a journal")
       ) { try await open($0, .process) },
     ])
 
@@ -91,47 +90,6 @@ extension Scenario {
         } / Double(min(count, 1_000))
       },
     ])
-
-  /// An execution in a history whose journal is written anew about every 160 executions, and in one
-  /// whose journal never is.
-  static let compaction = Scenario(
-    name: "compaction of a journal, while executing",
-    rounds: 9,
-    contestants: [
-      contestant("only grows", isBare: true, 5_000) { try await open($0, isCompacted: false) },
-      contestant("compacted often", 5_000) { try await open($0, isCompacted: true) },
-      longest("only grows, longest execution", 5_000) { try await open($0, isCompacted: false) },
-      longest("compacted often, longest execution", 5_000) {
-        try await open($0, isCompacted: true)
-      },
-    ])
-
-  private static func longest(
-    _ name: String, _ count: Int,
-    _ make: @escaping @Sendable (Folder) async throws -> UseCaseHistory
-  ) -> Contestant {
-    Contestant(name: name) { scale in
-      let count = scale(count)
-      return wait {
-        let folder = try Folder()
-        let history = try await make(folder)
-        let useCase = Stored().recorded(in: history)
-        var longest = Duration.zero
-        for number in 0..<count {
-          let start = ContinuousClock.now
-          _ = try await useCase.execute(number).value
-          longest = max(longest, ContinuousClock.now - start)
-        }
-        return Double(longest / .nanoseconds(1))
-      }
-    }
-  }
-
-  private static func open(_ folder: Folder, isCompacted: Bool) async throws -> UseCaseHistory {
-    let file = try FileJournal(at: folder.file)
-    return try await UseCaseHistory.open(
-      isCompacted ? file : GrowingJournal(file: file), for: [Stored()], limit: 100)
-  }
 
   private static func contestant(
     _ name: String, isBare: Bool = false, _ count: Int,
@@ -206,27 +164,6 @@ private final class Folder: Sendable {
   }
 
   deinit { try? FileManager.default.removeItem(at: url) }
-}
-
-/// A journal that is not written anew any more once it has been opened.
-private final class GrowingJournal: HistoryJournal {
-  private struct Refusal: Error {}
-
-  private let file: FileJournal
-  private let isOpen = Atomic(false)
-
-  init(file: FileJournal) { self.file = file }
-
-  var coder: any HistoryCoder { file.coder }
-
-  func read() async throws -> [[UInt8]] { try await file.read() }
-
-  func append(_ record: [UInt8]) async throws { try await file.append(record) }
-
-  func replace(with records: [[UInt8]]) async throws {
-    if isOpen.exchange(true, ordering: .relaxed) { throw Refusal() }
-    try await file.replace(with: records)
-  }
 }
 
 private struct Stored: JournaledUseCase {

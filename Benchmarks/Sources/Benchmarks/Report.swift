@@ -64,12 +64,7 @@ struct Report {
         referenced. For an entry, *memory* excludes the request and the response.
       - *At 1,000* and *at 1,000,000* are the numbers of entries that the history already contains.
       - In *history with a journal* and *burst with a journal*, the bare work is a history without a
-        journal. In *compaction of a journal*, the bare work is the one that only grows. *Opening a
-        journal* has no bare work, and so no ratio.
-      - Both histories of *compaction of a journal* have a limit of 100 entries. The journal of
-        *compacted often* is rewritten and synced about every 160 executions. The journal of *only
-        grows* is never rewritten.
-      - A *longest execution* is the longest of 5,000, from its call to its value.
+        journal. *Opening a journal* has no bare work, and so no ratio.
 
       Instructions and allocations are counted apart: [PROFILE.md](PROFILE.md) shows where the
       instructions go, and why some targets are missed.

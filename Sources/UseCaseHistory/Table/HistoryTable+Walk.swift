@@ -30,6 +30,8 @@ struct HistoryWalk<Step: Sendable>: Sendable {
   /// The entries in order, once the history was cleared.
   var held: [Row] = []
   var evictsWhenOver = false
+  /// Whether some of the entries are to leave when it is over.
+  var mayLeave = false
 
   /// Whether the recovery of an opened history does it, of which the row counts the tries.
   let isRecovery: Bool
@@ -254,7 +256,8 @@ extension HistoryTable {
     if walk.done < walk.ids.count, let spot = spot(of: walk.ids[walk.done]) {
       stop(spot, of: walk, into: &drops)
     }
-    for id in walk.ids {
+    // To look each up costs more than all the rest.
+    for id in walk.ids where walk.mayLeave || walk.isRecovery {
       guard let (row, _) = row(of: id), row.marks.contains(.leavesLater) else { continue }
       forget(id, row.reason, into: &drops)
     }

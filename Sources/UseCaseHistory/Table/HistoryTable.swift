@@ -497,6 +497,7 @@ extension HistoryTable {
   }
 
   private mutating func noteLeavesLater(_ spot: Spot, _ reason: HistoryDiscardReason) {
+    walk?.mayLeave = true
     self[spot].marks.insert(.leavesLater)
     self[spot].reason = reason
     note(spot)
