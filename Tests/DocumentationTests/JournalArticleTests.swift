@@ -74,9 +74,9 @@ struct JournalArticleTests {
       let group = history.group("Tidy up") {
         _ = try await rename.recorded(in: history)(.init(note: 1, title: "New"))
         entered.open()
-        await leaving.pass()
+        try await leaving.pass()
       }
-      await entered.pass()
+      try await entered.pass()
       // The process ends: nothing is written from now on.
       await journal.close()
       leaving.open()
@@ -266,7 +266,7 @@ private actor Server {
   func rename(_ note: Int, to title: String, key: String) throws -> String {
     defer { fault = nil }
     if fault == .losesCall { throw Offline() }
-    if let known = answer(to: key) { return known }
+    if let known = try answer(to: key) { return known }
     let oldTitle = titles.last ?? ""
     titles.append(title)
     answers.append((key, oldTitle))
@@ -274,7 +274,7 @@ private actor Server {
     return oldTitle
   }
 
-  func answer(to key: String) -> String? { answers.first { $0.key == key }?.oldTitle }
+  func answer(to key: String) throws -> String? { answers.first { $0.key == key }?.oldTitle }
 }
 
 @MainActor
