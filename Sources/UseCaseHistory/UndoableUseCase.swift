@@ -31,9 +31,9 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   ///
   /// `undo` runs on the lane, the serial queue of the history, where nothing else runs until `undo`
   /// has returned. Its isolation is that of the type, and its timeout and interceptors are those of
-  /// the use case. If it throws, the entry stays applied, and the undo can be tried again. If `undo` has already changed something
-  /// when it fails, change it back before you throw. If `undo` throws ``HistoryObsolete``, the
-  /// entry leaves the history.
+  /// the use case. If it throws, the entry stays applied, and the undo can be tried again. If `undo`
+  /// has already changed something when it fails, change it back before you throw. If `undo` throws
+  /// ``HistoryObsolete``, the entry leaves the history.
   ///
   /// - Parameters:
   ///   - request: The request of the execution.
@@ -101,9 +101,9 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   /// on the caller's thread, before they return. A history that is deallocated doesn't call
   /// `discard`.
   ///
-  /// With a journal, `discard` is always called on no actor, once the journal has recorded that the
-  /// pair has left. `clear()`, `forget(_:)` and `limit` don't wait for the call. If the process
-  /// ends before the journal has recorded the call, the next launch calls `discard` again.
+  /// With a journal, `discard` is always called on no actor, once the row of the pair says that it
+  /// leaves. `clear()`, `forget(_:)` and `limit` don't wait for the call. If the process ends before
+  /// the row has gone, the next launch calls `discard` again.
   ///
   /// - Parameters:
   ///   - request: The request of the execution.

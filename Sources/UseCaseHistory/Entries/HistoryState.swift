@@ -7,16 +7,18 @@
 /// print(state.canUndo, state.undoTitle ?? "")  // true Rename
 /// ```
 public struct HistoryState: Hashable, Sendable {
-  /// Whether ``UseCaseHistory/undo()`` called now would have an entry to undo.
+  /// Whether ``UseCaseHistory/undo()`` called now would have an entry to undo, which can be read and is
+  /// blocked by no other one.
   public var canUndo: Bool
 
-  /// Whether there is an entry to redo, and no execution or group waits or runs.
+  /// Whether there is an entry to redo, which is not blocked, and no execution or group waits or runs.
   ///
   /// An execution or a group discards undone entries when it is recorded. While it waits or
   /// runs, `canRedo` is `false`, but a call of `redo()` may still find an entry to redo.
   public var canRedo: Bool
 
-  /// Whether an execution, an undo, a redo, a move or a group of the history waits or runs.
+  /// Whether an execution, an undo, a redo, a move or a group of the history waits or runs. Handlers
+  /// don't count.
   public var isBusy: Bool
 
   /// Whether there are no unsaved changes: the document is in the saved state, no execution or
@@ -25,9 +27,7 @@ public struct HistoryState: Hashable, Sendable {
 
   /// The title of the entry that `undo()` would undo, even while its execution waits or runs.
   ///
-  /// It is `nil` if there is nothing to undo. It is also `nil` while a *wrapper* waits or runs. A
-  /// wrapper is a use case of yours that is on the queue of the history, and whose body calls a
-  /// ``RecordedUseCase``. The history knows the title once the call is recorded.
+  /// It is `nil` if ``canUndo`` is `false`.
   public var undoTitle: String?
 
   /// The title of the entry that `redo()` would redo, `nil` if ``canRedo`` is `false`.

@@ -122,9 +122,9 @@ public struct HistoryChange: Sendable {
 public protocol TransactionalJournal: HistoryJournal {
   /// Begins a transaction, runs `body` in it, makes the change that `body` returns, and commits.
   ///
-  /// Compare the version of the change with that of the rows, as ``write(_:)`` does. To refuse a
-  /// stale history before its body runs, compare the version of the last read or write too, at the
-  /// beginning of the transaction.
+  /// Compare the version of the change with that of the rows, as ``HistoryJournal/write(_:)`` does. To
+  /// refuse a stale history before its body runs, compare the version of the last read or write too,
+  /// at the beginning of the transaction.
   ///
   /// The history calls `transaction` in the task of the body, whose task-local values and
   /// cancellation reach `body`, and calls no other method of the journal before it has returned.
