@@ -14,11 +14,11 @@ import UseCaseInternals
 /// `try await useCase(request)` becomes a part of the group. Inside another recorded body, such a
 /// call adds no entry: the `undo` of the outer use case has to undo the effect of the call, too.
 ///
-/// The base use case doesn't take slots of its own queue, and the policy of that queue doesn't apply.
-/// The interceptors of that queue do: they wrap `main`, `undo` and `redo`, so a retry goes on working.
-/// An interceptor sees an undo with the request of the entry and a response of `Void`. The entry
-/// keeps the request of the execution, and the response that `main` returned, also if an interceptor
-/// maps it, or throws after that.
+/// The base use case doesn't take slots of its own queue, and the policy of that queue doesn't apply:
+/// see ``UndoableUseCase/recorded(in:)``. The interceptors of that queue do apply: they wrap `main`,
+/// `undo` and `redo`, so a retry goes on working. An interceptor sees an undo with the request of the
+/// entry and a response of `Void`. The entry keeps the request of the execution, and the response that
+/// `main` returned, also if an interceptor maps it, or throws after that.
 public struct RecordedUseCase<Base: UndoableUseCase>: UseCase {
   let base: Base
   let history: UseCaseHistory
@@ -92,6 +92,11 @@ extension UndoableUseCase {
   ///
   /// Pass the recorded use case to the code that executes it. Executions of the recorded use case
   /// and of its copies can merge: see ``merge(_:_:)``.
+  ///
+  /// Recorded executions run one after the other, and none is refused. In a debug build, it is a
+  /// programmer error and traps if the queue of the use case has a policy that drops, replaces or
+  /// cancels operations, bounds the line, has a pause or a rate, or goes by priority. Execute the
+  /// recorded use case in the body of one with that policy instead.
   ///
   /// The recorded use case holds a strong reference to the history, and an entry holds its use
   /// case. To avoid a retain cycle, don't store a recorded use case in another use case that is

@@ -21,6 +21,36 @@ struct DocumentSymbolTests {
     let id = "note"
   }
 
+  private struct Row: Identifiable {
+    let id: Int
+  }
+
+  private struct Remove: UndoableUseCase {
+    let note = "note"
+
+    func main(_ row: Row.ID) async throws {}
+    func undo(_ row: Row.ID, _: Void) async throws {}
+
+    func footprint(of row: Row.ID) -> HistoryFootprint? {
+      .keys(row).within(.keys(note))
+    }
+  }
+
+  @Test func `a row belongs to its note, and is in the way of nothing but itself`() async {
+    let (row, note) = (1, "note")
+    let footprint: HistoryFootprint =
+      .keys(row).within(.keys(note))  // overlaps .keys(row) and .keys(note), and no other row
+    #expect(Remove().footprint(of: row) == footprint)
+    let history = UseCaseHistory()
+    await history.execute(Remove(), 1).ended()
+    await history.execute(Remove(), 2).ended()
+    let first = history.entries[0].id
+    #expect(history.blockers(of: first).isEmpty)
+    #expect(history.state(in: .keys(note)).undoCount == 2)
+    await history.execute(Rename(), note).ended()
+    #expect(history.blockers(of: first) == [history.entries[2].id])
+  }
+
   @Test func `each document has an undo of its own`() async {
     let (history, note) = (UseCaseHistory(), Note())
     let model = HistoryModel(history, in: .keys(note.id))

@@ -59,6 +59,57 @@ struct DocumentsArticleTests {
     #expect(history.entries.map(\.title) == ["Move"])
   }
 
+  @Test func `a toast undoes its deletion after the list was reordered`() async {
+    let rows = Rows()
+    let (list, edit) = (RowList(history: history, rows: rows), EditRow(rows: rows))
+    let texts = ["a", "b", "c"]
+    for (index, text) in texts.enumerated() {
+      await rows.put(
+        Row(id: index, note: "shopping", position: Double(index), text: text), for: index)
+    }
+    await rows.put(Row(id: 3, note: "travel", position: 0, text: "d"), for: 3)
+    let all = await rows.all
+
+    list.delete(all[1])
+    let deletion = await list.toast.shown.elements(atLeast: 1)[0].entry
+    func change(_ id: Int, _ change: (inout Row) -> Void) async {
+      guard let old = await rows.all.first(where: { $0.id == id }) else { return }
+      var new = old
+      change(&new)
+      await history.execute(edit, .init(old: old, new: new)).ended()
+    }
+    await change(2) { $0.position = -1 }
+    await change(0) { $0.text = "A" }
+    await change(3) { ($0.note, $0.position) = ("shopping", 9) }
+    #expect(await rows.texts("shopping") == ["c", "A", "d"])
+
+    await history.undo(deletion).ended()
+    #expect(await rows.texts("shopping") == ["c", "A", "b", "d"])
+    // It was moved from there.
+    await history.undo(in: .keys("travel")).ended()
+    #expect(await rows.texts("travel") == ["d"])
+    for _ in 1...2 { await history.undo(in: .keys("shopping")).ended() }
+    #expect(await rows.texts("shopping") == ["a", "b", "c"])
+    #expect(list.toast.shown.elements.map(\.text) == ["Deleted b"])
+  }
+
+  @Test func `each person undoes only what they did`() async {
+    let edit = EditCell(notebook: notebook)
+    let alice = HistoryFootprint.keys("user alice")
+    await history.execute(edit, CellEdit(cell: "A1", user: "alice")).ended()
+    await history.execute(edit, CellEdit(cell: "B1", user: "bob")).ended()
+    #expect(history.state(in: alice).canUndo)
+    await history.undo(in: .keys("user alice")).ended()
+    #expect(await notebook.notes == ["A1": [], "B1": ["bob"]])
+
+    await history.redo(in: alice).ended()
+    await history.execute(edit, CellEdit(cell: "A1", user: "bob")).ended()
+    #expect(!history.state(in: alice).canUndo)
+    let (list, blocker) = (List(), history.entries[2].id)
+    await history.undo(in: alice).catch(HistoryError.self) { error in list.show(error) }.ended()
+    #expect(list.shown == [String(describing: HistoryError.blocked(by: [blocker]))])
+  }
+
   @Test func `the footprint of a request is that of its keys`() {
     struct Add: UndoableUseCase {
       func main(_ title: String) async throws {}
@@ -81,6 +132,89 @@ private struct Line: Sendable {
 private struct Transfer: Sendable {
   let from: String
   let to: String
+}
+
+private struct CellEdit: Sendable {
+  let cell: String
+  let user: String
+}
+
+private struct Row: Identifiable, Sendable {
+  let id: Int
+  var note: String
+  var position: Double
+  var text: String
+}
+
+private actor Rows {
+  private var rows: [Int: Row] = [:]
+
+  var all: [Row] { rows.values.sorted { $0.id < $1.id } }
+  func put(_ row: Row?, for id: Int) { rows[id] = row }
+
+  func texts(_ note: String) -> [String] {
+    rows.values.filter { $0.note == note }.sorted { $0.position < $1.position }.map(\.text)
+  }
+}
+
+private struct EditRow: UndoableUseCase {
+  struct Request: Sendable {
+    let old: Row
+    let new: Row?  // nil: the row is deleted
+  }
+
+  let rows: Rows
+
+  func main(_ request: Request) async throws {
+    await rows.put(request.new, for: request.old.id)
+  }
+
+  func undo(_ request: Request, _: Void) async throws {
+    await rows.put(request.old, for: request.old.id)
+  }
+
+  func footprint(of request: Request) -> HistoryFootprint? {
+    let (old, new) = (request.old, request.new ?? request.old)
+    return .keys(old.id).within(.keys(old.note, new.note))
+  }
+}
+
+@MainActor
+private struct RowList {
+  final class Toast {
+    let shown = Log<(text: String, entry: HistoryEntry.ID)>()
+    func show(_ text: String, undo entry: HistoryEntry.ID) { shown.append((text, entry)) }
+  }
+
+  let history: UseCaseHistory
+  let edit: EditRow
+  let toast = Toast()
+
+  init(history: UseCaseHistory, rows: Rows) {
+    (self.history, edit) = (history, EditRow(rows: rows))
+  }
+
+  func delete(_ row: Row) {
+    let deletion = history.execute(edit, .init(old: row, new: nil))
+    deletion.then { _ in
+      guard let entry = history.entry(of: deletion.id) else { return }
+      toast.show("Deleted \(row.text)", undo: entry.id)
+    }
+  }
+}
+
+private struct EditCell: UndoableUseCase {
+  let notebook: Notebook
+
+  func main(_ edit: CellEdit) async throws {
+    await notebook.append(Line(note: edit.cell, text: edit.user))
+  }
+
+  func undo(_ edit: CellEdit, _: Void) async throws { _ = await notebook.removeLast(of: edit.cell) }
+
+  func footprint(of edit: CellEdit) -> HistoryFootprint? {
+    .keys("cell \(edit.cell)", "user \(edit.user)")
+  }
 }
 
 private actor Notebook {

@@ -4,94 +4,138 @@ import Testing
 import UseCase
 import UseCaseHistory
 import UseCaseJournal
+import UseCaseTesting
 
 /// The code of “Undo that survives the process”.
 @Suite(.mustEnd)
+@MainActor
 struct JournalArticleTests {
-  @Test func `a server that knows the key settles what was in doubt`() async throws {
-    let notes = KeyedNotes()
-    let database = Table()
-    let rename = RenameNote(server: notes.server)
-    let history = try await UseCaseHistory.open(TableJournal(database: database), for: [rename])
-    await history.execute(rename, .init(note: 1, title: "New")).ended()
-    let entry = try #require(history.entries.first?.id)
-    #expect(notes.keys == ["notes-\(entry)-do-1"])
+  private let server = Server()
 
-    // The end of the execution was never written.
-    database.rows.update { $0.removeLast() }
-    let next = try await UseCaseHistory.open(TableJournal(database: database), for: [rename])
-    #expect(next.entries.map(\.standing) == [.normal])
+  @Test(arguments: ["execute", "undo", "redo"], [true, false])
+  func `a server that knows the key settles what was in doubt`(
+    action: String, arrives: Bool
+  ) async throws {
+    let rename = RenameNote(server: server)
+    let journal = Rows()
+    let history = try await UseCaseHistory.open(journal, for: [rename])
+    if action != "execute" { await history.execute(rename, .init(note: 1, title: "New")).ended() }
+    if action == "redo" { await history.undo().ended() }
+    if !arrives { await server.losesCall() }
+    switch action {
+    case "execute": await history.execute(rename, .init(note: 1, title: "New")).ended()
+    case "undo": await history.undo().ended()
+    default: await history.redo().ended()
+    }
+
+    // The end was never written.
+    let next = try await UseCaseHistory.open(Rows(journal.beforeLastWrite), for: [rename])
+    #expect(next.recovery.isEmpty)
+    #expect(await server.title == ((action == "undo") == arrives ? "Old" : "New"))
+    #expect(next.state.undoCount == ((action == "undo") == arrives ? 0 : 1))
     await next.undo().ended()
-    #expect(notes.title == "Old")
-    #expect(notes.keys == ["notes-\(entry)-do-1", "notes-\(entry)-undo-1"])
+    #expect(await server.title == "Old")
   }
 
   @Test func `each undo and each redo has a key of its own, and a repeated one the same`()
     async throws
   {
-    let notes = KeyedNotes()
-    let rename = RenameNote(server: notes.server)
-    let journal = TableJournal(database: Table())
-    let history = try await UseCaseHistory.open(journal, for: [rename])
+    let rename = RenameNote(server: server)
+    let history = try await UseCaseHistory.open(Rows(), for: [rename])
     await history.execute(rename, .init(note: 1, title: "New")).ended()
+    let entry = try #require(history.entries.first?.id)
     for _ in 1...3 {
       await history.undo().ended()
-      #expect(notes.title == "Old")
+      #expect(await server.title == "Old")
       await history.redo().ended()
-      #expect(notes.title == "New")
+      #expect(await server.title == "New")
     }
-    #expect(notes.keys.count == 7)
+    #expect(await server.keys.count == 7)
+    #expect(await server.keys.prefix(2) == ["notes-\(entry)-do-1", "notes-\(entry)-undo-1"])
 
     // The answer is lost, and the undo repeated.
-    notes.losesAnswer.update { $0 = true }
+    await server.losesAnswer()
     await history.undo().ended()
-    #expect(history.state.canUndo && notes.title == "Old")
+    #expect(await server.title == "Old")
+    #expect(history.state.canUndo)
     await history.undo().ended()
-    #expect(!history.state.canUndo && notes.title == "Old")
-    #expect(notes.keys.count == 8)
+    #expect(!history.state.canUndo)
+    #expect(await server.keys.count == 8)
+  }
+
+  @Test(.holds("Interrupted"))
+  func `a launch shows what failed, and tries again when asked to`() async throws {
+    let folder = try Folder()
+    let rename = RenameNote(server: server)
+    let file = folder.url.appending(path: "undo.journal")
+    let (leaving, entered) = (Gate(), Gate())
+    do {
+      let journal = try FileJournal(at: file)
+      let history = try await UseCaseHistory.open(journal, for: [rename])
+      let group = history.group("Tidy up") {
+        _ = try await rename.recorded(in: history)(.init(note: 1, title: "New"))
+        entered.open()
+        try await leaving.pass()
+      }
+      try await entered.pass()
+      // The process ends: nothing is written from now on.
+      await journal.close()
+      leaving.open()
+      await group.ended()
+    }
+    await server.losesCall()
+    let screen = Screen()
+    let history = try await launch(folder.url, server, screen)
+    #expect(screen.messages.count == 1)
+    #expect(screen.messages.first?.hasPrefix("“Tidy up” is half done: ") == true)
+    #expect(history.entries.map(\.standing) == [.interrupted])
+    screen.tap(0)
+    await history.idle()
+    #expect(history.entries.isEmpty)
+    #expect(await server.title == "Old")
+  }
+
+  @Test func `a launch shows what was taken back, and what can't be undone`() async throws {
+    let folder = try Folder()
+    let file = folder.url.appending(path: "undo.journal")
+    do {
+      let journal = try FileJournal(at: file)
+      let history = try await UseCaseHistory.open(journal, for: [Other()])
+      await history.execute(Other(), 1).ended()
+      await closeHistory(history, journal)
+    }
+    let screen = Screen()
+    let history = try await launch(folder.url, server, screen)
+    #expect(screen.messages == ["“Other” can't be undone."])
+    screen.tap(0)
+    await history.idle()
+    #expect(history.entries.isEmpty)
   }
 
   @Test func `a file keeps what a coder has encrypted`() async throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "article-\(UUID())")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let file = folder.appending(path: "undo.journal")
-    let server = Server(journal: "notes", send: { _, _, _ in "Geheim" }, answer: { _ in nil })
-    let coder = SecretCoder(seal: { $0.map { ~$0 } }, open: { $0.map { ~$0 } })
-    let journal = try FileJournal(at: file, coder: coder)
+    let folder = try Folder()
+    let file = folder.url.appending(path: "undo.journal")
     let rename = RenameNote(server: server)
+    let journal = try FileJournal(at: file, coder: SecretCoder())
     let history = try await UseCaseHistory.open(journal, for: [rename])
     await history.execute(rename, .init(note: 1, title: "Secret")).ended()
     await closeHistory(history, journal)
     let bytes = try Data(contentsOf: file)
-    #expect(bytes.range(of: Data("Geheim".utf8)) == nil)
+    #expect(bytes.range(of: Data("Old".utf8)) == nil)
     #expect(bytes.range(of: Data("Secret".utf8)) == nil)
     let again = try await UseCaseHistory.open(
-      try FileJournal(at: file, coder: coder), for: [rename])
+      try FileJournal(at: file, coder: SecretCoder()), for: [rename])
     #expect(again.entries.map(\.standing) == [.normal])
   }
 
-  @Test func `the functions of the pages open a history`() async throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "article-\(UUID())")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let server = Server(journal: "notes", send: { _, _, _ in "Old" }, answer: { _ in nil })
-    #expect(try await openHistory(folder.appending(path: "a"), server).entries.isEmpty)
-    #expect(try await openNotes(folder, []).entries.isEmpty)
-    #expect(try await openKeeping(TableJournal(database: Table()), server).entries.isEmpty)
+  @Test func `the functions of the module's page open a history`() async throws {
+    let folder = try Folder()
+    #expect(try await openNotes(folder.url, []).entries.isEmpty)
     let coder = JSONHistoryCoder()
     let bytes = try coder.encode(["name": "Report"])
     print(String(decoding: bytes, as: UTF8.self))  // {"name":"Report"}
     #expect(bytes == Array(#"{"name":"Report"}"#.utf8))
   }
-}
-
-private func openHistory(
-  _ file: URL, _ server: Server
-) async throws -> UseCaseHistory {
-  let journal = try FileJournal(at: file)
-  let rename = RenameNote(server: server)
-  return try await UseCaseHistory.open(journal, for: [rename])
 }
 
 private func openNotes(
@@ -108,67 +152,28 @@ private func closeHistory(
   await journal.close()
 }
 
-private func openKeeping(
-  _ journal: any HistoryJournal, _ server: Server
-) async throws -> UseCaseHistory {
-  let rename = RenameNote(server: server)
-  return try await UseCaseHistory.open(
-    journal, for: [rename], interrupted: .keep)
-}
-
-/// A server that answers a key which it knows without doing anything again.
-private struct KeyedNotes {
-  private struct Offline: Error {}
-
-  private let titles = Watched(["Old"])
-  private let answers = Watched<[(key: String, oldTitle: String)]>([])
-  let losesAnswer = Watched(false)
-
-  var title: String? { titles.value.last }
-  var keys: [String] { answers.value.map(\.key) }
-
-  var server: Server {
-    Server(
-      journal: "notes",
-      send: { [self] title, note, headers in
-        #expect(note == 1)
-        let key = headers["Idempotency-Key", default: "none"]
-        if let known = answer(to: key) { return known }
-        let oldTitle = titles.value.last ?? ""
-        titles.update { $0.append(title) }
-        answers.update { $0.append((key, oldTitle)) }
-        if losesAnswer.value {
-          losesAnswer.update { $0 = false }
-          throw Offline()
-        }
-        return oldTitle
-      }, answer: { [self] key in answer(to: key) })
-  }
-
-  private func answer(to key: String) -> String? {
-    answers.value.first { $0.key == key }?.oldTitle
-  }
-}
-
-private protocol Database: Sendable {
-  func blobs(_ query: String) async throws -> [[UInt8]]
-  /// All of them, or none.
-  func run(_ statements: [(String, [UInt8]?)]) async throws
-}
-
-/// A table that knows these three statements.
-private final class Table: Database {
-  let rows = Watched<[[UInt8]]>([])
-
-  func blobs(_ query: String) async throws -> [[UInt8]] { rows.value }
-
-  func run(_ statements: [(String, [UInt8]?)]) async throws {
-    rows.update { rows in
-      for (statement, blob) in statements {
-        if statement.hasPrefix("DELETE") { rows = [] }
-        if let blob { rows.append(blob) }
+extension JournalArticleTests {
+  fileprivate func launch(
+    _ folder: URL, _ server: Server, _ screen: Screen
+  ) async throws -> UseCaseHistory {
+    let journal = try FileJournal(at: folder.appending(path: "undo.journal"))
+    let history = try await UseCaseHistory.open(
+      journal, for: [RenameNote(server: server)])
+    let recovery = history.recovery
+    for group in recovery.takenBack {
+      screen.show("“\(group.title)” was interrupted, and taken back.")
+    }
+    for failure in recovery.failed {
+      screen.show("“\(failure.entry.title)” is half done: \(failure.error)") {
+        history.undo(failure.id)  // tries again
       }
     }
+    for entry in recovery.inDoubt + recovery.unreadable {
+      screen.show("“\(entry.title)” can't be undone.") {
+        history.forget(entry.id)
+      }
+    }
+    return history
   }
 }
 
@@ -191,7 +196,7 @@ private struct RenameNote: JournaledUseCase {
   }
 
   func undo(_ request: Request, _ response: Response) async throws {
-    let key = server.key("undo", round: response.round)
+    let key = key("undo", response.round)
     let oldTitle = response.oldTitle
     _ = try await server.rename(request.note, to: oldTitle, key: key)
   }
@@ -205,82 +210,130 @@ private struct RenameNote: JournaledUseCase {
   func settle(
     _ doubt: HistoryDoubt<Request, Response>
   ) async throws -> HistorySettlement<Response> {
-    switch doubt {
-    case .execution:
-      let answer = try await server.answer(server.key("do", round: 1))
-      guard let oldTitle = answer else { return .hadNoEffect }
-      return .hadEffect(Response(oldTitle: oldTitle, round: 1))
-    case .undo, .redo:
-      return .unknown  // The user can repeat it: the key stays the same.
-    }
+    let (action, round) =
+      switch doubt {
+      case .execution: ("do", 1)
+      case .undo(_, let response): ("undo", response.round)
+      case .redo(_, let response): ("do", response.round + 1)
+      }
+    let answer = try await server.answer(to: key(action, round))
+    guard let oldTitle = answer else { return .hadNoEffect }
+    return .hadEffect(Response(oldTitle: oldTitle, round: round))
   }
 
   private func rename(
     _ request: Request, round: Int
   ) async throws -> Response {
-    let key = server.key("do", round: round)
     let oldTitle = try await server.rename(
-      request.note, to: request.title, key: key)
+      request.note, to: request.title, key: key("do", round))
     return Response(oldTitle: oldTitle, round: round)
   }
-}
-
-private struct Server: Sendable {
-  let journal: String  // Entry ids are unique only in one journal.
-  let send:
-    @Sendable (
-      _ title: String, _ note: Int, _ headers: [String: String]
-    ) async throws -> String
-  let answer: @Sendable (_ key: String) async throws -> String?
 
   // A repeated call has the same key, even at the next launch.
-  func key(_ action: String, round: Int) -> String {
+  private func key(_ action: String, _ round: Int) -> String {
     guard let entry = HistoryEntry.ID.current else {
       fatalError("There is no key without an entry: record the use case.")
     }
-    return "\(journal)-\(entry)-\(action)-\(round)"
-  }
-
-  func rename(
-    _ note: Int, to title: String, key: String
-  ) async throws -> String {
-    try await send(title, note, ["Idempotency-Key": key])
+    return "\(server.journal)-\(entry)-\(action)-\(round)"
   }
 }
 
+private struct Other: JournaledUseCase {
+  static let journalName = "other"
+  func main(_ number: Int) async throws -> Int { number }
+  func undo(_ number: Int, _: Int) async throws {}
+}
+
+/// A server that answers a key which it knows without doing anything again.
+private actor Server {
+  private struct Offline: Error {}
+
+  nonisolated let journal = "notes"
+  private var titles = ["Old"]
+  private var answers: [(key: String, oldTitle: String)] = []
+  private var fault: Fault?
+
+  private enum Fault { case losesCall, losesAnswer }
+
+  var title: String? { titles.last }
+  var keys: [String] { answers.map(\.key) }
+
+  /// The next call doesn't arrive.
+  func losesCall() { fault = .losesCall }
+
+  /// The next call arrives, and its answer doesn't.
+  func losesAnswer() { fault = .losesAnswer }
+
+  func rename(_ note: Int, to title: String, key: String) throws -> String {
+    defer { fault = nil }
+    if fault == .losesCall { throw Offline() }
+    if let known = try answer(to: key) { return known }
+    let oldTitle = titles.last ?? ""
+    titles.append(title)
+    answers.append((key, oldTitle))
+    if fault == .losesAnswer { throw Offline() }
+    return oldTitle
+  }
+
+  func answer(to key: String) throws -> String? { answers.first { $0.key == key }?.oldTitle }
+}
+
+@MainActor
+private final class Screen {
+  private(set) var messages: [String] = []
+  private var buttons: [@MainActor () -> Void] = []
+
+  func show(_ message: String, button: @escaping @MainActor () -> Void = {}) {
+    messages.append(message)
+    buttons.append(button)
+  }
+
+  func tap(_ index: Int) { buttons[index]() }
+}
+
+/// A folder that goes with the test.
+private final class Folder: Sendable {
+  let url = FileManager.default.temporaryDirectory.appending(path: "article-\(UUID())")
+
+  init() throws {
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(at: url) }
+}
+
+/// A coder that nobody can read.
 private struct SecretCoder: HistoryCoder {
-  let plain = JSONHistoryCoder()
-  let seal: @Sendable ([UInt8]) throws -> [UInt8]
-  let open: @Sendable ([UInt8]) throws -> [UInt8]
+  private let plain = JSONHistoryCoder()
 
   func encode<Value: Encodable>(_ value: Value) throws -> [UInt8] {
-    try seal(plain.encode(value))
+    try plain.encode(value).map { ~$0 }
   }
 
   func decode<Value: Decodable>(
     _ type: Value.Type, from bytes: [UInt8]
   ) throws -> Value {
-    try plain.decode(type, from: open(bytes))
+    try plain.decode(type, from: bytes.map { ~$0 })
   }
 }
 
-private struct TableJournal: HistoryJournal {
-  let database: any Database
+/// A journal in memory, which knows what it was before.
+private final class Rows: HistoryJournal {
   let coder: any HistoryCoder = JSONHistoryCoder()
+  private let states: Watched<[HistoryRows]>
 
-  func read() async throws -> [[UInt8]] {
-    try await database.blobs("SELECT record FROM journal ORDER BY id")
-  }
+  init(_ rows: HistoryRows = HistoryRows()) { states = Watched([rows]) }
 
-  func append(_ record: [UInt8]) async throws {
-    let insert = "INSERT INTO journal (record) VALUES (?)"
-    try await database.run([(insert, record)])
-  }
+  var beforeLastWrite: HistoryRows { states.value[states.value.count - 2] }
 
-  func replace(with records: [[UInt8]]) async throws {
-    let insert = "INSERT INTO journal (record) VALUES (?)"
-    let inserts = records.map { (insert, Optional($0)) }
-    // One transaction: all of it, or nothing.
-    try await database.run([("DELETE FROM journal", nil)] + inserts)
+  func read() async throws -> HistoryRows { states.value[states.value.count - 1] }
+
+  func write(_ change: HistoryChange) async throws {
+    var rows = try await read()
+    guard rows.version == change.version else { throw HistoryJournalError(.stale) }
+    rows.version += 1
+    for row in change.rows { rows.rows[row.key] = row.bytes }
+    let new = rows
+    states.update { $0.append(new) }
   }
 }

@@ -13,10 +13,12 @@ struct JournalSymbolTests {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     let document = Document()
+    func show(_ entry: HistoryEntry, _ error: any Error) { Issue.record("\(entry): \(error)") }
     func open() async throws -> (FileJournal, UseCaseHistory) {
       let journal = try FileJournal(at: folder.appending(path: "undo.journal"))
       let history = try await UseCaseHistory.open(
         journal, for: [Rename(document: document)])
+      for failure in history.recovery.failed { show(failure.entry, failure.error) }
       return (journal, history)
     }
     let (journal, first) = try await open()

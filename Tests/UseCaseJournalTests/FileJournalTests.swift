@@ -45,7 +45,8 @@ struct FileJournalTests {
     #expect(try await journal.read() == HistoryRows(after: Self.changes + [[3: [7]]]))
   }
 
-  @Test func `a change of another version is stale, and changes nothing`() async throws {
+  @Test(.holds("Two writers"))
+  func `a change of another version is stale, and changes nothing`() async throws {
     try await folder.fill(Self.changes)
     let bytes = try folder.bytes
     let journal = try FileJournal(at: folder.file)
@@ -58,7 +59,8 @@ struct FileJournalTests {
     #expect(try await journal.read().version == 6)
   }
 
-  @Test func `of many writers of one version, one succeeds`() async throws {
+  @Test(.holds("Two writers"))
+  func `of many writers of one version, one succeeds`() async throws {
     let journal = try FileJournal(at: folder.file)
     for version in 0..<20 {
       let answers = await withTaskGroup { group in

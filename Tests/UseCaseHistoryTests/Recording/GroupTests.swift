@@ -217,7 +217,8 @@ struct GroupTests {
     #expect(history.layout == "[|]*")
   }
 
-  @Test func `a cancelled group whose body returns is not recorded`() async {
+  @Test(.holds("A cancelled group"))
+  func `a cancelled group whose body returns is not recorded`() async {
     let gate = page.hold("do a")
     let group = history.group("G") { [edit = desk.edit] in
       _ = try? await edit("a")

@@ -73,6 +73,20 @@ struct RecordingTests {
     }
   #endif
 
+  #if DEBUG && (os(Linux) || os(macOS))
+    @Test(.holds("Kept policies"))
+    func `a policy that the lane does not keep traps in a debug build`() async {
+      let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        _ = Pay().recorded(in: UseCaseHistory())
+      }
+      let text = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) }
+      #expect(text?.contains("which a history does not keep") == true)
+      await #expect(processExitsWith: .failure) {
+        UseCaseHistory().execute(Pay(), ())
+      }
+    }
+  #endif
+
   /// Its request and its response are those of an undo.
   private struct UndoElsewhere: UndoableUseCase {
     let other: UseCaseHistory
@@ -183,4 +197,12 @@ private struct Direct: UseCase {
   var queue = UseCaseQueue.default
 
   func main(_ text: String) async throws -> Answer { try await base.main(text) }
+}
+
+/// A payment is dropped while another one runs.
+private struct Pay: UndoableUseCase {
+  let queue = UseCaseQueue(.dropWhileBusy)
+
+  func main(_: Void) async throws {}
+  func undo(_: Void, _: Void) async throws {}
 }

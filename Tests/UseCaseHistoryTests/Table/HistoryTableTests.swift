@@ -8,7 +8,8 @@ import Testing
 struct HistoryTableTests {
   private let keys = ["a", "b", "c"].map { HistoryFootprint.keys($0) }
 
-  @Test func `rows that were written make the table that wrote them, after every step`() throws {
+  @Test(.holds("One table"))
+  func `rows that were written make the table that wrote them, after every step`() throws {
     for seed in 1...400 {
       var random = SeededGenerator(seed: UInt64(seed))
       var world = try TableWorld()

@@ -10,9 +10,9 @@ struct CrashedSession: Equatable, Sendable {
   static let sentence = Phrase(
     "What was written before a crash is there after it.",
     "Lo que se escribió antes de la caída sigue ahí.")
-  static let records = Phrase("records, in order", "registros, en orden")
+  static let records = Phrase("writes, in order", "escrituras, en orden")
   static let openings = Phrase("after a crash, `open` gives", "tras una caída, `open` da")
-  static let crash = Phrase("crash: the last record is torn", "caída: el último queda a medias")
+  static let crash = Phrase("crash: the last write is torn", "caída: la última queda a medias")
 
   /// One for each record. The last record is torn.
   let rows: [Row]
