@@ -143,7 +143,7 @@ final class RandomSession {
       guard let key = key(number), let id = ids[key] else { return }
       history.forget(id)
       reference.forget(key)
-    case .succeed, .fail, .lose, .clearInside, .askInside, .cancel: await direct(step)
+    case .succeed, .fail, .lose, .askInside, .cancel: await direct(step)
     case .clear:
       if let first = reference.queue.first, isRacing(first.id) { return }
       history.clear()
@@ -224,7 +224,7 @@ final class RandomSession {
 
   /// Does something to what runs.
   private func direct(_ step: RandomStep) async {
-    guard let running = reference.queue.first else { return }
+    guard !reference.queue.isEmpty else { return }
     if case .cancel = step {} else if !reference.isActing { return }
     switch step {
     case .succeed:
@@ -238,9 +238,6 @@ final class RandomSession {
       let isExecution = reference.present.log.last?.hasPrefix("do ") == true
       stage.order(isExecution ? .fail : .lose)
       reference.tell(isExecution ? .failure : .obsolete)
-    case .clearInside:
-      running.clearsWhenOver = true
-      await inside { [history] in history.clear() }
     case .askInside:
       await inside { [history] in
         let errors = [

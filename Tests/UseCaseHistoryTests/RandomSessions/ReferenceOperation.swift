@@ -427,7 +427,7 @@ extension ReferenceHistory {
       if operation.hasChanged { effects.append(Effect(number: -operation.id, keys: [])) }
       for entry in plan.entries {
         for leaf in entry.part.leaves {
-          discard(.leaf(leaf), leaf.isLost && isPart(leaf, in: plan) ? "obsolete" : "cleared")
+          discard(.leaf(leaf), leaf.isLost ? "obsolete" : "cleared")
         }
       }
       return
