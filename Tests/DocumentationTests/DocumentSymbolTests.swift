@@ -36,7 +36,8 @@ struct DocumentSymbolTests {
     }
   }
 
-  @Test func `a row belongs to its note, and is in the way of nothing but itself`() async {
+  @Test(.holds("Rows of a document"))
+  func `a row belongs to its note, and is in the way of nothing but itself`() async {
     let (row, note) = (1, "note")
     let footprint: HistoryFootprint =
       .keys(row).within(.keys(note))  // overlaps .keys(row) and .keys(note), and no other row

@@ -59,7 +59,8 @@ struct DocumentsArticleTests {
     #expect(history.entries.map(\.title) == ["Move"])
   }
 
-  @Test func `a toast undoes its deletion after the list was reordered`() async {
+  @Test(.holds("Rows of a document"))
+  func `a toast undoes its deletion after the list was reordered`() async {
     let rows = Rows()
     let (list, edit) = (RowList(history: history, rows: rows), EditRow(rows: rows))
     let texts = ["a", "b", "c"]
@@ -93,7 +94,8 @@ struct DocumentsArticleTests {
     #expect(list.toast.shown.elements.map(\.text) == ["Deleted b"])
   }
 
-  @Test func `each person undoes only what they did`() async {
+  @Test(.holds("canUndo"))
+  func `each person undoes only what they did`() async {
     let edit = EditCell(notebook: notebook)
     let alice = HistoryFootprint.keys("user alice")
     await history.execute(edit, CellEdit(cell: "A1", user: "alice")).ended()

@@ -12,8 +12,7 @@ struct PagesTests {
     ["README.md", "README.es.md"] + paths(in: "Sources", "md") + paths(in: "Sources", "swift")
 
   private static let otherLibraries = [
-    "// Combine", "// Core Data", "// Dispatch", "// GRDB", "// RxSwift",
-    "// The Composable Architecture",
+    "// Combine", "// Dispatch", "// RxSwift", "// The Composable Architecture",
   ]
 
   @Test func `every Swift block of a page or a comment stands in a file that compiles`() throws {
@@ -21,8 +20,6 @@ struct PagesTests {
       Self.paths(in: "Tests/DocumentationTests", "swift")
       + Self.paths(in: "Examples/Contacts/Sources", "swift")
       + Self.paths(in: "Examples/Contacts/Tests", "swift")
-      // Nothing but `Examples/Contacts/Postgres/try` compiles these, by hand.
-      + Self.paths(in: "Examples/Contacts/Postgres/Sources", "swift")
     let code = try files.map { try lines($0).joined(separator: "\n") }
     for page in Self.pages {
       for block in try swiftBlocks(of: page)
