@@ -112,6 +112,46 @@ struct JournalArticleTests {
     #expect(history.entries.isEmpty)
   }
 
+  @Test(.holds("Interrupted groups"), arguments: [HistoryInterruption.compensate, .keep])
+  func `an interrupted group becomes what the table says`(
+    interrupted: HistoryInterruption
+  ) async throws {
+    let journal = Rows()
+    let history = try await UseCaseHistory.open(journal, for: [Other()])
+    // The process ends before the last write.
+    func next() async throws -> UseCaseHistory {
+      await history.idle()
+      return try await UseCaseHistory.open(
+        Rows(journal.beforeLastWrite), for: [Other()], interrupted: interrupted)
+    }
+    let other = Other().recorded(in: history)
+    await history.group("Tidy up") {
+      _ = try await other(1)
+      _ = try await other(2)
+    }.ended()
+    var opened = try await next()
+    var recovery = opened.recovery
+    #expect(recovery.takenBack.count == (interrupted == .compensate ? 1 : 0))
+    #expect(recovery.kept == (interrupted == .keep ? opened.entries : []))
+    #expect(opened.entries.map(\.standing) == (interrupted == .keep ? [.normal] : []))
+
+    await history.undo().ended()
+    opened = try await next()
+    recovery = opened.recovery
+    #expect(recovery.finished == (interrupted == .compensate ? opened.entries : []))
+    #expect(recovery.kept == (interrupted == .keep ? opened.entries : []))
+    #expect(opened.entries.map(\.isPartial) == [interrupted == .keep])
+    #expect(opened.entries.map(\.standing) == [interrupted == .keep ? .interrupted : .normal])
+
+    await history.redo().ended()
+    opened = try await next()
+    let entry = try #require(opened.entries.first)
+    #expect(entry.isPartial && entry.standing == .interrupted)
+    await opened.redo(entry.id).ended()
+    #expect(opened.entries.map(\.isPartial) == [false])
+    #expect(opened.entries.map(\.standing) == [.normal])
+  }
+
   @Test func `a file keeps what a coder has encrypted`() async throws {
     let folder = try Folder()
     let file = folder.url.appending(path: "undo.journal")
@@ -242,6 +282,8 @@ private struct Other: JournaledUseCase {
   static let journalName = "other"
   func main(_ number: Int) async throws -> Int { number }
   func undo(_ number: Int, _: Int) async throws {}
+
+  func settle(_: HistoryDoubt<Int, Int>) async throws -> HistorySettlement<Int> { .hadNoEffect }
 }
 
 /// A server that answers a key which it knows without doing anything again.
