@@ -22,7 +22,8 @@ public import UseCase
 ///
 /// Restored entries run in the use case that was passed to `open`. If you have several values of
 /// the type, put whatever distinguishes them, such as the id of a document, into the request.
-/// `Void` isn't `Codable`: for no request or response, take an empty `Codable` struct.
+/// `Void` isn't `Codable`: for no request or response, take an empty `Codable` struct. A field that you
+/// add later must be optional, or have a value in `init(from:)`, so that older entries can be read.
 ///
 /// Requests and responses are written to the journal: put no secrets into them, or give the journal
 /// a coder that encrypts.
