@@ -61,12 +61,14 @@ struct OperationMachineTests {
       Self.cancel)
   }
 
-  @Test(arguments: fates)
-  func `several handlers of a branch run in every order of events`(fate: World.Fate) throws {
-    let branches: [HandlerBranch] = [.success, .common, .failure, .always]
-    try explore(
-      .execute(.start, Body(fate: fate), then: [.attach(branches + branches)]), Self.cancel)
-  }
+  #if !DEBUG
+    @Test(arguments: fates)
+    func `several handlers of a branch run in every order of events`(fate: World.Fate) throws {
+      let branches: [HandlerBranch] = [.success, .common, .failure, .always]
+      try explore(
+        .execute(.start, Body(fate: fate), then: [.attach(branches + branches)]), Self.cancel)
+    }
+  #endif
 
   @Test(arguments: fates, [false, true])
   func `a settlement comes before all others`(fate: World.Fate, isFree: Bool) throws {
@@ -80,40 +82,48 @@ struct OperationMachineTests {
       .supersede(), in: World(isFree: isFree))
   }
 
-  @Test(arguments: fates)
-  func `an operation is cancelled, superseded, and cancelled again`(fate: World.Fate) throws {
-    try explore(
-      .execute(.start, Body(fate: fate), then: [.attach(Self.each)]), Self.cancel,
-      .supersede(), .end(.cancelled(.scopeEnded)))
-  }
+  #if !DEBUG
+    @Test(arguments: fates)
+    func `an operation is cancelled, superseded, and cancelled again`(fate: World.Fate) throws {
+      try explore(
+        .execute(.start, Body(fate: fate), then: [.attach(Self.each)]), Self.cancel,
+        .supersede(), .end(.cancelled(.scopeEnded)))
+    }
+  #endif
 
-  @Test(arguments: fates)
-  func `the time passes while the operation is cancelled`(fate: World.Fate) throws {
-    try explore(
-      .execute(
-        .start, Body(fate: fate, hasTimer: true),
-        then: [.attach(Self.each), .attach([.common])]), Self.cancel)
-  }
-
-  @Test(arguments: fates)
-  func `a handler cancels its own operation`(fate: World.Fate) throws {
-    for branch in Self.each + [.common] {
+  #if !DEBUG
+    @Test(arguments: fates)
+    func `the time passes while the operation is cancelled`(fate: World.Fate) throws {
       try explore(
         .execute(
-          .start, Body(fate: fate), then: [.attach([.common] + Self.each), .attach([.success])]),
-        in: World(reactions: [branch: .cancel]))
+          .start, Body(fate: fate, hasTimer: true),
+          then: [.attach(Self.each), .attach([.common])]), Self.cancel)
     }
-  }
+  #endif
 
-  @Test(arguments: fates)
-  func `a handler attaches another`(fate: World.Fate) throws {
-    for branch in Self.each + [.common] {
-      try explore(
-        .execute(
-          .start, Body(fate: fate), then: [.attach([.common] + Self.each), .listen(1, .end)]),
-        Self.cancel, in: World(reactions: [branch: .attach(Self.each)]))
+  #if !DEBUG
+    @Test(arguments: fates)
+    func `a handler cancels its own operation`(fate: World.Fate) throws {
+      for branch in Self.each + [.common] {
+        try explore(
+          .execute(
+            .start, Body(fate: fate), then: [.attach([.common] + Self.each), .attach([.success])]),
+          in: World(reactions: [branch: .cancel]))
+      }
     }
-  }
+  #endif
+
+  #if !DEBUG
+    @Test(arguments: fates)
+    func `a handler attaches another`(fate: World.Fate) throws {
+      for branch in Self.each + [.common] {
+        try explore(
+          .execute(
+            .start, Body(fate: fate), then: [.attach([.common] + Self.each), .listen(1, .end)]),
+          Self.cancel, in: World(reactions: [branch: .attach(Self.each)]))
+      }
+    }
+  #endif
 
   // MARK: - Only the newest deliver
 
@@ -132,18 +142,20 @@ struct OperationMachineTests {
       .supersede())
   }
 
-  @Test(arguments: fates)
-  func `an incoming operation meets a cancellation and a late then in every order`(
-    fate: World.Fate
-  ) throws {
-    try explore(
-      .execute(.start, Body(fate: fate), then: [.attach([.success]), .attach([.cancellation])]),
-      .supersede(), Self.cancel)
-    try explore(
-      .execute(
-        .start, Body(fate: fate, hasTimer: true),
-        then: [.attach([.common], then: [.attach([.failure])])]), .supersede())
-  }
+  #if !DEBUG
+    @Test(arguments: fates)
+    func `an incoming operation meets a cancellation and a late then in every order`(
+      fate: World.Fate
+    ) throws {
+      try explore(
+        .execute(.start, Body(fate: fate), then: [.attach([.success]), .attach([.cancellation])]),
+        .supersede(), Self.cancel)
+      try explore(
+        .execute(
+          .start, Body(fate: fate, hasTimer: true),
+          then: [.attach([.common], then: [.attach([.failure])])]), .supersede())
+    }
+  #endif
 
   @Test(.holds("Only the newest deliver"), arguments: [[], [.success]] as [[HandlerBranch]])
   func `an operation that gives way before it has left has nothing to say later`(
@@ -154,17 +166,19 @@ struct OperationMachineTests {
       .attach([.success]))
   }
 
-  @Test(arguments: fates)
-  func `a handler executes the next operation`(fate: World.Fate) throws {
-    for branch in Self.each + [.common] {
-      try explore(
-        .execute(.start, Body(fate: fate), then: [.attach(Self.each), .attach([.common])]),
-        in: World(reactions: [branch: .supersede]))
-      try explore(
-        .execute(.start, Body(fate: fate), then: [.attach(Self.each)]), .supersede(),
-        in: World(reactions: [branch: .attach([.common, .always])]))
+  #if !DEBUG
+    @Test(arguments: fates)
+    func `a handler executes the next operation`(fate: World.Fate) throws {
+      for branch in Self.each + [.common] {
+        try explore(
+          .execute(.start, Body(fate: fate), then: [.attach(Self.each), .attach([.common])]),
+          in: World(reactions: [branch: .supersede]))
+        try explore(
+          .execute(.start, Body(fate: fate), then: [.attach(Self.each)]), .supersede(),
+          in: World(reactions: [branch: .attach([.common, .always])]))
+      }
     }
-  }
+  #endif
 
   // MARK: - Slots
 
@@ -181,13 +195,15 @@ struct OperationMachineTests {
       .supersede(), Self.cancel)
   }
 
-  @Test(arguments: decisions)
-  func `another body runs in the slot of the operation`(decision: Decision) throws {
-    try explore(
-      .execute(
-        decision, Body(hasTimer: true, hasGuest: true),
-        then: [.attach([.success, .always]), .listen(1, .value)]), Self.cancel)
-  }
+  #if !DEBUG
+    @Test(arguments: decisions)
+    func `another body runs in the slot of the operation`(decision: Decision) throws {
+      try explore(
+        .execute(
+          decision, Body(hasTimer: true, hasGuest: true),
+          then: [.attach([.success, .always]), .listen(1, .value)]), Self.cancel)
+    }
+  #endif
 
   // MARK: - Waiters
 
@@ -211,67 +227,80 @@ struct OperationMachineTests {
       Self.cancel)
   }
 
-  @Test(arguments: fates)
-  func `a task that attaches a handler and awaits the end hears of the end after it`(
-    fate: World.Fate
-  ) throws {
-    try explore(
-      .execute(
-        .start, Body(fate: fate),
-        then: [.attach([.common], then: [.listen(1, .end)]), .listen(2, .end)]),
-      .attach([.always], then: [.listen(3, .end)]), Self.cancel)
-  }
+  #if !DEBUG
+    @Test(arguments: fates)
+    func `a task that attaches a handler and awaits the end hears of the end after it`(
+      fate: World.Fate
+    ) throws {
+      try explore(
+        .execute(
+          .start, Body(fate: fate),
+          then: [.attach([.common], then: [.listen(1, .end)]), .listen(2, .end)]),
+        .attach([.always], then: [.listen(3, .end)]), Self.cancel)
+    }
+  #endif
 
-  @Test(arguments: fates)
-  func `a model hears when the handlers of the outcome have run`(fate: World.Fate) throws {
-    try explore(
-      .execute(
-        .start, Body(fate: fate, hasTimer: true, hasGuest: true),
-        then: [.attachFirst, .attach([.common, .always]), .listen(1, .delivered)]), Self.cancel)
-  }
+  #if !DEBUG
+    @Test(arguments: fates)
+    func `a model hears when the handlers of the outcome have run`(fate: World.Fate) throws {
+      try explore(
+        .execute(
+          .start, Body(fate: fate, hasTimer: true, hasGuest: true),
+          then: [.attachFirst, .attach([.common, .always]), .listen(1, .delivered)]), Self.cancel)
+    }
+  #endif
 
   // MARK: - Updates and handlers of the start
 
-  @Test(arguments: fates)
-  func `a body reports updates`(fate: World.Fate) throws {
-    try explore(
-      .execute(.start, Body(fate: fate, reports: 3), then: [.attach(Self.each), .listen(1, .end)]),
-      Self.cancel)
-  }
+  #if !DEBUG
+    @Test(arguments: fates)
+    func `a body reports updates`(fate: World.Fate) throws {
+      try explore(
+        .execute(
+          .start, Body(fate: fate, reports: 3), then: [.attach(Self.each), .listen(1, .end)]),
+        Self.cancel)
+    }
+  #endif
 
   @Test func `a body reports while its time passes`() throws {
     try explore(
       .execute(.start, Body(reports: 2, hasTimer: true), then: [.attach([.failure])]))
   }
 
-  @Test(arguments: decisions, [false, true])
-  func `handlers of the start are attached in every order`(
-    decision: Decision, isObserved: Bool
-  ) throws {
-    try explore(
-      .execute(
-        decision, Body(reports: 1),
-        then: [.attachStart(then: [.attachStart()]), .attach(Self.each), .listen(1, .end)]),
-      in: World(isObserved: isObserved))
-  }
+  #if !DEBUG
+    @Test(arguments: decisions, [false, true])
+    func `handlers of the start are attached in every order`(
+      decision: Decision, isObserved: Bool
+    ) throws {
+      try explore(
+        .execute(
+          decision, Body(reports: 1),
+          then: [.attachStart(then: [.attachStart()]), .attach(Self.each), .listen(1, .end)]),
+        in: World(isObserved: isObserved))
+    }
+  #endif
 
-  @Test(arguments: decisions)
-  func `an operation with handlers of the start is cancelled in every order`(
-    decision: Decision
-  ) throws {
-    try explore(
-      .execute(
-        decision, Body(reports: 1),
-        then: [.attachStart(), .attachStart(then: [.attach(Self.each)])]), Self.cancel)
-  }
+  #if !DEBUG
+    @Test(arguments: decisions)
+    func `an operation with handlers of the start is cancelled in every order`(
+      decision: Decision
+    ) throws {
+      try explore(
+        .execute(
+          decision, Body(reports: 1),
+          then: [.attachStart(), .attachStart(then: [.attach(Self.each)])]), Self.cancel)
+    }
+  #endif
 
-  @Test(arguments: fates)
-  func `an operation with handlers of the start runs into its timeout`(fate: World.Fate) throws {
-    try explore(
-      .execute(
-        .start, Body(fate: fate, hasTimer: true, hasGuest: true),
-        then: [.attachStart(), .attachStart(then: [.attach(Self.each)])]), Self.cancel)
-  }
+  #if !DEBUG
+    @Test(arguments: fates)
+    func `an operation with handlers of the start runs into its timeout`(fate: World.Fate) throws {
+      try explore(
+        .execute(
+          .start, Body(fate: fate, hasTimer: true, hasGuest: true),
+          then: [.attachStart(), .attachStart(then: [.attach(Self.each)])]), Self.cancel)
+    }
+  #endif
 
   @Test func `a waiting operation with handlers of the start is superseded`() throws {
     try explore(
@@ -279,29 +308,33 @@ struct OperationMachineTests {
       .supersede())
   }
 
-  @Test(arguments: [false, true])
-  func `handlers are attached to a refused operation`(isObserved: Bool) throws {
-    try explore(
-      .execute(
-        .refuse, Body(),
-        then: [
-          .attachStart(), .attach(Self.each), .attach([.always]), .listen(1, .end),
-          .listen(2, .value), Self.cancel,
-        ]), in: World(isObserved: isObserved))
-  }
+  #if !DEBUG
+    @Test(arguments: [false, true])
+    func `handlers are attached to a refused operation`(isObserved: Bool) throws {
+      try explore(
+        .execute(
+          .refuse, Body(),
+          then: [
+            .attachStart(), .attach(Self.each), .attach([.always]), .listen(1, .end),
+            .listen(2, .value), Self.cancel,
+          ]), in: World(isObserved: isObserved))
+    }
+  #endif
 
   // MARK: - Failures that nobody handles
 
-  @Test(.holds("Unhandled failures"), arguments: [World.Fate.failure], [false, true])
-  func `a failure that nobody handles is told in every order`(
-    fate: World.Fate, isObserved: Bool
-  ) throws {
-    try explore(
-      .execute(
-        .start, Body(fate: fate, hasTimer: true),
-        then: [.attach([.success, .common]), .attach([.always, .cancellation]), .attachStart()]),
-      in: World(isObserved: isObserved, tellsFailures: true))
-  }
+  #if !DEBUG
+    @Test(.holds("Unhandled failures"), arguments: [World.Fate.failure], [false, true])
+    func `a failure that nobody handles is told in every order`(
+      fate: World.Fate, isObserved: Bool
+    ) throws {
+      try explore(
+        .execute(
+          .start, Body(fate: fate, hasTimer: true),
+          then: [.attach([.success, .common]), .attach([.always, .cancellation]), .attachStart()]),
+        in: World(isObserved: isObserved, tellsFailures: true))
+    }
+  #endif
 
   @Test(arguments: [World.Fate.failure])
   func `a failure is handled in every order`(fate: World.Fate) throws {

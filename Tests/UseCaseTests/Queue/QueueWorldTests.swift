@@ -35,34 +35,42 @@ struct QueueWorldTests {
     try explore(policy, .submit([0]), .submit([1]))
   }
 
-  @Test(arguments: busy + [.cancelPrevious(debounce: .seconds(1))])
-  func `one is cancelled while it waits`(policy: UseCaseQueue.Policy) throws {
-    try explore(policy, .submit([0, 1]), .requested(1))
-  }
+  #if !DEBUG
+    @Test(arguments: busy + [.cancelPrevious(debounce: .seconds(1))])
+    func `one is cancelled while it waits`(policy: UseCaseQueue.Policy) throws {
+      try explore(policy, .submit([0, 1]), .requested(1))
+    }
+  #endif
 
   @Test(arguments: busy)
   func `all are cancelled`(policy: UseCaseQueue.Policy) throws {
     try explore(policy, .submit([0, 1]), .cancelAll)
   }
 
-  @Test(arguments: busy + [.limit(2)])
-  func `the queue is suspended and resumed`(policy: UseCaseQueue.Policy) throws {
-    try explore(policy, .suspend, .submit([0, 1]))
-  }
+  #if !DEBUG
+    @Test(arguments: busy + [.limit(2)])
+    func `the queue is suspended and resumed`(policy: UseCaseQueue.Policy) throws {
+      try explore(policy, .suspend, .submit([0, 1]))
+    }
+  #endif
 
-  @Test(arguments: [UseCaseQueue.Policy.throttle(.seconds(1)), .limit(1, waiting: 1)])
-  func `three are executed on two threads`(policy: UseCaseQueue.Policy) throws {
-    try explore(policy, .submit([0, 1]), .submit([2]))
-  }
+  #if !DEBUG
+    @Test(arguments: [UseCaseQueue.Policy.throttle(.seconds(1)), .limit(1, waiting: 1)])
+    func `three are executed on two threads`(policy: UseCaseQueue.Policy) throws {
+      try explore(policy, .submit([0, 1]), .submit([2]))
+    }
+  #endif
 
-  @Test(.holds("The interval"))
-  func `a second passes while a throttled one waits, is cancelled or superseded`() throws {
-    let throttle = UseCaseQueue.Policy.throttle(.seconds(1))
-    try explore(throttle, .submit([0, 1]), .requested(1), .tick)
-    try explore(throttle, .submit([0, 1]), .cancelAll, .tick)
-    try explore(throttle, .submit([0, 1]), .suspend, .tick)
-    try explore(throttle, .submit([0, 1, 2]), .tick)
-  }
+  #if !DEBUG
+    @Test(.holds("The interval"))
+    func `a second passes while a throttled one waits, is cancelled or superseded`() throws {
+      let throttle = UseCaseQueue.Policy.throttle(.seconds(1))
+      try explore(throttle, .submit([0, 1]), .requested(1), .tick)
+      try explore(throttle, .submit([0, 1]), .cancelAll, .tick)
+      try explore(throttle, .submit([0, 1]), .suspend, .tick)
+      try explore(throttle, .submit([0, 1, 2]), .tick)
+    }
+  #endif
 
   #if DEBUG
     private static let pausing = [
@@ -77,14 +85,16 @@ struct QueueWorldTests {
     ]
   #endif
 
-  @Test(arguments: pausing)
-  func `a second passes while one pauses, is cancelled or flushed`(
-    policy: UseCaseQueue.Policy
-  ) throws {
-    try explore(policy, .submit([0, 1]), .requested(1))
-    try explore(policy, .submit([0, 1]), .flush)
-    try explore(policy, .submit([0, 1]), .tick)
-  }
+  #if !DEBUG
+    @Test(arguments: pausing)
+    func `a second passes while one pauses, is cancelled or flushed`(
+      policy: UseCaseQueue.Policy
+    ) throws {
+      try explore(policy, .submit([0, 1]), .requested(1))
+      try explore(policy, .submit([0, 1]), .flush)
+      try explore(policy, .submit([0, 1]), .tick)
+    }
+  #endif
 
   @Test func `a task waits until the queue is idle`() throws {
     try explore(.serial, .submit([0, 1]), .requested(1), .awaitIdle)
@@ -92,10 +102,13 @@ struct QueueWorldTests {
     try explore(.serial, .submit([0, 1]), .suspend, .awaitIdle)
   }
 
-  @Test(arguments: busy + [.limit(2), .cancelPrevious(debounce: .seconds(1))])
-  func `a handler executes another`(policy: UseCaseQueue.Policy) throws {
-    try explore(policy, .submit([0, 1]), executions: [0: 2])
-    try explore(policy, .submit([0]), .submit([1]), executions: [0: 2])
-    try explore(policy, .submit([0]), .requested(0), executions: [0: 1, 1: 2])
-  }
+  #if !DEBUG
+    @Test(arguments: busy + [.limit(2), .cancelPrevious(debounce: .seconds(1))])
+    func `a handler executes another`(policy: UseCaseQueue.Policy) throws {
+      try explore(policy, .submit([0, 1]), executions: [0: 2])
+      try explore(policy, .submit([0]), .submit([1]), executions: [0: 2])
+      try explore(policy, .submit([0]), .requested(0), executions: [0: 1, 1: 2])
+    }
+  #endif
+
 }
