@@ -33,6 +33,7 @@ enum Words {
     switch entry.standing {
     case .normal: break
     case .inDoubt: return "\(title) (perhaps)"
+    case .interrupted: return "\(title) (half done)"
     case .unreadable: return "\(title) (of another version)"
     }
     guard !entry.children.isEmpty else { return title }
