@@ -89,7 +89,7 @@ extension HistoryEntry {
   var fate: CrashedSession.Fate {
     switch standing {
     case .inDoubt: .inDoubt
-    case .normal, .unreadable: isApplied ? .applied : .undone
+    case .normal, .unreadable, .interrupted: isApplied ? .applied : .undone
     }
   }
 }

@@ -28,15 +28,10 @@ final class JournalScribe: HistoryJournal {
   /// The titles of what was undone.
   var undone: [String] { state.withLock { $0.undone } }
 
-  func read() async throws -> [[UInt8]] { try await journal.read() }
+  func read() async throws -> HistoryRows { try await journal.read() }
 
-  func append(_ record: [UInt8]) async throws {
-    try await journal.append(record)
-    try note()
-  }
-
-  func replace(with records: [[UInt8]]) async throws {
-    try await journal.replace(with: records)
+  func write(_ change: HistoryChange) async throws {
+    try await journal.write(change)
     try note()
   }
 

@@ -236,7 +236,6 @@ struct TimelinesTests {
     let rows = try await CrashedSession.run().text(in: .english).split(separator: "\n")
     #expect(
       rows.dropFirst() == [
-        "+ an empty history        |",
         "> A begins                {A?} |",
         "+ A has ended             [A] |",
         "> B begins                [A] {B?} |",
@@ -247,7 +246,7 @@ struct TimelinesTests {
         "+ C has ended             [A] | (B)   C is undone",
         "> D begins                [A] {D?} | (B)   C is undone",
         "# D has ended             [A] {D?} | (B)   C is undone",
-        "# crash: the last record is torn",
+        "# crash: the last write is torn",
         "[A]  applied: it can be undone",
         "(B)  undone: it can be redone",
         " C   undone at launch: its group never ended",
