@@ -6,10 +6,10 @@ import UseCaseHistory
 /// Makes a note of each line.
 ///
 /// If the process ends meanwhile, the next one takes back what is there, or keeps it with `--keep`.
-/// If it is cancelled or fails, what has been imported stays, note by whole note, and is one entry
-/// of the history: who wants it away undoes it, and nobody has to import again what is there. A
-/// note that was on its way is waited for; only if its answer never came, because the server died,
-/// it may be there without being a part of that entry.
+/// If it fails, the notes that it has imported stay, and are one entry of the history: nobody has to
+/// import them again. If it is cancelled, they are taken back, as a group is. A note that was on its
+/// way is waited for; only if its answer never came, because the server died, it may be there
+/// without being a part of that entry.
 struct ImportNotes: ReportingUseCase {
   struct Request: Sendable {
     let name: String
