@@ -1,4 +1,3 @@
-import Synchronization
 import TestSupport
 import Testing
 import UseCase
@@ -13,7 +12,7 @@ struct ObserverThreadTests {
 
   /// A lock of the client's.
   private final class Book: Sendable {
-    let lines = Mutex<[String]>([])
+    let lines = Watched<[String]>([])
   }
 
   private func wait(for held: Held, in form: Form) -> Task<Void, Never> {
@@ -37,13 +36,13 @@ struct ObserverThreadTests {
       let queue = UseCaseQueue { event in
         guard case .cancelled = event.kind else { return }
         told.open()
-        book.lines.withLock { $0.append("cancelled") }
+        book.lines.update { $0.append("cancelled") }
       }
       let held = Held(on: queue)
       let task = wait(for: held, in: form)
       await held.begun.elements(atLeast: 1)
       onThread {
-        book.lines.withLock { lines in
+        book.lines.update { lines in
           locked.open()
           holdThread { told.isOpen }
           // The observer waits for the lock that this thread has.
@@ -58,7 +57,7 @@ struct ObserverThreadTests {
       held.open(1)
       await task.value
       await queue.idle()
-      #expect(book.lines.withLock { $0 } == ["escalated", "cancelled"])
+      #expect(book.lines.value == ["escalated", "cancelled"])
     }
   }
 
