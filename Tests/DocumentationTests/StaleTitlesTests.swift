@@ -74,7 +74,7 @@ struct StaleTitlesTests {
     }
     let screen = screen(page, search)
     var stale = 0
-    for round in 1...(page == .readme ? 20_000 : 2_000) {
+    for round in 1...(page == .readme ? 4_000 : 1_000) {
       let before = answered.value
       screen.type("old \(round)")
       // The main actor is busy meanwhile, so the old titles can only be on their way.

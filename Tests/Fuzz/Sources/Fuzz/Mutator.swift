@@ -53,7 +53,7 @@ struct Mutator {
     case 0: rows[key] = nil
     case 1: rows[other] = rows[key]
     case 2: (rows[key], rows[other]) = (rows[other], rows[key])
-    case 3: rows[key + 1] = rows[other]
+    case 3: rows[key == .max ? 0 : key + 1] = rows[other]
     case 4: rows[.random(in: 0 ... .max, using: &dice)] = rows[key]
     default: rows[key] = altered(rows[key] ?? [])
     }
