@@ -41,7 +41,11 @@ public struct SharedUseCase<Base: UseCase>: UseCase {
   ///   cancelled.
   /// - Complexity: That of the base.
   public func main(_ request: Base.Request) async throws -> Base.Response {
-    if let (run, rider) = runs.runHere { return try await runs.ride(run, rider) }
+    if let (run, rider) = runs.runHere {
+      // Updates of the base go nowhere. Without a listener, each would wait for one.
+      run.riders.listen(rider) { _ in }
+      return try await runs.ride(run, rider)
+    }
     // A client's wrapper has a body of its own, which executes when it comes to it.
     return try await self(request)
   }
@@ -98,8 +102,8 @@ extension UseCase where Request: Hashable {
   ///
   /// The run takes place on the queue of this use case, with the priority and the task-local values
   /// of its first rider. So all riders get what the request, the credentials and the context of the
-  /// first one have brought: check rights outside of the shared use case. Cancelling a rider doesn't affect the other riders. When all riders are
-  /// cancelled, the run is cancelled.
+  /// first one have brought: check rights outside of the shared use case. Cancelling a rider doesn't
+  /// affect the other riders. When all riders are cancelled, the run is cancelled.
   ///
   /// A rider counts as running while its run waits for a slot. The timeout applies to the run, not
   /// to each rider. A body that awaits its own run waits until its timeout.

@@ -61,6 +61,28 @@ struct SharedUpdatesTests {
     #expect(sending.begun.elements == [1])
   }
 
+  @Test func `a rider that asks for no updates keeps none of them`() async {
+    let (lifetime, begun, reported, end) = (Lifetime(), Log<Int>(), Gate(), Gate())
+    let useCase = AnyReportingUseCase<Int, Int, Lifetime.Token> { request, report in
+      begun.append(request)
+      await reported.passIgnoringCancellation()
+      for _ in 0..<9 { report(lifetime.track()) }
+      begun.append(request)
+      await end.passIgnoringCancellation()
+      return request
+    }
+    let shared = useCase.shared()
+    let operation = shared.execute(1)
+    await begun.elements(atLeast: 1)
+    reported.open()
+    await begun.elements(atLeast: 2)
+    // The newest one is kept for a rider to come.
+    await lifetime.alive(atMost: 1)
+    end.open()
+    await operation.ended()
+    await lifetime.over()
+  }
+
   @Test(.holds("Updates for all"))
   func `a rider that is cancelled hears no more, and the others do`() async {
     let (shared, left, stays) = (sending.shared(), Log<Int?>(), Log<Int?>())
