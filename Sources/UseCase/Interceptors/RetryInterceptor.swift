@@ -178,11 +178,12 @@ struct RetryPauses: ~Copyable, Sendable {
   /// Returns when the time has passed, or at `end()`.
   func pause(for duration: Duration, on clock: any Clock<Duration>) async throws {
     let sleep = clock.sleeper(for: duration)
-    let sleeper = Task { try await sleep({}) }
-    let number = sleepers.withLock { sleepers in
+    let (number, sleeper) = sleepers.withLock { sleepers in
+      // Made under the lock: a pause that has begun is known to `end()`.
+      let sleeper = Task { try await sleep({}) }
       sleepers.last += 1
       sleepers.tasks[sleepers.last] = sleeper
-      return sleepers.last
+      return (sleepers.last, sleeper)
     }
     let result = await withTaskCancellationHandler {
       await sleeper.result

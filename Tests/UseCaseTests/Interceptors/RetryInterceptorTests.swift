@@ -103,6 +103,18 @@ struct RetryInterceptorTests {
     #expect(begun.elements == [1])
   }
 
+  @Test func `in a thousand races no pause outlives the flush that finds its sleeper`() async throws
+  {
+    final class Pauses: Sendable { let all = RetryPauses() }
+    for _ in 0..<1_000 {
+      let (pauses, clock) = (Pauses(), ManualClock())
+      async let pause: Void = pauses.all.pause(for: .seconds(60), on: clock)
+      try await clock.sleeping()
+      pauses.all.end()
+      try await pause
+    }
+  }
+
   @Test(.holds("Interrupted delays"))
   func `a timeout covers the delays and ends them`() async throws {
     let retry = RetryInterceptor(attempts: 9, delay: .constant(.seconds(60)))
