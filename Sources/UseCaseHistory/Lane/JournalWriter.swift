@@ -12,7 +12,7 @@ final class JournalWriter: Sendable {
   fileprivate struct State: Sendable {
     /// Whether somebody has the journal.
     var isTaken = false
-    /// Those that wait for it, in order.
+    /// The tasks that wait for it, in order.
     var waiters: ArraySlice<Waiter> = []
     /// The version of the rows in the journal.
     var version: Int64
@@ -20,7 +20,7 @@ final class JournalWriter: Sendable {
     var head: HeadRow
     /// A change that may have been written, or not.
     var doubtful: HistoryChange?
-    /// What a transaction has written. Its rows need not be written again.
+    /// The rows that a transaction has written. They need not be written again.
     var committed: [Int64: [UInt8]?] = [:]
     /// The executions whose response could not be encoded.
     var omitted: [HistoryEntry.ID: Machine.Row] = [:]
@@ -28,7 +28,7 @@ final class JournalWriter: Sendable {
     var failure: HistoryJournalError?
     /// Why nothing can be written any more.
     var end: HistoryJournalError?
-    /// What the opening has found and done.
+    /// The report on the opening.
     var recovery = HistoryRecovery()
   }
 
@@ -317,7 +317,13 @@ extension JournalWriter {
         guard let change = run.result?.change else { throw error }
         if (error as? HistoryJournalError)?.reason == .stale { throw fail(error) }
         state.withLock { $0.doubtful = change }
-        try await settleDoubt()
+        do throws(HistoryJournalError) {
+          try await settleDoubt()
+        } catch let doubt {
+          // It may be in the database, and is not in the table: a later write would delete it.
+          self.end(doubt)
+          throw doubt
+        }
         guard version > change.version else { throw error }
       }
       guard let (step, event, change) = run.result else {

@@ -35,6 +35,7 @@ final class Disk: HistoryJournal {
   let coder: any HistoryCoder
   private let state = Watched(State())
   private let gate = Watched<Gate?>(nil)
+  private let canRead = Watched(true)
   /// Is called at each write, with its number.
   private let watcher = Watched<(@Sendable (Int) async -> Void)?>(nil)
 
@@ -50,6 +51,8 @@ final class Disk: HistoryJournal {
   var isDead: Bool { state.value.isDead }
   var wroteLast: Bool { state.value.wroteLast }
 
+  /// Whether reads succeed from now on.
+  func reads(_ canRead: Bool) { self.canRead.update { $0 = canRead } }
   func kill() { state.update { $0.isDead = true } }
   func fail(_ fault: Fault) { state.update { $0.fault = fault } }
   func watch(_ body: @escaping @Sendable (Int) async -> Void) { watcher.update { $0 = body } }
@@ -64,7 +67,10 @@ final class Disk: HistoryJournal {
   /// Returns the disk as the next process finds it.
   func next() -> Disk { Disk(rows, coder: coder) }
 
-  func read() async throws -> HistoryRows { rows }
+  func read() async throws -> HistoryRows {
+    guard canRead.value else { throw Full() }
+    return rows
+  }
 
   func write(_ change: HistoryChange) async throws {
     try await write(change.version) { $0.make(change) }
@@ -86,6 +92,7 @@ final class Disk: HistoryJournal {
       case .full(let first, let count, let isWritten)
       where (first..<first + count).contains(state.writes):
         if isWritten { body(&state) }
+        state.wroteLast = isWritten
         return Full()
       case .none, .crash, .full:
         body(&state)

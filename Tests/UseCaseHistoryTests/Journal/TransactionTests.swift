@@ -65,6 +65,27 @@ struct TransactionTests {
     #expect(try await reopen().0.layout == "[a b |]")
   }
 
+  @Test(.holds("A transaction that fails"))
+  func `a commit that says it failed and cannot be looked up stays in the database`() async throws {
+    let history = try await open()
+    await history.write(paper, "A")
+    paper.script("do B") { [disk] in
+      disk.fail(.full(from: disk.writes + 1, count: 1, isWritten: true))
+      disk.reads(false)
+    }
+    let outcome = await history.write(paper, "B")
+    #expect(outcome?.journalReason == .cannotWrite, "\(String(describing: outcome))")
+    #expect(paper.lines.value == [1, 2])
+    disk.reads(true)
+    // A later write would delete the row of B.
+    #expect(await history.write(paper, "C")?.journalReason == .cannotWrite)
+    history.clear()
+    await history.idle()
+    #expect((history.journalError as? HistoryJournalError)?.reason == .cannotWrite)
+    #expect(try await reopen().0.layout == "[A B |]")
+    #expect(paper.lines.value == [1, 2])
+  }
+
   @Test(.holds("A transaction that fails"), arguments: Database.Step.allCases)
   func `a failed transaction changes nothing`(step: Database.Step) async throws {
     let history = try await open()
