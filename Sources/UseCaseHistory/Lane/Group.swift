@@ -20,7 +20,13 @@ struct Group<Value: Sendable, Answer: Sendable>: UseCase, DescribedUseCase {
 
   func main(_ title: String) async throws -> Answer {
     let id = lane.idHere
-    let parent = try begin(id, title)
+    let parent: HistoryEntry.ID?
+    do {
+      parent = try begin(id, title)
+    } catch {
+      line.cancel()
+      throw error
+    }
     do {
       try await lane.journal?.intent(lane)
     } catch {

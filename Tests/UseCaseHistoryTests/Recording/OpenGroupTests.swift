@@ -28,6 +28,24 @@ struct OpenGroupTests {
     #expect(page.actions.suffix(3) == ["undo C3", "undo B2", "undo A1"])
   }
 
+  @Test(.holds("End of a group"))
+  func `in three hundred races with the end of the group around it, it ends`() async {
+    for _ in 0..<300 {
+      let parts = Log<UseCaseOperation<String, Answer>>()
+      let group = history.group("Outer") { [history, edit] in
+        // A group that is opened behind the end of the body fails, and so do its parts.
+        Task {
+          let inner = history.openGroup("Inner")
+          parts.append(inner.execute(edit, "A"))
+          inner.close()
+        }
+        await Task.yield()
+      }
+      await group.ended()
+      await parts.elements(atLeast: 1)[0].ended()
+    }
+  }
+
   @Test(.holds("Groups held open"))
   func `others wait until it ends, and an undo is for the group`() async {
     let drag = history.openGroup("Move")
