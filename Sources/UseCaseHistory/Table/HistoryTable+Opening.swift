@@ -14,11 +14,11 @@ extension HistoryTable {
     case unknown
   }
 
-  /// What was interrupted.
+  /// The interrupted groups, undos and redos.
   struct Interrupted {
     /// Groups to be taken back, and undos to be carried on.
     var recoverable: [ID] = []
-    /// What stays as it is, because it was asked to.
+    /// Groups that stay as they are, because the app has asked for that.
     var kept: [ID] = []
   }
 
@@ -113,7 +113,7 @@ extension HistoryTable {
       {
         recorded.append(row)
       }
-      // What leaves is noted already.
+      // A row that leaves is noted already.
       if row.state != .leaving { noteIfChanged(row, from: written) }
     }
     opened = []
@@ -136,7 +136,7 @@ extension HistoryTable {
         insertOpened(row, into: &drops)
       }
     }
-    // What is to be recovered leaves when that is over.
+    // A row that is to be recovered leaves when that is over.
     for row in Array(self.applied) + Array(self.undone)
     where row.marks.contains(.leavesLater) && !interrupted.recoverable.contains(row.id) {
       forget(row.id, row.reason, into: &drops)
@@ -192,6 +192,7 @@ extension HistoryTable {
       if part.state != .executing { note(part) }
     }
     _ = row.removeParts { $0.state == .executing }
+    row.footprint = .union(of: row.leaves.map(\.footprint))
     return lifted
   }
 

@@ -68,7 +68,7 @@ struct HistoryWalk<Step: Sendable>: Sendable {
 extension HistoryTable {
   typealias Walk = HistoryWalk<Step>
 
-  /// What became of an undo or a redo.
+  /// The end of an undo or a redo.
   enum StepEnd {
     case undone
     /// The new step, what it touches, and whether a journal has to ask for that.
@@ -229,9 +229,7 @@ extension HistoryTable {
       self[spot].state = walk?.isRedo == true ? .applied : .undone
       self[spot].stamp = nextStamp()
       self[spot].marks.subtract([.inDoubt])
-      if walk?.isRedo == true, self[spot].isGroup {
-        self[spot].footprint = .union(of: self[spot].leaves.map(\.footprint))
-      }
+      if walk?.isRedo == true, self[spot].isGroup { renewFootprint(of: spot) }
       note(spot)
     }
     walk?.done += 1
@@ -313,6 +311,7 @@ extension HistoryTable {
       return drop([take(spot)], .obsolete, into: &drops)
     }
     guard self[spot].isGroup else { return }
+    if walk.isRedo, walk.hasMovedNext { renewFootprint(of: spot) }
     let state = self[spot].state
     switch spot {
     case .applied(let index):

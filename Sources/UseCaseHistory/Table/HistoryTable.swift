@@ -252,8 +252,14 @@ extension HistoryTable {
       let kept = Set(self[spot].parts.map(\.id))
       for group in groups where !kept.contains(group) { noteGone(group) }
     }
-    self[spot].footprint = .union(of: self[spot].leaves.map(\.footprint))
+    renewFootprint(of: spot)
     return left
+  }
+
+  /// The group touches what its executions touch. The keys that only it knew are not released here.
+  mutating func renewFootprint(of spot: Spot) {
+    trash.append(Row(id: .nobody, title: "", step: nil, footprint: self[spot].footprint))
+    self[spot].footprint = .union(of: self[spot].leaves.map(\.footprint))
   }
 
   /// Returns a place where the history has never been.
@@ -293,7 +299,8 @@ extension HistoryTable {
     hasLostParts = false
   }
 
-  /// What has begun in an earlier process may have had an effect, and a later one may know it.
+  /// An execution of an earlier process may have had an effect, and a later version of the app may
+  /// know.
   mutating func isUncertain(_ row: ID) { live += .unknown(~row.number) }
 
   mutating func wasRedone(_ leaf: ID) { live += .of(leaf) }
@@ -341,13 +348,6 @@ extension HistoryTable {
   mutating func pushUndone(_ row: consuming Row) { undone.append(row) }
 
   mutating func takeUndone(at index: Int) -> Row { undone.remove(at: index) }
-
-  /// The row is interrupted no more.
-  mutating func heal(_ index: Int) {
-    guard applied[index].marks.contains(.interrupted) else { return }
-    applied[index].marks.remove(.interrupted)
-    if !applied[index].isDoubtfulExecution { uncounted -= 1 }
-  }
 }
 
 // MARK: - Recording
@@ -413,6 +413,7 @@ extension HistoryTable {
       drop(parts, .truncated, into: &drops)
     }
     if undone.isEmpty { return }
+    // The whole branch goes, with the entries that touch nothing.
     if footprint == .everything {
       return drop(undone.removeAll(), .truncated, isReversed: true, into: &drops)
     }
@@ -465,7 +466,7 @@ extension HistoryTable {
     drop(left, .evicted, into: &drops)
   }
 
-  /// Drops all rows. Those that a move has in its hand go when it is over, and what runs is not
+  /// Drops all rows. The rows of a move go when it is over, and an execution that runs is not
   /// recorded.
   mutating func clear(into drops: inout [Drop]) {
     head.rest += live

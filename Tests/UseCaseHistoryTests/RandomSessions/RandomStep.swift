@@ -1,3 +1,5 @@
+import TestSupport
+
 /// The next step of a random session. The numbers are taken modulo what there is, so that
 /// every part of a session is a session too.
 enum RandomStep {
@@ -68,22 +70,5 @@ struct Reopening {
       // A group that is kept may be half undone, which the reference does not tell from interrupted.
       keepsGroups: false,
       verdicts: Array(repeating: .success, count: count) + last)
-  }
-}
-
-/// Reproducible random numbers: SplitMix64.
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) {
-    state = seed
-  }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-    return mixed ^ (mixed >> 31)
   }
 }

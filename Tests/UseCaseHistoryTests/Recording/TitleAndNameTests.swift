@@ -184,6 +184,33 @@ struct TitleAndNameTests {
     #expect(page.log.elements.suffix(2) == ["failed", "released"])
   }
 
+  @Test func `no lock is held when the key is released that a group has no longer`() async {
+    final class Key: Hashable, Sendable {
+      let history: UseCaseHistory
+      init(_ history: UseCaseHistory) { self.history = history }
+      deinit { _ = history.state }
+      static func == (lhs: Key, rhs: Key) -> Bool { lhs === rhs }
+      func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+    }
+    struct Move: UndoableUseCase {
+      let history: UseCaseHistory
+      func main(_: Int) async throws -> Key { Key(history) }
+      func undo(_: Int, _: Key) async throws {}
+      func redo(_: Int, _: Key) async throws -> Key { Key(history) }
+      func footprint(of _: Int, _ key: Key) -> HistoryFootprint { .keys(key) }
+    }
+    let move = Move(history: history)
+    let group = history.openGroup("Group")
+    for number in 1...3 { group.execute(move, number) }
+    await group.close().ended()
+    for _ in 1...2 {
+      await history.back(1)
+      await history.forth(1)
+    }
+    #expect(history.state.undoCount == 1)
+    history.clear()
+  }
+
   @Test func `a history is idle when nothing runs and nothing waits`() async {
     await history.idle()
     history.execute(Edit(page: page), "A")

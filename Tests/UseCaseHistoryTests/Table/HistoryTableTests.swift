@@ -16,6 +16,7 @@ struct HistoryTableTests {
       var steps: [String] = []
       for _ in 0..<40 {
         steps.append(step(&world, &random))
+        #expect(world.groupsWithOldFootprint.isEmpty, "\(seed) \(steps)")
         let opened = try world.opened()
         guard opened.layout == world.layout else {
           Issue.record(
@@ -35,6 +36,37 @@ struct HistoryTableTests {
       #expect(Set(world.discarded).count == world.discarded.count, "\(seed)")
       #expect(world.rows.values.compactMap { $0 }.isEmpty, "\(seed)")
     }
+  }
+
+  @Test(.holds("Partial branch"))
+  func `an entry that touches nothing goes with the whole branch only`()
+    throws
+  {
+    var world = try TableWorld()
+    world.execute(.keys())
+    world.execute(.keys("a"))
+    world.move(.undo)
+    world.move(.undo)
+    world.execute(.keys("a"))
+    #expect(world.machine.table.undone.map(\.footprint) == [.keys()])
+    world.execute(.everything)
+    #expect(world.machine.table.undone.isEmpty)
+  }
+
+  @Test func `a group that an opening finds redone touches what its redone parts touch`() throws {
+    var world = try TableWorld()
+    world.group([(.keys("a"), false), (.keys("b"), false)])
+    world.move(.undo)
+    let group = try #require(world.machine.table.undone.last)
+    var rows = [group] + group.parts
+    rows[0].parts = []
+    for index in rows.indices { rows[index].state = .redoing }
+    rows[2].state = .undone
+    var table = try HistoryTable(rows, head: world.machine.table.head)
+    var drops: [HistoryDrop<Int>] = []
+    let answers = [rows[1].id: HistoryTable<Int>.Settlement.hadEffect(7, .keys("c"))]
+    _ = try table.finishOpening(answers, keepsGroups: true, into: &drops)
+    #expect(table.applied.map(\.footprint) == [.keys("c").union(.keys("b"))])
   }
 
   private func footprint(_ random: inout SeededGenerator) -> HistoryFootprint {
