@@ -120,7 +120,7 @@ struct HistoryOpening {
     var answers: [HistoryEntry.ID: Table.Settlement] = [:]
     for row in doubts {
       guard let step = row.step as? StoredStep else { continue }
-      // What a transaction has not written has not happened.
+      // An effect that no transaction has written did not happen.
       if writer.database != nil {
         answers[row.id] = .hadNoEffect
         continue

@@ -139,7 +139,7 @@ private func assertIsKept(policyOf useCase: some UndoableUseCase) {
 extension RecordedUseCase {
   private var lane: HistoryLane { history.lane }
 
-  /// What the body is that begins.
+  /// The role of the body that begins.
   private enum Place {
     /// An entry.
     case entry(HistoryEntry.ID)
@@ -267,7 +267,7 @@ extension RecordedUseCase {
     if let database, let draft, let journal = lane.journal {
       let committed = Lock<(any HistoryStep)?>(nil)
       attempts.runInside { [lane] body in
-        // What is committed is not done again.
+        // A committed transaction is not repeated.
         if let step = committed.withLock({ $0 }) { return step }
         let step = try await journal.transact(id, lane, in: database, body) {
           end(draft.answered($0))

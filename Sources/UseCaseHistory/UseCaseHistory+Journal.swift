@@ -78,8 +78,8 @@ extension UseCaseHistory {
     return history
   }
 
-  /// What ``open(_:for:interrupted:limit:mergeWindow:clock:observer:)`` has found and done. Empty
-  /// without a journal.
+  /// The report of ``open(_:for:interrupted:limit:mergeWindow:clock:observer:)``. Empty without a
+  /// journal.
   public var recovery: HistoryRecovery { lane.journal?.recovery ?? HistoryRecovery() }
 
   /// The error of the last write to the journal, `nil` if it succeeded or if there is no journal.

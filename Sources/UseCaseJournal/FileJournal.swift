@@ -72,12 +72,12 @@ public final class FileJournal: HistoryJournal {
 
   deinit { state.withLock { $0.close() } }
 
-  /// Closes the file, so that another journal can open it. What was written stays.
+  /// Closes the file, so that another journal can open it. The rows stay.
   ///
   /// Calls that have begun end first. Later ones fail. No thread of the tasks is blocked meanwhile.
   public func close() async {
     await aside(calls) { self.state.withLock { $0.close() } }
-    // What writes the file anew gives up.
+    // A compaction that is under way gives up.
     await aside(upkeep) {}
   }
 

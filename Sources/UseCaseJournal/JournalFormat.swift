@@ -73,7 +73,7 @@ extension JournalFormat {
     return whole
   }
 
-  /// What the header of a row says.
+  /// The content of a row's header.
   struct Row {
     enum Kind { case bytes, gone, none }
 

@@ -1,7 +1,7 @@
 import Foundation
 import UseCaseHistory
 
-/// What a journal knows of its file, apart from the bytes of the rows: the version, the end, and how
+/// The index of a journal's file, without the bytes of the rows: the version, the end, and how
 /// much of it is live.
 struct JournalIndex {
   private(set) var version: Int64 = 0

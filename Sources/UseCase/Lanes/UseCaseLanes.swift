@@ -26,7 +26,7 @@ public final class UseCaseLanes<Key: Hashable & Sendable>: Sendable {
     var lanes: [Key: Lane<Key>] = [:]
     /// The number of the newest lane.
     var last = 0
-    /// What the lanes have done that are gone.
+    /// The counts of the lanes that are gone.
     var gone = UseCaseActivity()
   }
 
@@ -121,7 +121,7 @@ public final class UseCaseLanes<Key: Hashable & Sendable>: Sendable {
     return all.sorted { $0.number < $1.number }.compactMap(\.queue)
   }
 
-  /// What all lanes do, and have done since the start: also those that are gone.
+  /// The counts of all lanes since the start, including the lanes that are gone.
   ///
   /// - Complexity: O(*n*) in the number of lanes.
   public var activity: UseCaseActivity {
@@ -235,7 +235,7 @@ private final class Lane<Key: Hashable & Sendable>: QueueLane {
 
   var queue: UseCaseQueue? { state.withLock { $0.queue } }
 
-  /// What the queue had done when nothing was in it the last time.
+  /// The counts of the queue when it was last empty.
   var rested: UseCaseActivity { state.withLock { $0.rested } }
 
   var isSuspended: Bool { switches.isSuspended }

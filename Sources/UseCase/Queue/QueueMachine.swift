@@ -15,8 +15,8 @@ import UseCaseInternals
 /// A member that need not wait is live from the start. The second way is that of a member with an
 /// early outcome, the third that of one that never gets a slot. A live or unwinding member holds its
 /// slot until its body has returned and its handlers have run. A lingering one holds none: its
-/// handlers are left to run. An operation and its queue have a lock each, so the machine may hear of
-/// an event when the member has already left. Such an event finds nobody, and changes nothing.
+/// handlers are left to run. Each member leaves once. An operation and its queue have a lock each, so
+/// another event may come when the member has already left: it finds nobody, and changes nothing.
 ///
 /// Only `time` tells the machine whether a pause is over: it acts as if every alarm came in time.
 struct QueueMachine<Member: Sendable, Idler: Sendable, Attempt: Sendable>: Sendable {
@@ -90,7 +90,7 @@ struct QueueMachine<Member: Sendable, Idler: Sendable, Attempt: Sendable>: Senda
   var isSuspended: Bool { isSuspendedHere || isSuspendedAround }
   var isClosed: Bool { isClosedHere || isClosedAround }
 
-  /// What the queue does and has done. For a handler, the member is done to which it belongs.
+  /// The counts of the queue. For a handler, the member is done to which it belongs.
   func activity(without handled: (id: ID, kind: Verdict.Kind)? = nil) -> UseCaseActivity {
     var activity = done
     (activity.running, activity.waiting) = (holding, waitingCount)

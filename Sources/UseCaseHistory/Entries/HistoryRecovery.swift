@@ -1,4 +1,4 @@
-/// What the opening of a history has found and done.
+/// The report on the opening of a history.
 public struct HistoryRecovery: Sendable {
   /// An interrupted group, or an interrupted undo, that is still as the end of the process has left
   /// it.

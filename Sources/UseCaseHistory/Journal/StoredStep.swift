@@ -48,7 +48,7 @@ final class StoredStep: HistoryStep {
       HistoryPair(name: stored.name, title: title, request: request), made: step, kinds)
   }
 
-  /// What is written of it, with the response as soon as it can be encoded.
+  /// The bytes to write, with the response as soon as it can be encoded.
   var pair: HistoryPair {
     var pair = stored
     pair.response = response.withLock { $0 }

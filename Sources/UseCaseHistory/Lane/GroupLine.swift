@@ -3,10 +3,10 @@ import UseCaseInternals
 
 /// The queues on which the parts of one group run.
 struct GroupLine: Sendable {
-  /// What its body executes runs one after the other, in the order of the calls, as what a
-  /// `HistoryGroup` executes.
+  /// Runs the executions of its body, or of its `HistoryGroup`, one after the other, in the order of
+  /// the calls.
   let queue: UseCaseQueue
-  /// What its body calls may overlap, with `async let`. It waits for what was executed before.
+  /// Runs the calls of its body, which may overlap with `async let`. They wait for earlier executions.
   let calls: UseCaseQueue
   let parts: GroupParts
   /// How many groups it is in.
@@ -197,7 +197,7 @@ struct GroupPartsMachine<Waiter: Sendable>: Sendable {
   private var parts: [UseCaseOperationID: String] = [:]
   /// The titles of all, as long as the group is observed.
   private(set) var names: [UseCaseOperationID: String] = [:]
-  /// What came after the end.
+  /// The parts that came after the end.
   private var late: Set<UseCaseOperationID> = []
   /// Waits for the end of the parts.
   private var waiter: Waiter?

@@ -79,7 +79,7 @@ final class HistoryLane: Sendable {
 
 // MARK: - The queue
 
-/// What an operation on the lane is going to be, asked once, when it is executed.
+/// The purpose of an operation on the lane, asked once, when it is executed.
 enum HistoryWish: Sendable {
   case execution(title: String, footprint: HistoryFootprint?, asked: Duration)
   case group(title: String)
@@ -95,7 +95,7 @@ enum HistoryWish: Sendable {
 }
 
 extension HistoryLane {
-  /// The execution of a request is asked for now.
+  /// Asks the use case about an execution that is called.
   func wish<Base: UndoableUseCase>(_ useCase: Base, _ request: Base.Request) -> HistoryWish {
     .execution(
       title: useCase.title(for: request), footprint: useCase.footprint(of: request),
@@ -130,7 +130,7 @@ extension HistoryLane: QueueDelegate {
 
   func call() -> QueueCall {
     switch HistoryFrame.current(in: history)?.role {
-    // What a shared run calls that a body awaits runs inside of that body, too, though not in its slot.
+    // A body may await a shared run. The calls of that run are inside of the body, but not in its slot.
     case .body, .answered: isHeldHere ? .inside : .on(Self.elsewhere)
     case .group(let line): isHeldHere ? .admit : .on(line.calls)
     case nil: .admit
@@ -209,7 +209,7 @@ extension HistoryLane {
 // MARK: - Recording
 
 extension HistoryLane {
-  /// What becomes of a body that has returned.
+  /// The decision on a body that has returned.
   struct Fate: Sendable {
     let footprint: HistoryFootprint
     fileprivate var merging =
@@ -253,7 +253,7 @@ extension HistoryLane {
 }
 
 extension HistoryLane.Machine {
-  /// What an operation is about that has not done its work.
+  /// The subject of an operation that has not done its work.
   struct Subject: Sendable {
     let move: HistoryMove?
     /// The title of an execution or a group, or of one that is to be undone.
@@ -303,14 +303,14 @@ extension HistoryLane {
     return (step as? StoredStep).map { try? $0.step } ?? step
   }
 
-  /// What the journal has not been told yet: rows, the head, and which of the rows leave.
+  /// The news for the journal: rows, the head, and which of the rows leave.
   typealias Owed = (
     rows: [HistoryEntry.ID: Machine.Row?], head: Machine.Table.Head, leaving: [Machine.Row]
   )
 
   func takeOwed() -> Owed { machine.withLock { $0.takeOwed() } }
 
-  /// They could not be written. What has changed since is newer.
+  /// The rows could not be written. Rows that have changed since are newer.
   func owe(_ rows: [HistoryEntry.ID: Machine.Row?]) {
     let released = machine.withLock { $0.owe(rows) }
     withExtendedLifetime(released) {}
@@ -324,7 +324,7 @@ extension HistoryLane {
 }
 
 extension HistoryLane {
-  /// What would be owed after this event, which has not happened yet.
+  /// Returns the news for the journal as they would be after this event.
   func owed(after event: (inout Machine) -> Void) -> Owed {
     var machine = read { $0 }
     event(&machine)

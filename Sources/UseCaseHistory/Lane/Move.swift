@@ -27,7 +27,7 @@ struct Move<Answer: Sendable>: UseCase, DescribedUseCase {
 }
 
 extension HistoryLane {
-  /// What became of an undo or a redo.
+  /// The end of an undo or a redo.
   private enum Ended {
     case event(Machine.Table.StepEnd)
     /// A transaction has told the machine already.
@@ -87,7 +87,7 @@ extension HistoryLane {
     guard let journal, let database = journal.database, let stored else { return nil }
     let committed = Lock<(any HistoryStep)?>(nil)
     return { [self] body in
-      // What is committed is not done again.
+      // A committed transaction is not repeated.
       if let step = committed.withLock({ $0 }) { return step }
       let step = try await journal.transact(id, self, in: database, body) { step in
         guard isRedo else { return { _ = $0.stepEnded(.undone) } }

@@ -1,7 +1,7 @@
 import UseCaseInternals
 
-/// What was asked of the lane and has not been done, in the order of the calls: executions, groups,
-/// undos, redos and moves.
+/// The calls that the lane has not carried out, in their order: executions, groups, undos, redos
+/// and moves.
 struct HistoryAsks: Sendable {
   typealias ID = HistoryEntry.ID
 
@@ -13,7 +13,7 @@ struct HistoryAsks: Sendable {
     /// The entry that an undo or a redo is bound to. Nil if it finds nothing.
     var target: ID?
     var title = ""
-    /// What it is going to touch, as far as it is known.
+    /// The things that it is going to touch, as far as they are known.
     var footprint = HistoryFootprint.everything
     let asked: MergeWindow.Asked
     /// Whether it has left while others around it wait.

@@ -21,7 +21,7 @@ struct HistoryMachine<Step: Sendable>: Sendable {
   private var window: MergeWindow
   /// Whether the move that begins is a recovery.
   private var isRecovering = false
-  /// What merged executions went into.
+  /// The entries into which executions were merged.
   private var merged: [ID: ID] = [:]
   private var mergedLimit = 64
   /// Kept while operations are only asked for, and computed anew after all else.
@@ -30,7 +30,7 @@ struct HistoryMachine<Step: Sendable>: Sendable {
   private(set) var version: UInt64 = 0
   private var trash = Trash()
 
-  /// What must not be released under a lock.
+  /// Values that must not be released under a lock.
   struct Trash: Sendable {
     fileprivate var asks: [Ask] = []
     fileprivate var forecasts: [HistoryForecast] = []
@@ -255,7 +255,7 @@ extension HistoryMachine {
     return drops
   }
 
-  /// What runs is over. Returns whether it is not recorded, because the history was cleared.
+  /// An execution or a group is over. Returns whether a `clear` keeps it from being recorded.
   private mutating func clears(_ marks: Row.Marks, into drops: inout Drops) -> Bool {
     if clearsWhenOver {
       clearsWhenOver = false

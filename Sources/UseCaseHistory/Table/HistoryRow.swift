@@ -36,7 +36,7 @@ struct HistoryRow<Step: Sendable>: Sendable {
     static var leavesLater: Self { Self(rawValue: 32) }
     /// The footprint is not everything, so ask the use case for it.
     static var keyed: Self { Self(rawValue: 64) }
-    /// What was interrupted is a redo, which is not carried on unasked.
+    /// A redo was interrupted, which is not carried on unasked.
     static var redo: Self { Self(rawValue: 128) }
   }
 
