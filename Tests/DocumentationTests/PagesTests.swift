@@ -2,8 +2,8 @@ import Foundation
 import Testing
 
 /// The code in the READMEs, the articles and the comments of symbols compiles: each Swift block
-/// stands in a file beside this one, or in an example with a database. Left out is code of other
-/// libraries, which says so in its first line.
+/// stands in a file beside this one, or in an example with a database. Left out are code of other
+/// libraries and manifests, which say so in their first line. `.ci/tutorial` compiles the manifests.
 struct PagesTests {
   private static let root = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -11,8 +11,9 @@ struct PagesTests {
   private static let pages: [String] =
     ["README.md", "README.es.md"] + paths(in: "Sources", "md") + paths(in: "Sources", "swift")
 
-  private static let otherLibraries = [
+  private static let elsewhere = [
     "// Combine", "// Dispatch", "// RxSwift", "// The Composable Architecture",
+    "// Package.swift",
   ]
 
   @Test func `every Swift block of a page or a comment stands in a file that compiles`() throws {
@@ -23,7 +24,7 @@ struct PagesTests {
     let code = try files.map { try lines($0).joined(separator: "\n") }
     for page in Self.pages {
       for block in try swiftBlocks(of: page)
-      where !Self.otherLibraries.contains(where: { block.hasPrefix($0 + "\n") }) {
+      where !Self.elsewhere.contains(where: { block.hasPrefix($0 + "\n") }) {
         #expect(code.contains { $0.contains(block) }, "not compiled, in \(page): \(block)")
       }
     }

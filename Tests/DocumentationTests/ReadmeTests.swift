@@ -12,6 +12,42 @@ import UseCaseTesting
 
 private func askServer(_ text: String) async throws -> [String] { [text] }
 
+private func ask(_ text: String) async throws -> [String] { [text] }
+private let document = Document()
+private func put(_ title: String) async throws -> String { await document.rename(to: title) }
+
+private actor Document {
+  private(set) var title = "Untitled"
+
+  func rename(to title: String) -> String {
+    defer { self.title = title }
+    return self.title
+  }
+}
+
+/// The first screen of the READMEs.
+private enum FirstScreen {
+  @MainActor
+  static func find(_ text: String, show: @escaping @MainActor ([String]) -> Void) async {
+    struct Search: UseCase {
+      let queue = UseCaseQueue(.cancelPrevious)
+      func main(_ text: String) async throws -> [String] { try await ask(text) }
+    }
+    let search = Search()  // kept, and executed at each keystroke:
+    search.execute(text).then { titles in show(titles) }
+    await search.queue.idle()
+  }
+
+  static func correct(in history: UseCaseHistory) {
+    struct Rename: UndoableUseCase {
+      func main(_ title: String) async throws -> String { try await put(title) }  // the old one
+      func undo(_: String, _ oldTitle: String) async throws { _ = try await put(oldTitle) }
+    }
+    Rename().recorded(in: history).execute("Report")
+    history.undo().catch { error in print("Not undone, try again: \(error)") }
+  }
+}
+
 /// The search of the READMEs.
 private struct Search: UseCase {
   var ask: @Sendable (String) async throws -> [String] = { try await askServer($0) }  // your server
@@ -115,6 +151,20 @@ struct ReadmeTests {
     #expect(titles.value == ["Swift"] && !titles.isRunning)
   }
 
+  @Test func `the first code finds what the server answers`() async {
+    var shown: [String] = []
+    await FirstScreen.find("swift") { titles in shown = titles }
+    #expect(shown == ["swift"])
+  }
+
+  @Test func `the first undo puts the old title back`() async {
+    let history = UseCaseHistory()
+    FirstScreen.correct(in: history)
+    await history.idle()
+    #expect(await document.title == "Untitled")
+    #expect(history.state.redoTitle == "Rename")
+  }
+
   @Test func `the search finds what the server answers, and nothing for an empty text`() async {
     let titles = UseCaseModel(Search())
     await titles.execute("swift").ended()
@@ -142,14 +192,5 @@ struct ReadmeTests {
     #expect(history.entries.map(\.title) == ["Rename", "Tidy up"])
     await history.undo().ended()
     #expect(await document.title == "Report")
-  }
-
-  private actor Document {
-    private(set) var title = "Untitled"
-
-    func rename(to title: String) -> String {
-      defer { self.title = title }
-      return self.title
-    }
   }
 }

@@ -8,10 +8,10 @@ struct Animation {
   let end: Int
 
   /// How long a tick takes to watch: much longer than in the run.
-  private static let millisecondsPerTick = 110
+  private static let millisecondsPerTick = 55
 
   /// How long the complete picture stands at the end, before the next play or for good.
-  private static let ticksAtEnd = 34
+  private static let ticksAtEnd = 68
 
   private static let plays = 3
 

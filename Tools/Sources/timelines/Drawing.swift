@@ -40,12 +40,12 @@ struct Drawing: Equatable, Sendable {
       } svg: {
         timeline.svg(in: $0)
       }
+      drawings.append(
+        english("thumb-\(scenario.name)", in: pages, Thumbnail(timeline: timeline).svg))
     }
-    let panels = await Hero.run()
-    for (name, columns) in [(Hero.name, 1), (Hero.name + "-wide", 2)] {
-      add(name) {
-        Hero(panels: panels, language: $0, columns: columns).svg()
-      }
+    let panels = try await Hero.run()
+    add(Hero.name) {
+      Hero(panels: panels, language: $0).svg()
     }
     let search = await Scenario.cancelPrevious.run()
     var compared: [Timeline] = []
@@ -55,14 +55,19 @@ struct Drawing: Equatable, Sendable {
         Comparison(timelines: compared, language: $0, columns: columns).svg
       }
     }
-    let pool = await UndoPool.run()
-    for pool in [pool, await UndoPool.documents()] {
-      add(pool.name, to: historyPages) {
-        pool.text(in: $0)
-      } svg: {
-        pool.svg(in: $0)
-      }
+    let story = await UndoStory.run()
+    add(UndoStory.name, to: historyPages) {
+      story.text(in: $0)
+    } svg: {
+      story.svg(in: $0)
     }
+    let documents = await UndoPool.documents()
+    add(documents.name, to: historyPages) {
+      documents.text(in: $0)
+    } svg: {
+      documents.svg(in: $0)
+    }
+    let pool = await UndoPool.run()
     let session = try await CrashedSession.run()
     add(CrashedSession.name, to: historyPages) {
       session.text(in: $0)
@@ -82,7 +87,7 @@ struct Drawing: Equatable, Sendable {
       english(ControlledSearch.name, in: testingPages, controlled.svg()),
       // DocC shows only the pictures of a page's own catalog, and copies a symbolic link as one.
       english(ControlledSearch.name, in: pages, controlled.svg()),
-      english(pool.name, in: pages, pool.svg(in: .english)),
+      english(UndoStory.name, in: pages, story.svg(in: .english)),
       english(CrashedSession.name, in: journalPages, session.svg(in: .english)),
     ]
   }

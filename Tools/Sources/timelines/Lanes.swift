@@ -18,6 +18,12 @@ struct Lanes {
   /// Whether words say what has become of the operations that have not succeeded.
   var hasNotes = true
 
+  /// Whether each operation carries its text, and an arrow to the one that it supersedes.
+  var hasWords = true
+
+  /// Whether the outcome of an operation has its sign.
+  var hasSigns = true
+
   var bottom: Double { top + Double(timeline.lanes.count) * pitch }
 
   func x(_ tick: Int) -> Double { left + Double(tick) * unit }
@@ -58,8 +64,9 @@ struct Lanes {
       drawBars(of: lane, in: &svg, y(index), isStale: index == timeline.staleLane)
     }
     for (index, lane) in timeline.lanes.enumerated() {
+      guard hasSigns else { continue }
       svg.moment = lane.outcome.tick
-      if let superseder = lane.superseder {
+      if hasWords, let superseder = lane.superseder {
         let start = x(timeline.lanes[superseder].executed)
         svg.arrow(from: start, y(superseder), to: y(index) + barHeight / 2 + 2)
       }
@@ -78,7 +85,8 @@ struct Lanes {
       box(lane.waiting, "waiting", barHeight, in: &svg, y)
     }
     box(lane.running, isStale ? "stale" : "running", barHeight, in: &svg, y)
-    box(lane.unwinding, "unwinding", barHeight - 8, in: &svg, y)
+    box(lane.unwinding, "unwinding", max(barHeight - 8, barHeight * 0.6), in: &svg, y)
+    guard hasWords, hasSigns else { return }
     if !lane.running.isEmpty {
       label(lane.text, "inBar", from: lane.running, in: &svg, y)
     } else if !lane.waiting.isEmpty {

@@ -51,7 +51,7 @@ enum Words {
   static let runs = Phrase("runs", "se ejecuta")
   static let waits = Phrase("waits for a slot", "espera un hueco")
   static let pauses = Phrase("pauses first", "hace una pausa")
-  static let unwinds = Phrase("cancelled, not back yet", "cancelada, sin terminar")
+  static let unwinds = Phrase("cancelled, still running", "cancelada, aún en marcha")
   static let supersedes = Phrase("supersedes", "sustituye a otra")
   static let suspended = Phrase("suspended", "suspendida")
 }

@@ -3,6 +3,9 @@ struct SVG {
   /// Wide enough for a page, and narrow enough for a phone to show words of 14 pixels.
   static let width = 480.0
 
+  /// Narrow enough for two to stand side by side in the column of a code host.
+  static let halfWidth = 410.0
+
   /// With the width as 16 to 9, which is the form of a card.
   static let cardHeight = 270.0
 

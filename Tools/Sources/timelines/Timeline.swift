@@ -28,13 +28,11 @@ struct Timeline: Equatable, Sendable {
     }
   }
 
-  /// The lane whose response came last although a later keystroke had its response by then. Only
-  /// the answer to a keystroke makes an older one stale: images and uploads may end in any order.
+  /// The lane whose response the screen shows in the end although it answers an older keystroke
+  /// than the newest. Only keystrokes make an answer stale: images and uploads may end in any order.
   var staleLane: Int? {
-    guard scenario.calls == Words.keystrokes else { return nil }
-    let order = shown.compactMap { text in lanes.firstIndex { $0.text == text } }
-    guard let last = order.last, let newest = order.max(), last < newest else { return nil }
-    return last
+    guard scenario.calls == Words.keystrokes, let last = shown.last else { return nil }
+    return lanes.dropLast().firstIndex { $0.text == last }
   }
 
   /// When the last operation has ended.

@@ -21,15 +21,16 @@ extension UndoPool {
     return svg.source(height: bottom + 84)
   }
 
-  /// The first rows, as many as a card holds.
+  /// The rows alone.
   var card: String {
     var svg = SVG(title: title)
-    draw(rows.prefix(6), in: &svg, from: (SVG.cardHeight - 6 * Self.rowHeight) / 2, .english)
+    let height = Double(rows.count) * Self.rowHeight
+    draw(rows, in: &svg, from: (SVG.cardHeight - height) / 2, .english)
     return svg.source(height: SVG.cardHeight)
   }
 
   private func draw(
-    _ rows: some Sequence<Row>, in svg: inout SVG, from top: Double, _ language: Language
+    _ rows: [Row], in svg: inout SVG, from top: Double, _ language: Language
   ) {
     for (index, row) in rows.enumerated() {
       draw(row, in: &svg, top + (Double(index) + 0.5) * Self.rowHeight, language)

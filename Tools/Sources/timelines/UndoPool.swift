@@ -86,13 +86,6 @@ struct UndoPool: Equatable, Sendable {
         try await write("Tag")
         try await write("Sort")
       })
-    await session.note(Phrase("undo", "undo"), history.undo())
-    await session.note(Phrase("redo", "redo"), history.redo())
-    if let first = history.entries.first?.id {
-      await session.note(
-        Phrase("undo rename", "undo de nombre"), history.undo(first),
-        remark: Phrase("only this one", "solo esta"))
-    }
     return UndoPool(
       name: "undo-pool", title: "UseCaseHistory",
       sentence: Phrase(
@@ -116,15 +109,8 @@ struct UndoPool: Equatable, Sendable {
     await session.note(
       edit("B"), write.execute("B3"), remark: Phrase("keeps A2", "conserva A2"))
     await session.note(Phrase("from A to B", "de A a B"), write.execute("A+B"))
-    await session.note(edit("B"), write.execute("B4"))
     await session.note(
-      undo("A"), history.undo(in: a), remark: Phrase("fails: first B4", "falla: antes B4"))
-    await session.note(undo("B"), history.undo(in: b))
-    await session.note(
-      undo("A"), history.undo(in: a), remark: Phrase("in both notes", "en las dos"))
-    await session.note(
-      Phrase("redo in B", "redo en B"), history.redo(in: b),
-      remark: Phrase("in both notes", "en las dos"))
+      undo("B"), history.undo(in: b), remark: Phrase("in both notes", "en las dos"))
     return UndoPool(
       name: "documents", title: "undo(in:)",
       sentence: Phrase(

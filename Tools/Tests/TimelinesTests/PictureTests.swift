@@ -7,7 +7,7 @@ import UseCase
 /// The rules that a reader may rely on in every picture.
 struct PictureTests {
   private static let animated = [
-    "hero.svg", "hero-es.svg", "hero-wide.svg", "hero-wide-es.svg",
+    "hero.svg", "hero-es.svg",
   ]
 
   @Test func `every operation carries its text, in a bar or at its mark`() async {
@@ -181,26 +181,30 @@ struct PictureTests {
   }
 
   @Test func `the animation begins with the first keystroke and ends with the complete picture`()
-    async
+    async throws
   {
-    for columns in [1, 2] {
-      let picture = Picture(await hero(columns).svg())
-      let frames = picture.style.split(separator: "\n").filter { $0.hasPrefix("@keyframes") }
-      let moving = Set(picture.all("moves").compactMap { $0.styles.last })
-      #expect(frames.count == moving.count && frames.count > 10)
-      for name in moving { #expect(frames.contains { $0.hasPrefix("@keyframes \(name) ") }) }
-      for frame in frames {
-        let end = frame.hasPrefix("@keyframes while") ? ["0"] : ["1", "scaleX(1)"]
-        #expect(end.contains { frame.hasSuffix("\($0); } }") })
-        #expect(frame.contains("{ 0%, "))
-      }
-      #expect(picture.style.contains("s linear 3 both;"))
+    let picture = Picture(try await hero().svg())
+    let frames = picture.style.split(separator: "\n").filter { $0.hasPrefix("@keyframes") }
+    let moving = Set(picture.all("moves").compactMap { $0.styles.last })
+    #expect(frames.count == moving.count && frames.count > 10)
+    for name in moving { #expect(frames.contains { $0.hasPrefix("@keyframes \(name) ") }) }
+    for frame in frames {
+      let end = frame.hasPrefix("@keyframes while") ? ["0"] : ["1", "scaleX(1)"]
+      #expect(end.contains { frame.hasSuffix("\($0); } }") })
+      #expect(frame.contains("{ 0%, "))
     }
+    #expect(picture.style.contains("s linear 3 both;"))
   }
 
-  @Test func `an animated picture ends as the one that does not move`() async {
-    let still = Picture(await hero(2).svg(isAnimated: false))
-    let animated = Picture(await hero(2).svg())
+  @Test func `the first picture shows its verdicts from the start`() async throws {
+    let picture = Picture(try await hero().svg())
+    let verdicts = picture.elements.filter { $0.has("onColor") || $0.has("fresh") }
+    #expect(verdicts.count == 3 && verdicts.allSatisfy { !$0.has("moves") })
+  }
+
+  @Test func `an animated picture ends as the one that does not move`() async throws {
+    let still = Picture(try await hero().svg(isAnimated: false))
+    let animated = Picture(try await hero().svg())
     func shapes(_ picture: Picture) -> [[String]] {
       picture.elements.filter { $0.name != "style" }.map { element in
         element.attributes.filter { $0.key != "class" }.map { "\($0.key)=\($0.value)" }.sorted()
@@ -212,18 +216,32 @@ struct PictureTests {
 
   @Test func `the first picture calls the answer of an older keystroke wrong`() async throws {
     for language in Language.allCases {
-      let panels = await Hero.run()
-      let picture = Picture(Hero(panels: panels, language: language, columns: 2).svg())
+      let panels = try await Hero.run()
+      let picture = Picture(Hero(panels: panels, language: language).svg())
       let said = picture.texts.map(\.content)
-      #expect(panels.map(\.timeline.shown.last) == ["swif", "swift"])
-      #expect(panels.map(\.timeline.staleLane) == [3, nil])
+      #expect(panels.map(\.shown.last) == ["swif", "swift"])
+      #expect(panels.map(\.staleLane) == [3, nil])
       #expect(said.count { $0.hasPrefix("✗") } == 1 && said.count { $0.hasPrefix("✓") } == 1)
       // The chip, and the bar of the search that came last.
       #expect(picture.all("stale").count == 2 && picture.all("fresh").count == 1)
     }
   }
 
-  private func hero(_ columns: Int) async -> Hero {
-    Hero(panels: await Hero.run(), language: .english, columns: columns)
+  @Test func `tasks without a library take as long as operations without a limit`() async throws {
+    #expect(try await Hero.run()[0].shown == (await Scenario.unlimited.run()).shown)
+  }
+
+  @Test func `a thumbnail has a bar for each body, and no word`() async {
+    for scenario in Scenario.all {
+      let timeline = await scenario.run()
+      let picture = Picture(Thumbnail(timeline: timeline).svg)
+      let bars = picture.all("running") + picture.all("stale")
+      #expect(bars.count == timeline.lanes.count { !$0.running.isEmpty }, "\(scenario.name)")
+      #expect(picture.texts.isEmpty)
+    }
+  }
+
+  private func hero() async throws -> Hero {
+    Hero(panels: try await Hero.run(), language: .english)
   }
 }

@@ -50,9 +50,11 @@ struct ReadabilityTests {
   }
 
   @Test func `at a width of 480 no word is smaller than 14 pixels`() async throws {
-    // The wide one is for wide pages, which have the other one too. A thumbnail is narrow.
+    // The wide one is for wide pages, which have the other one too. Two of half the width stand side
+    // by side, and thumbnails on a sheet.
     let widths = [
-      "policies-wide": 960, "hero-wide": 840, TutorialCard.name: TutorialCard.width,
+      "policies-wide": 960, "/\(Hero.name)": SVG.halfWidth, "/\(UndoStory.name)": SVG.halfWidth,
+      "/thumb-": Thumbnail.width, TutorialCard.name: TutorialCard.width,
     ]
     for drawing in try await Drawing.all() {
       let picture = Picture(drawing.svg)
