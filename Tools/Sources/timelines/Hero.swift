@@ -137,10 +137,10 @@ struct Hero {
     }
     svg.passing = nil
     guard let (last, tick) = comings.last else { return }
-    svg.moment = tick
-    svg.text(Self.found(last)[language], left, baseline)
-    svg.moment = nil
     let isStale = timeline.staleLane != nil
+    svg.moment = tick
+    svg.text(Self.found(last)[language], left, baseline, isStale ? "wrong" : "")
+    svg.moment = nil
     let verdict = (isStale ? Self.wrong : Self.right)[language]
     let chip = verdict.width + 12
     let edge = Self.margin + Self.room

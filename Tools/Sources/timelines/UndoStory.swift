@@ -10,7 +10,7 @@ struct UndoStory {
   static let name = "undo"
 
   private static let margin = 10.0
-  private static let rowHeight = 45.0
+  private static let rowHeight = 47.0
   private static let titlesLeft = 316.0
 
   private static let title = Phrase(
@@ -66,11 +66,11 @@ struct UndoStory {
     for (index, row) in rows.enumerated() {
       draw(row, in: &svg, 62 + (Double(index) + 0.5) * Self.rowHeight, language)
     }
-    return svg.source(height: 62 + Double(rows.count) * Self.rowHeight + 6)
+    return svg.source(height: 62 + Double(rows.count) * Self.rowHeight + 8)
   }
 
   private func draw(_ row: Row, in svg: inout SVG, _ y: Double, _ language: Language) {
-    svg.line(Self.margin, y - 22, SVG.halfWidth - Self.margin, y - 22, "rule")
+    svg.line(Self.margin, y - 23, SVG.halfWidth - Self.margin, y - 23, "rule")
     svg.mark(row.hasFailed ? .failed : .succeeded, 20, y)
     svg.text(row.call, 36, y - 3, "label")
     svg.text(row.remark[language], 36, y + 15, "faint")
