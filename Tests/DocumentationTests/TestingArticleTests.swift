@@ -80,33 +80,6 @@ struct TestingArticleTests {
     #expect(try await operation.value == 1_024)
   }
 
-  /// Compiled as the article has it, and called without its limit: this run shares its time among
-  /// all tests.
-  @Suite(.disabled("The test below calls it."))
-  struct Limited {
-    @Test(.timeLimit(.minutes(1)))
-    func `a failed search is tried again after a second`() async throws {
-      let clock = ManualClock()
-      let server = ControlledUseCase<String, [String]>()
-      let retry = RetryInterceptor(attempts: 2, delay: .constant(.seconds(1)))
-      let queue = UseCaseQueue(clock: clock, interceptors: [retry])
-      let search = AnyUseCase<String, [String]>(
-        queue: queue, timeout: .seconds(5)
-      ) { text in try await server(text) }
-
-      let operation = search.execute("swift")
-      try await server.next().fail(Offline())
-      try await clock.sleeping(for: .seconds(1))
-      await clock.advance(by: .seconds(1))
-      try await server.next().succeed(["Swift"])
-      #expect(try await operation.value == ["Swift"])
-    }
-  }
-
-  @Test func `a test with a time limit passes within it`() async throws {
-    try await Limited().`a failed search is tried again after a second`()
-  }
-
   /// As Swift Testing ends a test when its time is up: it cancels the task.
   @Test func `a test that waits in vain ends when its time is up`() async throws {
     let (clock, server) = (ManualClock(), ControlledUseCase<String, [String]>())

@@ -39,8 +39,13 @@ struct UseCaseTestingPageTests {
     try await slow.cancelled()
     try await model.newest?.settled()
     #expect(model.shown == ["Too slow"])
+  }
 
-    // Failure: the search fails when the second attempt fails, too.
+  @Test @MainActor
+  func `a search whose second attempt fails, too, says so`() async throws {
+    let clock = ManualClock()
+    let server = ControlledUseCase<String, [String]>()
+    let model = SearchModel(search: Search(server: server, clock: clock))
     model.type("swift ui")
     try await clock.sleeping()
     await clock.advance(by: .milliseconds(300))
