@@ -60,7 +60,7 @@ extension Timeline.Lane.Mark {
   /// The outcome of the operation.
   var name: Phrase {
     switch self {
-    case .succeeded: Phrase("succeeded", "acaba bien")
+    case .succeeded: Phrase("succeeded", "tiene éxito")
     case .failed: Phrase("failed", "falla")
     case .cancelled(.superseded): Phrase("superseded", "sustituida")
     case .cancelled(.dropped), .cancelled(.closed): Phrase("dropped", "descartada")
