@@ -13,7 +13,7 @@ struct PagesTests {
 
   private static let elsewhere = [
     "// Combine", "// Dispatch", "// RxSwift", "// The Composable Architecture",
-    "// Package.swift",
+    "// swift-tools-version: 6.3",
   ]
 
   @Test func `every Swift block of a page or a comment stands in a file that compiles`() throws {

@@ -1,4 +1,3 @@
-import Foundation
 import TestSupport
 import Testing
 import UseCase
@@ -9,7 +8,7 @@ import UseCase
   import SwiftUIStub
 #endif
 
-/// The code and the figures of “Why not just Task?”, and of its Spanish version.
+/// The code of “Why not just Task?”, and of its Spanish version.
 @Suite(.mustEnd) @MainActor
 struct WhyNotJustTaskTests {
   struct Offline: Error {}
@@ -124,64 +123,6 @@ struct WhyNotJustTaskTests {
     }
     Task { try await save(draft) }
     await hasRun.passIgnoringCancellation()
-  }
-
-  private static let root = URL(filePath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-
-  @Test(arguments: [
-    ("`execute` with a `then`", "burst: execute + then", "UseCase"),
-    ("the same, with the handler on the main actor", "to the main actor", "UseCase"),
-    ("`execute`, then awaiting `value`", "round trip: execute + value", "UseCase"),
-    (
-      "each keystroke under `.cancelPrevious`, against a task that is cancelled",
-      "cancelPrevious: storm", "UseCase"
-    ),
-    (
-      "each call on a serial queue, against a task that awaits the previous one", "serial",
-      "UseCase"
-    ),
-  ])
-  func `each figure lies in the range that was measured`(
-    row: String, scenario: String, contestant: String
-  ) throws {
-    let figure = try #require(
-      figures(of: "WhyNotJustTask").first { $0.row == row }?.figure)
-    let results = try text(of: "Benchmarks/RESULTS.md")
-    let table = try #require(
-      results.components(separatedBy: "\n### ").first { $0.hasPrefix("\(scenario)\n") })
-    let measurement = try #require(cells(of: table).first { $0[0] == contestant })
-    let ends = measurement[2].components(separatedBy: " – ").compactMap { Double($0) }
-    try #require(ends.count == 2)
-    let measured = ends[0]...ends[1]
-    // The figure is rounded to a tenth.
-    #expect(figure > measured.lowerBound - 0.05 && figure < measured.upperBound + 0.05)
-  }
-
-  @Test func `the Spanish version has the same figures`() throws {
-    let (english, spanish) = try (figures(of: "WhyNotJustTask"), figures(of: "PorQueNoSoloTask"))
-    #expect(english.count == 5 && english.map(\.figure) == spanish.map(\.figure))
-  }
-
-  private func figures(of article: String) throws -> [(row: String, figure: Double)] {
-    try cells(of: text(of: "Sources/UseCase/UseCase.docc/Articles/\(article).md")).compactMap {
-      cells in
-      // Spanish has a decimal comma.
-      Double(cells[1].replacing(",", with: ".")).map { (cells[0], $0) }
-    }
-  }
-
-  private func text(of page: String) throws -> String {
-    try String(contentsOf: Self.root.appending(path: page), encoding: .utf8)
-  }
-
-  /// The cells of the rows of tables in Markdown.
-  private func cells(of markdown: String) -> [[String]] {
-    markdown.components(separatedBy: "\n").filter { $0.hasPrefix("|") }
-      .map { line in
-        line.split(separator: "|", omittingEmptySubsequences: false).dropFirst().dropLast()
-          .map { $0.trimmingCharacters(in: .whitespaces) }
-      }
   }
 }
 
