@@ -41,7 +41,9 @@ struct Drawing: Equatable, Sendable {
         timeline.svg(in: $0)
       }
       drawings.append(
-        english("thumb-\(scenario.name)", in: pages, Thumbnail(timeline: timeline).svg))
+        english(
+          "thumb-\(scenario.name)", in: pages,
+          Thumbnail(scenario: scenario, timeline: timeline).svg))
     }
     let panels = try await Hero.run()
     add(Hero.name) {

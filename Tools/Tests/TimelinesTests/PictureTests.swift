@@ -231,13 +231,14 @@ struct PictureTests {
     #expect(try await Hero.run()[0].shown == (await Scenario.unlimited.run()).shown)
   }
 
-  @Test func `a thumbnail has a bar for each body, and no word`() async {
+  @Test func `a thumbnail has a bar for each body, and the name of its policy`() async {
     for scenario in Scenario.all {
       let timeline = await scenario.run()
-      let picture = Picture(Thumbnail(timeline: timeline).svg)
+      let thumbnail = Thumbnail(scenario: scenario, timeline: timeline)
+      let picture = Picture(thumbnail.svg)
       let bars = picture.all("running") + picture.all("stale")
       #expect(bars.count == timeline.lanes.count { !$0.running.isEmpty }, "\(scenario.name)")
-      #expect(picture.texts.isEmpty)
+      #expect(picture.texts.map(\.content) == thumbnail.name)
     }
   }
 
