@@ -1,0 +1,171 @@
+import Foundation
+import Observation
+import UseCase
+import UseCaseHistory
+import UseCaseJournal
+
+// MARK: - The app's
+
+/// A message that is kept until the server has taken or refused it.
+struct Message: Codable, Identifiable, Sendable {
+  let id: Int64  // the key of its row, which grows from message to message
+  let idempotencyKey: UUID  // the same each time that it is sent
+  let chat: String  // its messages are sent in order
+  let text: String
+  var refusal: String?
+}
+
+/// An answer of the server that another attempt won't change.
+struct Refused: Error {
+  let reason: String
+}
+
+// MARK: - Keep
+
+/// Writes one row at a time: a write names the version that the one before it has left.
+actor Rows: UseCase {
+  enum Request: Sendable {
+    case keep(Message)
+    case remove(Message)
+  }
+
+  nonisolated let queue = UseCaseQueue(.serial)
+  private let journal: FileJournal
+  private var version: Int64
+
+  init(_ journal: FileJournal, version: Int64) {
+    self.journal = journal
+    self.version = version
+  }
+
+  func main(_ request: Request) async throws {
+    let row: HistoryChange.Row =
+      switch request {
+      case .keep(let message):
+        .init(key: message.id, bytes: try journal.coder.encode(message))
+      case .remove(let message):
+        .init(key: message.id, bytes: nil)
+      }
+    try await journal.write(HistoryChange(version: version, rows: [row]))
+    version += 1
+  }
+}
+
+// MARK: - Send
+
+/// Sends the messages of each chat one after the other, and each one until the server answers.
+struct Send: UseCase {
+  let server: any UseCase<Message, Void>  // with a timeout
+  let rows: Rows
+  let lanes: UseCaseLanes<String>
+
+  func queue(for message: Message) -> UseCaseQueue { lanes[message.chat] }
+
+  /// Returns the message if it was refused.
+  func main(_ message: Message) async throws -> Message? {
+    do {
+      try await server(message)
+    } catch let refused as Refused {
+      var message = message
+      message.refusal = refused.reason
+      try await rows(.keep(message))
+      return message
+    } catch is CancellationError where !Task.isCancelled {
+      throw Interrupted()  // a cancellation of this call alone, which would not be retried
+    }
+    try await rows(.remove(message))
+    return nil
+  }
+
+  private struct Interrupted: Error {}
+}
+
+// MARK: - Show
+
+/// Messages that survive the process, from the moment when ``add(_:to:)`` returns.
+@MainActor @Observable
+final class Outbox {
+  /// The messages that were not sent yet, and those that were refused.
+  private(set) var messages: [Message]
+  /// How many rows only another version of the app can read. They stay.
+  let unreadable: Int
+
+  private let journal: FileJournal
+  private let rows: Rows
+  private let send: Send
+  private var newest: Message.ID
+
+  /// Opens the outbox, and sends what is left from the launches before.
+  init(
+    _ journal: FileJournal, server: any UseCase<Message, Void>,
+    delay: RetryInterceptor.Delay = .exponential(.seconds(1), cap: .seconds(60)),
+    clock: any Clock<Duration> = ContinuousClock()
+  ) async throws {
+    let kept = try await journal.read()
+    let messages = kept.rows.values
+      .compactMap { try? journal.coder.decode(Message.self, from: $0) }
+      .sorted { $0.id < $1.id }
+    self.messages = messages
+    self.journal = journal
+    unreadable = kept.rows.count - messages.count
+    newest = kept.rows.keys.max() ?? 0
+    rows = Rows(journal, version: kept.version)
+    let retry = RetryInterceptor(attempts: .max, delay: delay)
+    send = Send(
+      server: server, rows: rows,
+      lanes: UseCaseLanes(.serial, clock: clock, interceptors: [retry]))
+    for message in messages where message.refusal == nil { deliver(message) }
+  }
+
+  /// Keeps a message, and then sends it. If it can't be kept, this throws, and nothing is sent.
+  ///
+  /// If the calling task is cancelled, this returns early, but the message is kept and sent.
+  @discardableResult
+  func add(_ text: String, to chat: String) async throws -> Message {
+    newest += 1
+    let message = Message(id: newest, idempotencyKey: UUID(), chat: chat, text: text)
+    try await rows.execute(.keep(message)).then {
+      self.messages.append(message)
+      self.deliver(message)
+    }.value
+    return message
+  }
+
+  private func deliver(_ message: Message) {
+    send.execute(message).then { refused in
+      guard let index = self.messages.firstIndex(where: { $0.id == message.id }) else { return }
+      if let refused {
+        self.messages[index] = refused
+      } else {
+        self.messages.remove(at: index)
+      }
+    }
+  }
+
+  /// Ends the pauses between retries: "we are online again".
+  func retryNow() {
+    send.lanes.flush(retries: true)
+  }
+
+  /// Removes a message that was refused. Another one stays: it may be on its way.
+  func discard(_ message: Message) async throws {
+    guard message.refusal != nil else { return }
+    try await rows.execute(.remove(message)).then {
+      self.messages.removeAll { $0.id == message.id }
+    }.value
+  }
+
+  /// Returns when nothing is left to send.
+  func idle() async {
+    await rows.queue.idle()
+    await send.lanes.idle()
+  }
+
+  /// Sends nothing more, and closes the journal. The next outbox sends what is left.
+  func close() async {
+    send.lanes.close()
+    send.lanes.cancelAll()
+    await idle()
+    await journal.close()
+  }
+}
