@@ -2,8 +2,9 @@ import Foundation
 import Testing
 
 /// The code in the READMEs, the articles and the comments of symbols compiles: each Swift block
-/// stands in a file beside this one, or in an example with a database. Left out are code of other
-/// libraries and manifests, which say so in their first line. `.ci/tutorial` compiles the manifests.
+/// stands in a file beside this one, or in an example that is a package of its own. Left out are code
+/// of other libraries and manifests, which say so in their first line. `.ci/tutorial` compiles the
+/// manifests.
 struct PagesTests {
   private static let root = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -21,6 +22,7 @@ struct PagesTests {
       Self.paths(in: "Tests/DocumentationTests", "swift")
       + Self.paths(in: "Examples/Contacts/Sources", "swift")
       + Self.paths(in: "Examples/Contacts/Tests", "swift")
+      + Self.paths(in: "Examples/Outbox/Sources", "swift")
     let code = try files.map { try lines($0).joined(separator: "\n") }
     for page in Self.pages {
       for block in try swiftBlocks(of: page)

@@ -1,4 +1,5 @@
 import Foundation
+import UseCase
 import UseCaseJournal
 
 @main

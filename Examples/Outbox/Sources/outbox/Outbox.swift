@@ -55,30 +55,27 @@ actor Rows: UseCase {
 
 /// Sends the messages of each chat one after the other, and each one until the server answers.
 struct Send: UseCase {
-  let server: any UseCase<Message, Void>  // with a timeout
-  let rows: Rows
-  let lanes: UseCaseLanes<String>
+  let outbox: Outbox
 
-  func queue(for message: Message) -> UseCaseQueue { lanes[message.chat] }
+  func queue(for message: Message) -> UseCaseQueue { outbox.lanes[message.chat] }
 
-  /// Returns the message if it was refused.
-  func main(_ message: Message) async throws -> Message? {
+  func main(_ message: Message) async throws {
     do {
-      try await server(message)
+      try await outbox.server(message)
+      try await outbox.rows(.remove(message))
+      await outbox.show(message, nil)
     } catch let refused as Refused {
-      var message = message
-      message.refusal = refused.reason
-      try await rows(.keep(message))
-      return message
+      var refusedMessage = message
+      refusedMessage.refusal = refused.reason
+      try await outbox.rows(.keep(refusedMessage))
+      await outbox.show(message, refusedMessage)
     } catch is CancellationError where !Task.isCancelled {
-      throw Interrupted()  // a cancellation of this call alone, which would not be retried
+      throw Interrupted()  // only that call was cancelled: an error, unlike that, is retried
     }
-    try await rows(.remove(message))
-    return nil
   }
-
-  private struct Interrupted: Error {}
 }
+
+private struct Interrupted: Error {}
 
 // MARK: - Show
 
@@ -90,9 +87,10 @@ final class Outbox {
   /// How many rows only another version of the app can read. They stay.
   let unreadable: Int
 
+  let server: any UseCase<Message, Void>  // with a timeout
+  let rows: Rows
+  let lanes: UseCaseLanes<String>
   private let journal: FileJournal
-  private let rows: Rows
-  private let send: Send
   private var newest: Message.ID
 
   /// Opens the outbox, and sends what is left from the launches before.
@@ -107,14 +105,13 @@ final class Outbox {
       .sorted { $0.id < $1.id }
     self.messages = messages
     self.journal = journal
+    self.server = server
     unreadable = kept.rows.count - messages.count
     newest = kept.rows.keys.max() ?? 0
     rows = Rows(journal, version: kept.version)
-    let retry = RetryInterceptor(attempts: .max, delay: delay)
-    send = Send(
-      server: server, rows: rows,
-      lanes: UseCaseLanes(.serial, clock: clock, interceptors: [retry]))
-    for message in messages where message.refusal == nil { deliver(message) }
+    lanes = UseCaseLanes(
+      .serial, clock: clock, interceptors: [RetryInterceptor(attempts: .max, delay: delay)])
+    for message in messages where message.refusal == nil { Send(outbox: self).execute(message) }
   }
 
   /// Keeps a message, and then sends it. If it can't be kept, this throws, and nothing is sent.
@@ -124,47 +121,52 @@ final class Outbox {
   func add(_ text: String, to chat: String) async throws -> Message {
     newest += 1
     let message = Message(id: newest, idempotencyKey: UUID(), chat: chat, text: text)
-    try await rows.execute(.keep(message)).then {
-      self.messages.append(message)
-      self.deliver(message)
-    }.value
+    // One body, so that messages are sent in the order of their rows.
+    let keep = AnyUseCase<Message, Void>(queue: rows.queue) { message in
+      try await self.rows(.keep(message))
+      await self.deliver(message)
+    }
+    try await keep.execute(message).value
     return message
   }
 
   private func deliver(_ message: Message) {
-    send.execute(message).then { refused in
-      guard let index = self.messages.firstIndex(where: { $0.id == message.id }) else { return }
-      if let refused {
-        self.messages[index] = refused
-      } else {
-        self.messages.remove(at: index)
-      }
-    }
+    messages.append(message)
+    Send(outbox: self).execute(message)
   }
 
   /// Ends the pauses between retries: "we are online again".
   func retryNow() {
-    send.lanes.flush(retries: true)
+    lanes.flush(retries: true)
+  }
+
+  /// Shows a message as refused, or no longer.
+  fileprivate func show(_ message: Message, _ refused: Message?) {
+    guard let index = messages.firstIndex(where: { $0.id == message.id }) else { return }
+    if let refused {
+      messages[index] = refused
+    } else {
+      messages.remove(at: index)
+    }
   }
 
   /// Removes a message that was refused. Another one stays: it may be on its way.
   func discard(_ message: Message) async throws {
     guard message.refusal != nil else { return }
-    try await rows.execute(.remove(message)).then {
-      self.messages.removeAll { $0.id == message.id }
-    }.value
+    try await rows.execute(.remove(message)).value
+    show(message, nil)
   }
 
   /// Returns when nothing is left to send.
   func idle() async {
     await rows.queue.idle()
-    await send.lanes.idle()
+    await lanes.idle()
   }
 
   /// Sends nothing more, and closes the journal. The next outbox sends what is left.
   func close() async {
-    send.lanes.close()
-    send.lanes.cancelAll()
+    lanes.close()
+    lanes.cancelAll()
     await idle()
     await journal.close()
   }

@@ -88,7 +88,7 @@ struct KillTests {
     if killed {
       if Int.random(in: 0..<4) > 0 { answers = output.fileHandleForReading.availableData }
       Thread {
-        usleep(.random(in: 0...50_000))
+        usleep(.random(in: 0...40_000))
         kill(pid, SIGKILL)
       }.start()
     } else {
