@@ -63,14 +63,14 @@ struct Send: UseCase {
     do {
       try await outbox.server(message)
       try await outbox.rows(.remove(message))
-      await outbox.show(message, nil)
+      await outbox.replace(message, with: nil)
     } catch let refused as Refused {
-      var refusedMessage = message
-      refusedMessage.refusal = refused.reason
-      try await outbox.rows(.keep(refusedMessage))
-      await outbox.show(message, refusedMessage)
+      var setAside = message
+      setAside.refusal = refused.reason
+      try await outbox.rows(.keep(setAside))
+      await outbox.replace(message, with: setAside)
     } catch is CancellationError where !Task.isCancelled {
-      throw Interrupted()  // only that call was cancelled: an error, unlike that, is retried
+      throw Interrupted()  // an error is retried; a cancellation, here of that call alone, is not
     }
   }
 }
@@ -140,21 +140,16 @@ final class Outbox {
     lanes.flush(retries: true)
   }
 
-  /// Shows a message as refused, or no longer.
-  fileprivate func show(_ message: Message, _ refused: Message?) {
+  fileprivate func replace(_ message: Message, with new: Message?) {
     guard let index = messages.firstIndex(where: { $0.id == message.id }) else { return }
-    if let refused {
-      messages[index] = refused
-    } else {
-      messages.remove(at: index)
-    }
+    messages.replaceSubrange(index...index, with: [new].compactMap { $0 })
   }
 
   /// Removes a message that was refused. Another one stays: it may be on its way.
   func discard(_ message: Message) async throws {
     guard message.refusal != nil else { return }
     try await rows.execute(.remove(message)).value
-    show(message, nil)
+    replace(message, with: nil)
   }
 
   /// Returns when nothing is left to send.
