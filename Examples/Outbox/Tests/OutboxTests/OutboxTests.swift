@@ -8,7 +8,7 @@ import UseCaseTesting
 @testable import outbox
 
 /// The outbox by itself, with a server that a test answers.
-@MainActor @Suite(.timeLimit(.minutes(5)))
+@MainActor @Suite(.timeLimit(.minutes(1)))
 struct OutboxTests {
   private struct Offline: Error {}
 
