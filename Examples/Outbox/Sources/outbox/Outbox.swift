@@ -22,7 +22,7 @@ struct Refused: Error {
 
 // MARK: - Keep
 
-/// Writes one row at a time: a write names the version that the one before it has left.
+/// Writes one row at a time: each write names the version that the one before it has left.
 actor Rows: UseCase {
   enum Request: Sendable {
     case keep(Message)
@@ -135,9 +135,8 @@ final class Outbox {
     Send(outbox: self).execute(message)
   }
 
-  /// Ends the pauses between retries: "we are online again".
   func retryNow() {
-    lanes.flush(retries: true)
+    lanes.flush(retries: true)  // "we are online again": the pauses between retries end
   }
 
   fileprivate func replace(_ message: Message, with new: Message?) {
