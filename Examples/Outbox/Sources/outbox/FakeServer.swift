@@ -45,7 +45,7 @@ actor FakeServer: UseCase {
   func goOnline(_ isOnline: Bool) { self.isOnline = isOnline }
 
   func main(_ message: Message) async throws {
-    if isFlaky { try await Task.sleep(for: .microseconds(.random(in: 0...6_000))) }
+    if isFlaky { try await Task.sleep(for: .microseconds(.random(in: 0...4_000))) }
     guard isOnline, !isFault else { throw Offline() }  // the call is lost
     try receive(message)
     if isFault { throw Offline() }  // the answer is lost
