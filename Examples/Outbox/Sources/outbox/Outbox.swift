@@ -121,7 +121,8 @@ final class Outbox {
   func add(_ text: String, to chat: String) async throws -> Message {
     newest += 1
     let message = Message(id: newest, idempotencyKey: UUID(), chat: chat, text: text)
-    // One body, so that messages are sent in the order of their rows.
+    // One body, so that messages are sent in the order of their rows. A write may be over before a
+    // `then` is attached to it.
     let keep = AnyUseCase<Message, Void>(queue: rows.queue) { message in
       try await self.rows(.keep(message))
       await self.deliver(message)
