@@ -1,0 +1,88 @@
+import Foundation
+import LocalServer
+import NotesModels
+import NotesServer
+import Synchronization
+import UseCaseTesting
+
+/// A real server on this machine. A test holds its answers and lets them fail.
+final class TestServer: Sendable {
+  let address: String
+  private let server: NotesServer
+  private let script = Script()
+
+  init(_ notes: [Note] = []) throws {
+    let listener = try Listener(port: 0)
+    address = listener.address
+    server = NotesServer(notes: notes) { [script] request in script.trouble(of: request) }
+    Thread { [server] in
+      listener.run { request throws(HTTPAnswer) in try server.answer(request) }
+    }.start()
+  }
+
+  var content: NotesServer.Content { server.content }
+
+  /// The requests that have come, such as `GET /notes?text=milk`.
+  var requests: [String] { script.state.withLock { $0.requests } }
+
+  /// Refuses everything that no moment is for, or nothing.
+  func setAway(_ isAway: Bool) { script.state.withLock { $0.isAway = isAway } }
+
+  /// Meets the next request that begins so, and holds its answer until `answer()`.
+  func hold(_ beginning: String, _ trouble: NotesServer.Trouble = .none) -> Moment {
+    script.add(Moment(beginning, trouble))
+  }
+
+  /// Meets the next request that begins so.
+  func fail(_ beginning: String, _ trouble: NotesServer.Trouble) {
+    script.add(Moment(beginning, trouble)).answer()
+  }
+
+  /// Forgets the moments that have not come.
+  func forget() { script.state.withLock { $0.moments = [] } }
+
+  /// A request that is still to come.
+  final class Moment: Sendable {
+    let arrived = Gate()
+    fileprivate let beginning: String
+    private let trouble: NotesServer.Trouble
+    private let answers = DispatchSemaphore(value: 0)
+
+    fileprivate init(_ beginning: String, _ trouble: NotesServer.Trouble) {
+      (self.beginning, self.trouble) = (beginning, trouble)
+    }
+
+    func answer() { answers.signal() }
+
+    fileprivate func wait() -> NotesServer.Trouble {
+      arrived.open()
+      answers.wait()
+      return trouble
+    }
+  }
+
+  private final class Script: Sendable {
+    struct State {
+      var moments: [Moment] = []
+      var requests: [String] = []
+      var isAway = false
+    }
+
+    let state = Mutex(State())
+
+    func add(_ moment: Moment) -> Moment {
+      state.withLock { $0.moments.append(moment) }
+      return moment
+    }
+
+    func trouble(of request: HTTPRequest) -> NotesServer.Trouble {
+      let line = "\(request.method) \(request.target)"
+      let (moment, isAway) = state.withLock { state -> (Moment?, Bool) in
+        state.requests.append(line)
+        let index = state.moments.firstIndex { line.hasPrefix($0.beginning) }
+        return (index.map { state.moments.remove(at: $0) }, state.isAway)
+      }
+      return moment?.wait() ?? (isAway ? .refused : .none)
+    }
+  }
+}
