@@ -70,6 +70,10 @@
     }
   }
 
+  public struct BorderlessButtonStyle {
+    public static var borderless: BorderlessButtonStyle { BorderlessButtonStyle() }
+  }
+
   public enum VerticalEdge { case top, bottom }
 
   public struct KeyEquivalent: ExpressibleByExtendedGraphemeClusterLiteral {
@@ -168,6 +172,7 @@
   }
 
   extension View {
+    public func buttonStyle(_ style: BorderlessButtonStyle) -> StubView { StubView() }
     public func id(_ id: some Hashable) -> StubView { StubView() }
     public func disabled(_ isDisabled: Bool) -> StubView { StubView() }
     public func keyboardShortcut(

@@ -17,7 +17,7 @@ struct NotesApp: App {
 
   var body: some Scene {
     NotesScene(
-      folder: URL(filePath: NSHomeDirectory()).appending(path: "Library/Application Support/NotesApp"),
+      folder: URL(filePath: NSHomeDirectory()).appending(path: "Library/NotesApp"),
       server: URL(string: "http://127.0.0.1:8090") ?? URL(filePath: "/"))
   }
 }

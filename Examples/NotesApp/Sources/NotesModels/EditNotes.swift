@@ -34,7 +34,8 @@ package struct EditNotes: JournaledUseCase {
     guard earlier.request.isTyping, later.request.isTyping,
       earlier.request.notes.map(\.id) == later.request.notes.map(\.id)
     else { return .separate }
-    return .merged(later.request, earlier.response)
+    let (title, notes) = (earlier.request.title, later.request.notes)
+    return .merged(Request(title: title, notes: notes, isTyping: true), earlier.response)
   }
 
   /// The file says which step it has, so a kill leaves no doubt.

@@ -22,9 +22,7 @@ package final class EditorModel: Identifiable {
     set { type(newValue) }
   }
 
-  package var note: Note { Note(id: id, text: text, version: version) }
-
-  private var version: Int { notebook.content.notes[id]?.version ?? 0 }
+  package var note: Note { notebook.content.notes[id] ?? Note(id: id) }
 
   package var status: String { notebook.status(of: id) }
 
@@ -39,15 +37,5 @@ package final class EditorModel: Identifiable {
     operation.then { [weak self] _ in
       if self?.newest == operation.id { self?.typed = nil }
     }
-  }
-
-  @discardableResult
-  package func undo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
-    notebook.follow(edits.undo())
-  }
-
-  @discardableResult
-  package func redo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
-    notebook.follow(edits.redo())
   }
 }

@@ -71,15 +71,9 @@ package final class Notebook {
     follow(history.undo(toast.entry))
   }
 
+  /// Shows what an edit, an undo or an answer of the server has changed, or why it has not.
   @discardableResult
-  package func undo() -> UseCaseOperation<HistoryMove, HistoryEntry?> { follow(edits.undo()) }
-
-  @discardableResult
-  package func redo() -> UseCaseOperation<HistoryMove, HistoryEntry?> { follow(edits.redo()) }
-
-  /// Shows what an edit, an undo or an answer of the server has changed.
-  @discardableResult
-  func follow<Request, Response>(
+  package func follow<Request, Response>(
     _ operation: UseCaseOperation<Request, Response>
   ) -> UseCaseOperation<Request, Response> {
     operation

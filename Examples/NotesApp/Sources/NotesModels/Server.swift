@@ -19,15 +19,23 @@ package enum ServerError: Error, Equatable, CustomStringConvertible {
 /// The only lines that talk to the network.
 package struct Server: Sendable {
   let root: URL
+  private let send: @Sendable (URLRequest) async throws -> (Data, URLResponse)
 
-  package init(_ root: URL) { self.root = root }
+  package init(
+    _ root: URL,
+    send: @escaping @Sendable (URLRequest) async throws -> (Data, URLResponse) = { request in
+      try await URLSession.shared.data(for: request)
+    }
+  ) {
+    (self.root, self.send) = (root, send)
+  }
 
   func get<Answer: Decodable>(
     _ path: String, _ name: String? = nil, _ value: String = ""
   ) async throws -> Answer {
     let url = root.appending(path: path)
     let items = name.map { [URLQueryItem(name: $0, value: value)] } ?? []
-    return try await send(URLRequest(url: url.appending(queryItems: items)))
+    return try await call(URLRequest(url: url.appending(queryItems: items)))
   }
 
   /// A request that is sent twice changes nothing the second time.
@@ -35,13 +43,13 @@ package struct Server: Sendable {
     var request = URLRequest(url: root.appending(path: path))
     request.httpMethod = "PUT"
     request.httpBody = try JSONEncoder().encode(body)
-    return try await send(request)
+    return try await call(request)
   }
 
-  private func send<Answer: Decodable>(_ request: URLRequest) async throws -> Answer {
+  private func call<Answer: Decodable>(_ request: URLRequest) async throws -> Answer {
     let answer: (data: Data, response: URLResponse)
     do {
-      answer = try await URLSession.shared.data(for: request)
+      answer = try await send(request)
     } catch is URLError {
       throw ServerError.away
     }

@@ -23,10 +23,8 @@ struct EditorView: View {
         }
       }
       .toolbar {
-        Button("Undo \(editor.edits.undoTitle ?? "")") { editor.undo() }
-          .disabled(!editor.edits.canUndo)
-        Button("Redo \(editor.edits.redoTitle ?? "")") { editor.redo() }
-          .disabled(!editor.edits.canRedo)
+        UndoButton(edits: editor.edits, notebook: app.notebook)
+        RedoButton(edits: editor.edits, notebook: app.notebook)
         Button("Order a print") { app.order.execute(editor.note) }
           .disabled(app.order.isRunning)
       }

@@ -2,6 +2,7 @@ import Foundation
 import NotesModels
 import SwiftUI
 import UseCase
+import UseCaseHistory
 
 /// The window of the app and its menu.
 public struct NotesScene: Scene {
@@ -49,17 +50,30 @@ struct UndoCommands: Commands {
     CommandGroup(replacing: .undoRedo) {
       if let app = launch.value {
         let edits = app.editor?.edits ?? app.notebook.edits
-        Button("Undo \(edits.undoTitle ?? "")") {
-          if let editor = app.editor { editor.undo() } else { app.notebook.undo() }
-        }
-        .keyboardShortcut("z")
-        .disabled(!edits.canUndo)
-        Button("Redo \(edits.redoTitle ?? "")") {
-          if let editor = app.editor { editor.redo() } else { app.notebook.redo() }
-        }
-        .keyboardShortcut("z", modifiers: [.command, .shift])
-        .disabled(!edits.canRedo)
+        UndoButton(edits: edits, notebook: app.notebook).keyboardShortcut("z")
+        RedoButton(edits: edits, notebook: app.notebook)
+          .keyboardShortcut("z", modifiers: [.command, .shift])
       }
     }
+  }
+}
+
+struct UndoButton: View {
+  let edits: HistoryModel
+  let notebook: Notebook
+
+  var body: some View {
+    Button("Undo \(edits.undoTitle ?? "")") { notebook.follow(edits.undo()) }
+      .disabled(!edits.canUndo)
+  }
+}
+
+struct RedoButton: View {
+  let edits: HistoryModel
+  let notebook: Notebook
+
+  var body: some View {
+    Button("Redo \(edits.redoTitle ?? "")") { notebook.follow(edits.redo()) }
+      .disabled(!edits.canRedo)
   }
 }

@@ -17,8 +17,10 @@ struct NotesView: View {
         .overlay { if app.feed.search.isRunning { ProgressView() } }
         .safeAreaInset(edge: .bottom) { MessageView(app: app) }
         .toolbar {
-          Button("Undo") { app.notebook.undo() }.disabled(!app.notebook.edits.canUndo)
-          Button("Redo") { app.notebook.redo() }.disabled(!app.notebook.edits.canRedo)
+          if app.editor == nil {
+            UndoButton(edits: app.notebook.edits, notebook: app.notebook)
+            RedoButton(edits: app.notebook.edits, notebook: app.notebook)
+          }
           Button("New note") { app.newNote() }
         }
     } detail: {
@@ -43,6 +45,7 @@ struct NoteRow: View {
     HStack {
       Text(note.title)
       Button(app.favorites.ids.value.contains(note.id) ? "★" : "☆") { app.favorites.tap(note.id) }
+        .buttonStyle(.borderless)  // else a tap on the row taps it
     }
     .onAppear { if note.id == app.feed.rows.last?.id { app.feed.loadMore() } }
     .swipeActions {

@@ -1,8 +1,10 @@
 import Foundation
+import KilledApp
 import NotesModels
 import Observation
 import Testing
 import UseCase
+import UseCaseHistory
 import UseCaseTesting
 
 /// A folder that goes away with the test.
@@ -30,12 +32,21 @@ struct TestApp {
     let folder = try folder ?? Folder()
     self.folder = folder
     let url = try #require(URL(string: server.address))
-    app = try await OpenNotes(in: folder.url, server: Server(url), clock: clock)(())
+    app = try await OpenNotes(in: folder.url, server: .patient(url), clock: clock)(())
   }
 
   /// The app after a kill.
   func relaunched(_ server: TestServer) async throws -> TestApp {
     try await TestApp(server, in: Folder(copy: folder))
+  }
+
+  /// Undoes the newest edit of all notes, or of one.
+  func undo(_ edits: HistoryModel? = nil) async throws {
+    try await app.notebook.follow((edits ?? app.notebook.edits).undo()).settled()
+  }
+
+  func redo(_ edits: HistoryModel? = nil) async throws {
+    try await app.notebook.follow((edits ?? app.notebook.edits).redo()).settled()
   }
 
   /// Lets a pause of the clock pass.

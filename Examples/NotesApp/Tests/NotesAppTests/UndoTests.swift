@@ -23,13 +23,13 @@ struct UndoTests {
     )
     milk.type("Milk, tea")
     lisbon.type("Lisbon, Porto")
-    try await milk.undo().settled()
+    try await test.undo(milk.edits)
     #expect(texts(test) == ["Lisbon, Porto", "Milk"] && milk.text == "Milk")
     lisbon.type("Porto")
     await test.app.notebook.history.idle()
     #expect(milk.edits.redoTitle == "Edit “Milk”" && milk.edits.undoTitle == nil)
     #expect(lisbon.edits.undoTitle == "Edit “Lisbon, Porto”" && !lisbon.edits.canRedo)
-    try await milk.redo().settled()
+    try await test.redo(milk.edits)
     #expect(texts(test) == ["Porto", "Milk, tea"])
   }
 
@@ -37,7 +37,7 @@ struct UndoTests {
     let (test, server) = try await launch()
     let editor = EditorModel(1, in: test.app.notebook)
     for text in ["Milk,", "Milk, t", "Milk, tea"] { editor.type(text) }
-    try await editor.undo().settled()
+    try await test.undo(editor.edits)
     #expect(editor.text == "Milk" && test.app.notebook.history.entries.count == 1)
     await test.app.notebook.saveNow()
     #expect(server.content.notes[1]?.text == "Milk" && editor.status == "Saved")
@@ -67,15 +67,15 @@ struct UndoTests {
     #expect(texts(test) == ["Lisbon\nMilk"])
     #expect(milk.edits.undoTitle == "Move “Milk” into “Lisbon”")
     #expect(lisbon.edits.undoTitle == milk.edits.undoTitle)
-    try await milk.undo().settled()
+    try await test.undo(milk.edits)
     #expect(texts(test) == ["Lisbon", "Milk"])
-    try await lisbon.redo().settled()
+    try await test.redo(lisbon.edits)
     #expect(texts(test) == ["Lisbon\nMilk"])
     // A later edit of the one note is in the way of the undo in the other.
     lisbon.type("Porto")
     await notebook.history.idle()
     #expect(!milk.edits.canUndo)
-    try await milk.undo().settled()
+    try await test.undo(milk.edits)
     #expect(notebook.message == "Undo 1 later change first." && texts(test) == ["Porto"])
   }
 
@@ -84,15 +84,15 @@ struct UndoTests {
     try await test.app.notebook.move(Self.notes[0], into: Self.notes[1]).settled()
     test.app.newNote()
     await test.app.notebook.history.idle()
-    try await test.app.notebook.undo().settled()
+    try await test.undo()
 
     let next = try await test.relaunched(server)
     #expect(next.app.notebook.edits.redoTitle == "New note")
     #expect(next.app.notebook.edits.undoTitle == "Move “Milk” into “Lisbon”")
-    try await next.app.notebook.undo().settled()
+    try await next.undo()
     #expect(texts(next) == ["Lisbon", "Milk"])
-    try await next.app.notebook.redo().settled()
-    try await next.app.notebook.redo().settled()
+    try await next.redo()
+    try await next.redo()
     #expect(texts(next) == ["", "Lisbon\nMilk"])
     #expect(!next.app.notebook.edits.canRedo)
   }
