@@ -34,12 +34,15 @@ package final class NotesServer: Sendable {
 
   private let file: URL?
   private let current: Mutex<Content>
-  private let trouble: @Sendable (HTTPRequest) -> Trouble
+  private let trouble: @Sendable (HTTPRequest) -> (Trouble, hold: @Sendable () -> Void)
 
-  /// Creates a server, which keeps its notes in a file if there is one. `trouble` may take its time.
+  /// Creates a server, which keeps its notes in a file if there is one.
+  ///
+  /// `trouble` is asked about each request. What it returns holds the answer, for as long as it likes,
+  /// when all else is done.
   package init(
     file: URL? = nil, notes: [Note],
-    trouble: @escaping @Sendable (HTTPRequest) -> Trouble = { _ in .none }
+    trouble: @escaping @Sendable (HTTPRequest) -> (Trouble, hold: @Sendable () -> Void)
   ) {
     (self.file, self.trouble) = (file, trouble)
     let kept = file.flatMap { try? Data(contentsOf: $0) }
@@ -51,7 +54,8 @@ package final class NotesServer: Sendable {
   package var content: Content { current.withLock { $0 } }
 
   package func answer(_ request: HTTPRequest) throws(HTTPAnswer) -> HTTPReply {
-    let trouble = trouble(request)
+    let (trouble, hold) = trouble(request)
+    defer { hold() }
     if case .refused = trouble { throw HTTPAnswer(503, "away") }
     let answer = try current.withLock { content throws(HTTPAnswer) in
       let answer = try Self.answer(request, &content)

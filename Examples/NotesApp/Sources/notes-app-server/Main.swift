@@ -12,12 +12,12 @@ struct Main {
     let notes = (1...100).map { Note(id: $0, text: "Note \($0)\nIt came from the server.") }
     let changes = Atomic(0)
     let server = NotesServer(file: file, notes: notes) { request in
-      Thread.sleep(forTimeInterval: .random(in: 0.1...1))
-      guard request.method == "PUT" else { return .none }
+      let slow = { @Sendable in Thread.sleep(forTimeInterval: .random(in: 0.1...1)) }
+      guard request.method == "PUT" else { return (.none, slow) }
       switch changes.add(1, ordering: .relaxed).newValue % 10 {
-      case 5: return .refused
-      case 0: return .unanswered
-      default: return .none
+      case 5: return (.refused, slow)
+      case 0: return (.unanswered, slow)
+      default: return (.none, slow)
       }
     }
     let listener = try Listener(port: 8090)

@@ -11,7 +11,7 @@ struct Main {
   static func main() async throws {
     let arguments = CommandLine.arguments
     guard arguments.count == 3, let server = URL(string: arguments[2]) else { exit(2) }
-    let open = OpenNotes(in: URL(filePath: arguments[1]), server: .patient(server))
+    let open = OpenNotes(in: URL(filePath: arguments[1]), server: .stubborn(server))
     let app = try await open(())
     while let line = readLine() {
       await Script.run(line, in: app)

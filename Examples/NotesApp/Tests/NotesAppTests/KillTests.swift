@@ -97,6 +97,8 @@ struct KillTests {
     let process = Process()
     process.executableURL = try Self.program
     process.arguments = [folder.url.path, server.address]
+    // Else what prints the stack of a crash would keep the output open.
+    process.environment = ["SWIFT_BACKTRACE": "enable=no"]
     let (input, output) = (Pipe(), Pipe())
     (process.standardInput, process.standardOutput) = (input, output)
     try process.run()
@@ -109,6 +111,8 @@ struct KillTests {
     }.start()
     answers += try output.fileHandleForReading.readToEnd() ?? Data()
     process.waitUntilExit()
+    try #require(process.terminationReason == .uncaughtSignal)
+    try #require(process.terminationStatus == SIGKILL, "The app has crashed.")
     return String(decoding: answers, as: UTF8.self).split(separator: "\n").count
   }
 

@@ -32,7 +32,7 @@ struct TestApp {
     let folder = try folder ?? Folder()
     self.folder = folder
     let url = try #require(URL(string: server.address))
-    app = try await OpenNotes(in: folder.url, server: .patient(url), clock: clock)(())
+    app = try await OpenNotes(in: folder.url, server: .stubborn(url), clock: clock)(())
   }
 
   /// The app after a kill.

@@ -28,7 +28,7 @@ final class TestServer: Sendable {
   /// Refuses everything that no moment is for, or nothing.
   func setAway(_ isAway: Bool) { script.state.withLock { $0.isAway = isAway } }
 
-  /// Meets the next request that begins so, and holds its answer until `answer()`.
+  /// Meets the next request that begins so, and holds its answer, as it is then, until `answer()`.
   func hold(_ beginning: String, _ trouble: NotesServer.Trouble = .none) -> Moment {
     script.add(Moment(beginning, trouble))
   }
@@ -43,9 +43,10 @@ final class TestServer: Sendable {
 
   /// A request that is still to come.
   final class Moment: Sendable {
+    /// Opens when all is done but the answer.
     let arrived = Gate()
     fileprivate let beginning: String
-    private let trouble: NotesServer.Trouble
+    fileprivate let trouble: NotesServer.Trouble
     private let answers = DispatchSemaphore(value: 0)
 
     fileprivate init(_ beginning: String, _ trouble: NotesServer.Trouble) {
@@ -54,10 +55,9 @@ final class TestServer: Sendable {
 
     func answer() { answers.signal() }
 
-    fileprivate func wait() -> NotesServer.Trouble {
+    fileprivate func hold() {
       arrived.open()
       answers.wait()
-      return trouble
     }
   }
 
@@ -75,14 +75,15 @@ final class TestServer: Sendable {
       return moment
     }
 
-    func trouble(of request: HTTPRequest) -> NotesServer.Trouble {
+    func trouble(of request: HTTPRequest) -> (NotesServer.Trouble, hold: @Sendable () -> Void) {
       let line = "\(request.method) \(request.target)"
       let (moment, isAway) = state.withLock { state -> (Moment?, Bool) in
         state.requests.append(line)
         let index = state.moments.firstIndex { line.hasPrefix($0.beginning) }
         return (index.map { state.moments.remove(at: $0) }, state.isAway)
       }
-      return moment?.wait() ?? (isAway ? .refused : .none)
+      guard let moment else { return (isAway ? .refused : .none, {}) }
+      return (moment.trouble, moment.hold)
     }
   }
 }
