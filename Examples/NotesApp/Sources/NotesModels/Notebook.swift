@@ -121,7 +121,8 @@ package final class Notebook {
     await sendNote.lanes.idle()
   }
 
-  package func follow(_ reachable: AsyncStream<Bool>) async {
+  /// Holds the sends while there is no network.
+  package func watch(_ reachable: AsyncStream<Bool>) async {
     for await isReachable in reachable {
       isOnline = isReachable
       if isReachable {

@@ -30,7 +30,7 @@ struct NotesView: View {
       app.feed.load()
       app.favorites.load()
     }
-    .task { await app.notebook.follow(reachability()) }
+    .task { await app.notebook.watch(reachability()) }
     .onChange(of: scenePhase) { _, phase in
       if phase == .background { Task { await app.notebook.saveNow() } }
     }

@@ -68,7 +68,7 @@ struct AutosaveTests {
     let server = try TestServer()
     let test = try await TestApp(server)
     let (reachable, network) = AsyncStream<Bool>.makeStream()
-    let following = Task { await test.app.notebook.follow(reachable) }
+    let following = Task { await test.app.notebook.watch(reachable) }
     network.yield(false)
     try await test.until { !test.app.notebook.isOnline }
     let editor = EditorModel(1, in: test.app.notebook)
@@ -77,6 +77,7 @@ struct AutosaveTests {
     EditorModel(2, in: test.app.notebook).type("Tea")
     await test.app.notebook.history.idle()
     try await test.undo()
+    await test.app.notebook.saveNow()
     #expect(editor.status == "Offline: kept on this device")
     #expect(test.app.feed.rows.map(\.title) == ["Milk"])
 
@@ -108,7 +109,7 @@ struct AutosaveTests {
     let (reachable, network) = AsyncStream<Bool>.makeStream()
     network.yield(true)
     network.finish()
-    await test.app.notebook.follow(reachable)
+    await test.app.notebook.watch(reachable)
     try await test.until { test.app.notebook.status(of: 1) == "Saved" }
   }
 }
