@@ -29,7 +29,7 @@ let package = Package(
     .testTarget(
       name: "NotesAppTests",
       dependencies: [
-        "NotesModels", "NotesViews", "NotesServer", "LocalServer", "KilledApp",
+        "NotesModels", "NotesServer", "LocalServer", "KilledApp",
         .product(name: "UseCaseTesting", package: "UseCase"),
       ] + library),
   ],

@@ -1,4 +1,7 @@
+import Foundation
+import LocalServer
 import NotesModels
+import NotesServer
 import Testing
 import UseCase
 
@@ -52,6 +55,14 @@ struct AutosaveTests {
     try await test.pass(.seconds(1))
     try await test.until { test.app.notebook.status(of: 1) == "Saved" }
     #expect(server.content.notes[1] == Note(id: 1, text: "Milk", version: 1))
+  }
+
+  @Test func `a request that comes late replaces nothing newer`() throws {
+    let server = NotesServer(notes: [Note(id: 1, text: "New", version: 2)]) { _ in (.none, {}) }
+    let late = try JSONEncoder().encode(Note(id: 1, text: "Old", version: 1))
+    let request = HTTPRequest(method: "PUT", target: "/notes/1", body: Array(late))
+    guard case .whole(let answer) = try server.answer(request) else { return }
+    #expect(answer.status == 200 && server.content.notes[1]?.text == "New")
   }
 
   @Test func `the background ends every pause`() async throws {
