@@ -84,9 +84,14 @@ struct FileJournalInChildTests {
         for version in 0..<500 { try await journal.write([1: row], version) }
         setLimit(RLIMIT_NOFILE, 1_000)
         guard size() > 500_000 else { exit(1) }
-        // The next try is made when the file is twice as long as after the last one.
-        for version in 500..<1_200 { try await journal.write([1: row], version) }
-        while size() > 500_000 { await Task.yield() }
+        // The next try is made when the file is twice as long as after the last one, whose end may
+        // come late.
+        var version = 500
+        while version < 1_200 || size() > 500_000 {
+          try await journal.write([1: row], version)
+          version += 1
+          await Task.yield()
+        }
         await journal.close()
       }
       #expect(try await folder.read().rows == [1: [UInt8](repeating: 1, count: 1_000)])

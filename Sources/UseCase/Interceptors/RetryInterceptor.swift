@@ -11,9 +11,11 @@ import UseCaseInternals
 ///   ])
 /// ```
 ///
-/// Cancellation is never retried, and ends a delay at once. So does
-/// ``UseCaseQueue/flush(retries:)`` of the queue with `retries: true`: "we are online again". The
-/// timeout of the use case covers all attempts and the delays between them.
+/// Cancellation is never retried, and ends a delay at once. A `CancellationError` counts as one, also
+/// that of a call in the body which its queue has dropped: throw another error to try again.
+/// ``UseCaseQueue/flush(retries:)`` of the queue with `retries: true` ends a delay, too, and the next
+/// attempt begins: "we are online again". The timeout of the use case covers all attempts and the
+/// delays between them.
 public struct RetryInterceptor: UseCaseInterceptor {
   private let attempts: Int
   private let delay: Delay
