@@ -38,9 +38,11 @@ struct GroupLine: Sendable {
     return hasBegun
   }
 
+  /// Nothing waits in a queue that was held for the body: a part that comes now fails.
   func cancelParts() {
     queue.cancelAll()
     calls.cancelAll()
+    queue.resume()
   }
 }
 

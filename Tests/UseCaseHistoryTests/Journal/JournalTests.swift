@@ -265,6 +265,21 @@ struct JournalTests {
     }
   }
 
+  @Test(.holds("No intent"))
+  func `in five hundred races with an intent that fails, the parts of an open group end`()
+    async throws
+  {
+    let history = try await UseCaseHistory.open(disk, paper)
+    disk.kill()
+    for _ in 0..<500 {
+      let group = history.openGroup("Group")
+      let parts = (0..<9).map { group.execute(Write(paper: paper), "\($0)") }
+      for part in parts { await part.ended() }
+      await group.close().ended()
+    }
+    #expect(paper.lines.value == [])
+  }
+
   @Test(.holds("No intent"), arguments: [true, false])
   func `without its intent nothing runs`(isWritten: Bool) async throws {
     let history = try await open(disk)
