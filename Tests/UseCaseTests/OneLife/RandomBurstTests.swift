@@ -42,8 +42,7 @@ struct RandomBurstTests {
 
 /// An event of a burst, with the number of its operation.
 enum BurstEvent: Sendable {
-  /// The handler is one of an operation that has its outcome.
-  case executing(Int, isInHandlerOf: Int?)
+  case executing(Int, inHandlerOf: Int?, isStart: Bool)
   case executed(Int, UseCaseOperationID, onMain: Bool)
   case bodyBegins(Int)
   case bodyReturns(Int)
@@ -178,7 +177,9 @@ private final class Burst: Sendable {
     }
   }
 
-  private func execute(_ random: inout SeededGenerator, inHandlerOf maker: Int? = nil) {
+  private func execute(
+    _ random: inout SeededGenerator, inHandlerOf maker: Int? = nil, isStart: Bool = false
+  ) {
     let gate = Gate()
     let number = state.update { state -> Int? in
       guard state.count < Self.most else { return nil }
@@ -189,7 +190,7 @@ private final class Burst: Sendable {
     guard let number else { return }
     let timeout = [UseCaseTimeout.never, .seconds(2)].randomElement(using: &random)
     let work = Work(burst: self, queue: queue, timeout: timeout ?? UseCaseTimeout.never)
-    log.append(.executing(number, isInHandlerOf: maker))
+    log.append(.executing(number, inHandlerOf: maker, isStart: isStart))
     let operation = work.execute(number)
     log.append(.executed(number, operation.id, onMain: isOnMainActor()))
     attach(Int.random(in: 0..<4, using: &random), to: operation, number)
@@ -257,7 +258,7 @@ private final class Burst: Sendable {
     log.append(.handlerBegins(number, kind, onMain: isOnMainActor()))
     var random = SeededGenerator(seed: seed &* 1_000 &+ UInt64(log.count))
     switch Int.random(in: 0..<12, using: &random) {
-    case 0, 1: execute(&random, inHandlerOf: kind.isStart ? nil : number)
+    case 0, 1: execute(&random, inHandlerOf: number, isStart: kind.isStart)
     case 2: state.value.operations[number]?.cancel()
     case 3: operations.randomElement(using: &random)?.value.cancel()
     default: break
@@ -429,7 +430,7 @@ private struct BurstRules {
         require(!held.contains(number), "\(number) begins in a suspended queue")
       case .closing: isClosing = true
       case .closed: isClosed = true
-      case .executing(let number, _):
+      case .executing(let number, _, _):
         if isClosed { late.insert(number) }
         if isSuspended { held.insert(number) }
       case .executed(let number, _, _):
@@ -459,16 +460,16 @@ private struct BurstRules {
     }
   }
 
-  /// In a handler, its operation is over: what is executed there finds room.
+  /// In a handler of an operation that has its outcome, the operation is over: the first that is
+  /// executed there finds room.
   private mutating func checkOwnHandlers() {
     let isSuspended = events.contains { if case .suspended = $0 { true } else { false } }
     guard policy == .dropWhileBusy, !isSuspended else { return }
     var makers: Set<Int> = []
     for event in events {
-      guard case .executing(let number, let maker?) = event, bodies.contains(maker) else {
-        continue
-      }
-      guard makers.insert(maker).inserted else { continue }
+      guard case .executing(let number, let maker?, let isStart) = event, bodies.contains(maker),
+        makers.insert(maker).inserted, !isStart
+      else { continue }
       require(reason(number) != .dropped, "\(number) is dropped in a handler of \(maker)")
     }
   }
