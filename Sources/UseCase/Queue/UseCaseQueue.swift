@@ -336,7 +336,8 @@ extension UseCaseQueue {
     } onCancel: {
       abandonStart(place.load(ordering: .sequentiallyConsistent))
     }
-    setTimer()
+    // The clock was read, perhaps before an alarm: others may start, too.
+    act(on: decide { $0.wake() })
     if !mayStart { throw CancellationError() }
   }
 

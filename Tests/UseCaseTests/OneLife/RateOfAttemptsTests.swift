@@ -68,6 +68,29 @@ struct RateOfAttemptsTests {
     #expect(fates(operations) == "+++++")
   }
 
+  @Test func `a retry at the end of the window leaves nobody behind who waits for it`() async throws
+  {
+    for _ in 0..<200 {
+      let retry = RetryInterceptor(attempts: 2, delay: .constant(.seconds(1)))
+      let (clock, gate) = (ManualClock(), Gate())
+      let useCase = AnyUseCase<Int, Int>(
+        queue: UseCaseQueue(
+          .limit(4).rate(2, per: .seconds(1)), clock: clock, interceptors: [retry])
+      ) { request in
+        if request == 1, clock.now.offset == .zero { throw Refused() }
+        await gate.passIgnoringCancellation()
+        return request
+      }
+      let operations = (1...3).map { useCase.execute($0) }
+      // The alarm of the third one, and the pause of the first.
+      try await clock.sleeping(2)
+      await clock.advance(by: .seconds(1))
+      while operations[2].state == .waiting { await Task.yield() }
+      gate.open()
+      await allEnded(operations)
+    }
+  }
+
   @Test func `a retry waits for the window, and not for a debounce`() async throws {
     let flaky = flaky(
       .keepLatest.debounced(by: .seconds(3)).spaced(by: .seconds(1)), failures: [1: 1])
