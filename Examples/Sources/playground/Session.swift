@@ -68,7 +68,7 @@ actor Session {
     let hello = Hello(
       session: id, rows: policies.map(\.row), weather: weather, composed: composed)
     log.set("hello", hello.json)
-    await desk.publish()
+    if !isRecorded { await desk.open() }
   }
 
   private func row(_ number: Int, _ policy: UseCaseQueue.Policy) -> PolicyRow {

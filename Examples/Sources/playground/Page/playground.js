@@ -7,7 +7,7 @@ const byId = (id) => document.getElementById(id);
 const SVG = "http://www.w3.org/2000/svg";
 
 function make(name, attributes = {}, ...children) {
-  const element = ["svg", "g", "rect", "text", "line", "path", "circle"].includes(name)
+  const element = ["svg", "g", "rect", "text", "line", "path", "circle", "title"].includes(name)
     ? document.createElementNS(SVG, name) : document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
     if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
@@ -31,9 +31,9 @@ function say(words, isAlarm = false) {
 
 /** Operations that a row remembers after their end. */
 const MEMORY = 60;
-const LANES = 6;
-/** The time that a lane stays empty after an operation, for its sign. */
-const GAP = 300;
+const LANES = 7;
+/** The time that a lane stays empty after an operation, for its sign and the text of the next. */
+const GAP = 500;
 /** After so much time in which nothing has happened the next keystroke begins a new picture. */
 const PAUSE = 1500;
 
@@ -77,9 +77,8 @@ class Row {
   }
 
   execute(time, key, text) {
-    // The text of a short bar, or of one that was dropped and has no bar, needs room too.
-    const end = (op) => Math.max(op.end, op.at + GAP * (op.fate === "dropped" ? 1.5 : 0.8));
-    const lane = this.lanes.findIndex((last) => !last || end(last) + GAP <= time);
+    const end = (op) => op.end + (op.isStale ? 2 * GAP : GAP);
+    const lane = this.lanes.findIndex((last) => !last || end(last) <= time);
     const op = {
       key, text, lane, at: time, run: null, done: null, end: Infinity, fate: null,
       superseder: null, isStale: false, isDirty: true,
@@ -116,7 +115,7 @@ class Row {
     if (running) parts.unshift(`${running} running`);
     if (ops.length - running) parts.unshift(`${ops.length - running} waiting`);
     if (this.skipped) parts.push(`${this.skipped} left out, as too many are in flight`);
-    return parts.join(", ") || "nothing yet";
+    return parts.join(", ");
   }
 }
 
@@ -127,8 +126,9 @@ const world = {
   begin: 0,
   last: -Infinity,
   offset: -Infinity,
+  isLost: false,
 
-  get isBusy() { return this.rows.some((row) => row.isBusy); },
+  get isBusy() { return !this.isLost && this.rows.some((row) => row.isBusy); },
 
   /** The time of the server. It stands still while nothing is in flight. */
   get now() {
@@ -155,6 +155,20 @@ const world = {
     if (events.length) draw.soon();
   },
 
+  /** Stands still: nobody tells any more what happens. */
+  lose() {
+    this.last = this.now;
+    this.isLost = true;
+    draw.soon();
+  },
+
+  /** The one axis of all rows, in milliseconds. It grows with what has happened, then it moves. */
+  get axis() {
+    const length = this.now + 400 - this.begin;
+    const span = Math.min(3200, Math.max(1500, length));
+    return { span, scroll: Math.max(0, length - span) };
+  },
+
   restart(time) {
     this.begin = time;
     this.keys = 0;
@@ -164,14 +178,16 @@ const world = {
 
 // ---- How it is drawn
 
-const PITCH = 20;
-const BAR = 15;
+const PITCH = 18;
+const BAR = 13;
+/** The room of a text, which stands before its bar. */
+const MARGIN = 46;
 
 class RowView {
   constructor(row) {
     this.row = row;
     const { info, number } = row;
-    this.svg = make("svg", { role: "img", width: "100%", height: "142" });
+    this.svg = make("svg", { role: "img", width: "100%", height: "148" });
     this.grid = make("g");
     this.bars = make("g");
     this.svg.append(this.grid, this.bars);
@@ -188,15 +204,12 @@ class RowView {
     };
     this.element = make("article", { class: "row", "aria-labelledby": this.name.id },
       make("header", {}, this.name, this.use,
-        button("Copy as SVG", () => copy(rowPicture(this.row), "The picture")),
+        button("Copy as SVG", () => copyPicture(this.element, row.info.code)),
         button("Copy as code", () => copy(this.row.info.code, this.row.info.code))),
       make("div", { class: "body" }, this.timeline, this.screen));
     this.width = 0;
     this.isResized = true;
   }
-
-  /** The time that is seen at once, in milliseconds: less of it where there is less room. */
-  get span() { return Math.min(3200, Math.max(2000, 8 * this.width)); }
 
   clear() {
     this.bars.replaceChildren();
@@ -208,22 +221,23 @@ class RowView {
     draw.soon();
   }
 
-  draw(now) {
+  draw(now, { span, scroll }) {
     const { row } = this;
-    if (!row.isDirty && !row.isBusy && !this.isResized) return;
-    const scale = this.width / this.span;
-    const scroll = Math.max(0, now + 150 - world.begin - this.span);
-    const left = world.begin + scroll;
+    const axis = `${span} ${scroll}`;
+    if (!row.isDirty && !row.isBusy && !this.isResized && axis === this.axis) return;
+    const scale = (this.width - MARGIN) / span;
+    const isScaled = this.isResized || scale !== this.scale;
+    [this.axis, this.scale] = [axis, scale];
     this.bars.setAttribute("transform", `translate(${(-scroll * scale).toFixed(1)} 0)`);
     for (const [key, op] of row.ops) {
       if (op.lane < 0) continue;
-      if (op.end + GAP < left) { row.forget(key, op); continue; }
-      if (op.isDirty || op.fate === null || op.end === Infinity || this.isResized) {
+      if (op.end + 2 * GAP < world.begin + scroll) { row.forget(key, op); continue; }
+      if (op.isDirty || op.end === Infinity || isScaled) {
         this.drawOperation(op, now, scale);
         op.isDirty = op.end === Infinity;
       }
     }
-    this.drawGrid(scroll, scale);
+    this.drawGrid(span, scroll, scale);
     this.drawScreen();
     row.isDirty = false;
     this.isResized = false;
@@ -231,8 +245,8 @@ class RowView {
 
   drawOperation(op, now, scale) {
     if (!op.group) this.addOperation(op);
-    const x = (time) => (time - world.begin) * scale;
-    const { waiting, running, unwinding, label, mark } = op.parts;
+    const x = (time) => MARGIN + (time - world.begin) * scale;
+    const { waiting, running, unwinding, arrow, label, mark } = op.parts;
     const fate = op.isStale ? "stale" : op.fate ?? (op.run === null ? "waiting" : "running");
     op.group.dataset.fate = fate;
     const done = op.done ?? now;
@@ -243,44 +257,45 @@ class RowView {
     place(waiting, op.at, op.run ?? done);
     if (op.run !== null) place(running, op.run, done);
     if (op.run !== null && op.done !== null) place(unwinding, done, Math.min(op.end, now));
-    label.setAttribute("x", (x(op.at) + (op.fate === "dropped" ? 14 : 5)).toFixed(1));
-    if (op.fate && mark.dataset.fate !== fate) {
-      mark.dataset.fate = fate;
-      mark.replaceChildren(...markParts(op.fate));
-      if (op.isStale) mark.append(make("text", { class: "word", x: 10, y: 4 }, "stale"));
+    label.setAttribute("x", (x(op.at) - 4).toFixed(1));
+    if (!op.fate) return;
+    mark.setAttribute("transform",
+      `translate(${(x(Math.min(op.end, now)) + 9).toFixed(1)} ${middle(op)})`);
+    const by = this.row.ops.get(op.superseder);
+    if (by?.lane >= 0) {
+      // From the start of the newer operation to the moment at which this one was cancelled.
+      const side = Math.sign(by.lane - op.lane);
+      arrow.setAttribute("d", `M${x(done).toFixed(1)} ${middle(by)}V${middle(op) + side * BAR / 2}`
+        + `l-3 ${4 * side}m3 ${-4 * side}l3 ${4 * side}`);
     }
-    if (op.fate) {
-      const end = op.fate === "succeeded" || op.fate === "failed" ? done : Math.min(op.end, now);
-      // Behind the bar, and behind the text that a short bar does not hold.
-      const place = op.fate === "dropped"
-        ? x(end) + 4 : Math.max(x(end) + 9, x(op.at) + 14 + 7.3 * label.textContent.length);
-      mark.setAttribute("transform",
-        `translate(${place.toFixed(1)} ${op.lane * PITCH + PITCH / 2})`);
-    }
+    if (mark.dataset.fate === fate) return;
+    mark.dataset.fate = fate;
+    mark.replaceChildren(...markParts(op.fate));
+    if (op.isStale) mark.append(make("text", { class: "word", x: 10, y: 4 }, "stale"));
+    const cause = by ? ` by “${by.text}”` : "";
+    setText(op.parts.title, `“${op.text}” ${fate}${cause} after ${done - op.at} ms`);
   }
 
   addOperation(op) {
-    const y = op.lane * PITCH + (PITCH - BAR) / 2;
+    const y = middle(op) - BAR / 2;
     const rect = (name, inset) => make("rect", {
       class: name, x: 0, width: 0, y: y + inset, height: BAR - 2 * inset, rx: 3,
     });
     op.parts = {
-      waiting: rect("waiting", 0), running: rect("running", 0), unwinding: rect("unwinding", 3),
-      label: make("text", { y: y + BAR - 3.5 }, shortened(op.text, 6)), mark: make("g"),
+      title: make("title"), waiting: rect("waiting", 0), running: rect("running", 0), unwinding: rect("unwinding", 2),
+      arrow: make("path", { class: "arrow" }), mark: make("g"),
+      label: make("text", { class: "label", y: y + BAR - 2.5 }, shortened(op.text, 6)),
     };
     op.group = make("g", { class: "op", "data-key": op.key, "data-text": op.text },
       ...Object.values(op.parts));
     this.bars.append(op.group);
   }
 
-  drawGrid(scroll, scale) {
+  drawGrid(span, scroll, scale) {
     const first = Math.ceil(scroll / 1000);
-    const state = `${first} ${Math.round(scroll * scale)} ${this.width}`;
-    if (state === this.gridState) return;
-    this.gridState = state;
     const lines = [];
-    for (let second = first; second * 1000 <= scroll + this.span; second += 1) {
-      const x = ((second * 1000 - scroll) * scale).toFixed(1);
+    for (let second = first; second * 1000 <= scroll + span; second += 1) {
+      const x = (MARGIN + (second * 1000 - scroll) * scale).toFixed(1);
       lines.push(make("line", { class: "grid", x1: x, x2: x, y1: 0, y2: LANES * PITCH + 4 }));
       lines.push(make("text", { class: "tick", x, y: LANES * PITCH + 18 }, `${second} s`));
     }
@@ -291,17 +306,20 @@ class RowView {
     const { screen } = this.row;
     const state = screen.state === "fresh" && screen.key !== world.newest ? "behind" : screen.state;
     const words = {
-      empty: "shows nothing yet", fresh: "up to date", behind: "behind what is typed",
+      empty: "", fresh: "up to date", behind: "behind what is typed",
       stale: "stale: an older answer came last", alert: "an error: the server is busy",
     };
     if (this.screen.dataset.state !== state) this.screen.dataset.state = state;
-    setText(this.answer, screen.text || "\u00a0");
+    setText(this.answer, shortened(screen.text, 14) || "\u00a0");
     setText(this.state, words[state]);
     const summary = this.row.summary();
     setText(this.counts, summary);
     if (this.svg.getAttribute("aria-label") !== summary) this.svg.setAttribute("aria-label", summary);
   }
 }
+
+/** The height of the middle of a bar. */
+function middle(op) { return (op.lane + 0.5) * PITCH; }
 
 /** The end of a text, which tells it from the one before. */
 function shortened(text, count) {
@@ -339,7 +357,7 @@ const draw = {
     this.isComing = false;
     replay.advance();
     const now = world.now;
-    for (const row of world.rows) row.view?.draw(now);
+    for (const row of world.rows) row.view?.draw(now, world.axis);
     if (world.isBusy || replay.isPlaying) { this.soon(); return; }
     // Events that are on their way here may change it.
     clearTimeout(this.timer);
@@ -349,7 +367,7 @@ const draw = {
   /** Says once, when everything has come to rest, what there is to see. */
   end() {
     if (!byId("undo").hidden) return;
-    if (world.isBusy || world.keys === 0 || this.said === world.last) return;
+    if (world.isLost || world.isBusy || world.keys === 0 || this.said === world.last) return;
     this.said = world.last;
     const stale = world.rows.filter((row) => row.screen.state === "stale");
     const names = stale.map((row) => row.info.name).join(", ");
@@ -391,179 +409,66 @@ async function copy(text, what) {
   say(`Copied: ${what}`);
 }
 
-const escaped = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
-
-/** A picture that grows by one element at a time, in the look of those in the documentation. */
-class Picture {
-  constructor(title) {
-    this.title = title;
-    this.elements = [];
-  }
-
-  add(shape, style, content) {
-    const name = shape.split(" ", 1)[0];
-    const end = content === undefined ? "/>" : `>${escaped(content)}</${name}>`;
-    this.elements.push(`<${shape}${style ? ` class="${style}"` : ""}${end}`);
-  }
-
-  text(text, x, y, style) { this.add(`text x="${x.toFixed(1)}" y="${y.toFixed(1)}"`, style, text); }
-  path(d, style) { this.add(`path d="${d}"`, style); }
-  line(x1, y1, x2, y2, style) { this.path(`M${x1.toFixed(1)} ${y1}L${x2.toFixed(1)} ${y2}`, style); }
-
-  box(x, y, width, height, style) {
-    if (width <= 0) return;
-    this.add(`rect x="${x.toFixed(1)}" y="${y.toFixed(1)}" width="${width.toFixed(1)}" height="${height}" rx="3"`, style);
-  }
-
-  mark(fate, x, y) {
-    const from = (dx, dy) => `M${(x + dx).toFixed(1)} ${(y + dy).toFixed(1)}`;
-    const disc = (style) => this.add(`circle cx="${x.toFixed(1)}" cy="${y.toFixed(1)}" r="6.5"`, style);
-    switch (fate) {
-      case "succeeded": disc("succeeded"); this.path(`${from(-3, 0)}l2 3l4 -6`, "check"); break;
-      case "failed":
-        this.path(`${from(0, -7)}l7.5 13h-15z`, "failed");
-        this.path(`${from(0, -3.5)}v4.5m0 1.5v1.5`, "exclamation");
-        break;
-      case "superseded": disc("cancelled"); this.path(`${from(-2.5, -2.5)}l5 5m0 -5l-5 5`, "stroke"); break;
-      case "dropped": this.path(`${from(-3, -7)}h6v6h4l-7 8l-7 -8h4z`, "cancelled"); break;
-      default:
-        this.path(`${from(-6.5, -6.5)}h13v13h-13z`, "cancelled");
-        this.path(`${from(-3, -3)}h6v6h-6z`, "stop");
-    }
-  }
-
-  source(height, width = 480) {
-    return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">
-<title>${escaped(this.title)}</title>
-<style>
-svg { --page: #ffffff; --ink: #1f2328; --faint: #59636e; --rule: #7d8590; --blue: #0969da; --green: #1a7f37; --red: #cf222e; --orange: #bc4c00; }
-@media (prefers-color-scheme: dark) {
-  svg { --page: #0d1117; --ink: #f0f6fc; --faint: #9ea7b3; --rule: #7d8590; --blue: #4493f8; --green: #3fb950; --red: #ff7b72; --orange: #f0883e; }
-}
-text { font: 14px system-ui, -apple-system, "Segoe UI", sans-serif; fill: var(--ink); }
-.code, .label, .inBar { font-family: ui-monospace, Menlo, Consolas, monospace; }
-.label, .inBar, .heading { font-weight: 600; }
-.key { letter-spacing: -0.04em; }
-.heading { font-size: 16px; }
-.faint { fill: var(--faint); }
-.inBar { fill: var(--page); }
-.centred { text-anchor: middle; }
-.page { fill: var(--page); stroke: var(--rule); }
-.rule { stroke: var(--rule); }
-.guide { stroke: var(--rule); stroke-dasharray: 1 3; }
-.running { fill: var(--blue); }
-.stale { fill: var(--red); }
-.waiting { fill: var(--page); stroke: var(--ink); stroke-dasharray: 5 3; }
-.unwinding { fill: url(#hatching); stroke: var(--orange); }
-.hatch { stroke: var(--orange); stroke-width: 1.5; }
-.arrow { fill: none; stroke: var(--orange); stroke-width: 1.5; }
-.head { fill: var(--orange); }
-.succeeded { fill: var(--page); stroke: var(--green); stroke-width: 1.5; }
-.check { fill: none; stroke: var(--green); stroke-width: 2; }
-.failed { fill: var(--page); stroke: var(--red); stroke-width: 1.5; stroke-linejoin: round; }
-.exclamation { stroke: var(--red); stroke-width: 2; }
-.cancelled { fill: var(--page); stroke: var(--orange); stroke-width: 1.5; }
-.stroke { fill: none; stroke: var(--orange); stroke-width: 2; }
-.stop { fill: var(--orange); }
-.last { fill: var(--ink); }
-.shown { fill: none; stroke: var(--ink); stroke-width: 1.5; }
-.applied { fill: var(--page); stroke: var(--blue); stroke-width: 2; }
-.undone { fill: none; stroke: var(--faint); stroke-width: 1.5; stroke-dasharray: 4 3; }
-.cursor { stroke: var(--ink); stroke-width: 2; }
-.ink { fill: var(--ink); }
-</style>
-<defs><pattern id="hatching" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path d="M1 0V6" class="hatch"/></pattern></defs>
-<rect x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="6" class="page"/>
-${this.elements.join("\n")}
-</svg>
-`;
-  }
+/** A copy of a drawing with the look that it has now, without the style sheet. */
+function painted(drawing) {
+  const copied = drawing.cloneNode(true);
+  const originals = [drawing, ...drawing.querySelectorAll("*")];
+  const looks = ["fill", "stroke", "stroke-width", "stroke-dasharray", "text-anchor",
+    "font-family", "font-size", "font-weight"];
+  [copied, ...copied.querySelectorAll("*")].forEach((element, index) => {
+    const style = getComputedStyle(originals[index]);
+    for (const look of looks) element.setAttribute(look, style.getPropertyValue(look));
+  });
+  return copied;
 }
 
-const LETTER = 8.4;
+/** The lines of a text as they are broken on the page. */
+function lines(node) {
+  const range = document.createRange();
+  const found = [];
+  for (const { 0: word, index } of node.data.matchAll(/\S+/g)) {
+    range.setStart(node, index);
+    range.setEnd(node, index + word.length);
+    const rect = range.getBoundingClientRect();
+    if (found.at(-1)?.rect.y === rect.y) found.at(-1).text += ` ${word}`;
+    else found.push({ text: word, rect });
+  }
+  return found;
+}
 
-/** The newest operations of a row, a lane for each, as the pictures of the policies are. */
-function rowPicture(row) {
-  const ops = [...row.ops.values()].slice(-10);
-  const { code } = row.info;
-  const sentence = `What became of ${row.info.name} as it was typed.`;
-  const picture = new Picture(`${code}. ${sentence}`);
-  picture.text(code, 10, 26, "heading code");
-  picture.text("Recorded in the playground.", 10, 48);
-  picture.text("execute, once per keystroke:", 10, 78, "faint");
-  const now = world.now;
-  const begin = ops[0]?.at ?? now;
-  const ended = (op) => Math.min(op.end, now);
-  const end = Math.max(begin + 500, ...ops.map(ended));
-  const words = (op) => op.isStale ? "stale" : op.fate && op.fate !== "succeeded" ? op.fate : "";
-  const room = Math.min(...ops.map((op) => {
-    const note = words(op) ? 24 + LETTER * words(op).length : 14;
-    return (460 - note) / Math.max(1, ended(op) - begin);
-  }), 460 / (end - begin));
-  const x = (time) => 10 + (time - begin) * room;
-  const top = 112;
-  const y = (index) => top + (index + 0.5) * 32;
-  let free = 0;
-  ops.forEach((op, index) => {
-    // Keystrokes that would lie over each other go without their letters.
-    if (x(op.at) >= free) {
-      picture.text(shortened(op.text, 6), x(op.at), 100, "label key");
-      free = x(op.at) + 8 * shortened(op.text, 6).length + 4;
+/** Copies what is seen of an element, without its buttons. */
+function copyPicture(element, title) {
+  const { x: left, y: top, width, height } = element.getBoundingClientRect();
+  const picture = make("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img" },
+    make("title", {}, title), painted(byId("hatching").parentElement));
+  const visit = (node) => {
+    if (node.nodeType === Node.TEXT_NODE) {
+      const { color, fontFamily, fontSize, fontWeight } = getComputedStyle(node.parentElement);
+      picture.append(...lines(node).map(({ text, rect }) => make("text", {
+        x: rect.x - left, y: rect.y - top + rect.height / 2, "dominant-baseline": "central",
+        fill: color, "font-family": fontFamily, "font-size": fontSize, "font-weight": fontWeight,
+      }, text)));
     }
-    picture.line(x(op.at), 106, x(op.at), y(index), "guide");
-  });
-  ops.forEach((op, index) => {
-    const done = op.done ?? now;
-    picture.box(x(op.at), y(index) - 10, x(op.run ?? done) - x(op.at), 20, "waiting");
-    if (op.run !== null) {
-      picture.box(x(op.run), y(index) - 10, x(done) - x(op.run), 20, op.isStale ? "stale" : "running");
-      picture.box(x(done), y(index) - 6, x(ended(op)) - x(done), 12, "unwinding");
+    if (node.nodeType !== Node.ELEMENT_NODE || node.matches("button, form")) return;
+    const rect = node.getBoundingClientRect();
+    const place = { x: rect.x - left, y: rect.y - top, width: rect.width, height: rect.height };
+    if (node.localName === "svg") {
+      const drawing = painted(node);
+      for (const [name, value] of Object.entries(place)) drawing.setAttribute(name, value);
+      picture.append(drawing);
+      return;
     }
-    const isRunning = op.run !== null && done > op.run;
-    const place = op.run === null && op.fate === "dropped" ? x(op.at) + 12 : x(isRunning ? op.run : op.at) + 6;
-    picture.text(shortened(op.text, 8), place, y(index) + 5, isRunning ? "inBar" : "label");
-  });
-  ops.forEach((op, index) => {
-    const by = ops.findIndex((other) => other.key === op.superseder);
-    if (op.fate === "superseded" && by > index) {
-      const turn = x(ops[by].at) - 10;
-      const target = y(index) + 12;
-      picture.path(`M${(turn + 10).toFixed(1)} ${y(by)}H${(turn + 4).toFixed(1)}q-4 0 -4 -4V${target + 6}`, "arrow");
-      picture.path(`M${turn.toFixed(1)} ${target}l-4.5 7h9z`, "head");
-    }
-    if (!op.fate) return;
-    const isWhole = op.fate === "succeeded" || op.fate === "failed";
-    const isDropped = op.fate === "dropped";
-    const at = isWhole ? x(op.done) - 11 : isDropped ? x(op.at) : x(ended(op)) + 10;
-    picture.mark(op.fate, at, y(index));
-    const start = isDropped ? x(op.at) + 18 + LETTER * shortened(op.text, 8).length : at + (isWhole ? 18 : 11);
-    picture.text(words(op), start, y(index) + 5, "faint");
-  });
-  const bottom = top + ops.length * 32;
-  picture.line(10, bottom + 4, x(end), bottom + 4, "rule");
-  for (let time = 0; time <= end - begin; time += 500) {
-    picture.line(x(begin + time), bottom + 4, x(begin + time), bottom + 9, "rule");
-    const isSparse = room * 500 > 50 || time % 1000 === 0;
-    if (isSparse) picture.text(`${time / 1000} s`, x(begin + time), bottom + 23, time ? "faint centred" : "faint");
-  }
-  const shown = row.screen.text;
-  picture.add(`rect x="10" y="${bottom + 36}" width="460" height="28" rx="3"`, "shown");
-  picture.text("the screen shows", 20, bottom + 55);
-  if (shown) {
-    const left = 20 + 17 * LETTER;
-    picture.box(left, bottom + 41, shortened(shown, 24).length * LETTER + 12, 19, row.screen.state === "stale" ? "stale" : "last");
-    picture.text(shortened(shown, 24), left + 6, bottom + 55, "inBar");
-  }
-  const legend = bottom + 86;
-  picture.box(10, legend - 7, 32, 14, "running");
-  picture.text("runs", 50, legend + 5, "faint");
-  picture.box(100, legend - 7, 32, 14, "waiting");
-  picture.text("waits", 140, legend + 5, "faint");
-  picture.box(200, legend - 5, 32, 10, "unwinding");
-  picture.text("unwinds", 240, legend + 5, "faint");
-  picture.box(318, legend - 7, 32, 14, "stale");
-  picture.text("stale", 358, legend + 5, "faint");
-  return picture.source(legend + 20);
+    const style = getComputedStyle(node === element ? document.body : node);
+    const border = getComputedStyle(node);
+    picture.append(make("rect", {
+      ...place, rx: border.borderRadius, "fill": style.backgroundColor,
+      "stroke": border.borderTopColor, "stroke-width": border.borderTopWidth,
+      "stroke-dasharray": border.borderTopStyle === "dashed" ? "4 3" : null,
+    }));
+    node.childNodes.forEach(visit);
+  };
+  visit(element);
+  return copy(new XMLSerializer().serializeToString(picture), "The picture");
 }
 
 // ---- How it is asked for
@@ -576,6 +481,7 @@ const server = {
   states: new Map(),
   actions: [],
   leftOut: 0,
+  source: null,
 
   type(text) {
     this.keys.push(text);
@@ -618,13 +524,15 @@ const server = {
   },
 
   listen() {
-    const source = new EventSource("/events");
+    const source = new EventSource(this.session ? `/events?session=${this.session}` : "/events");
+    this.source = source;
     const on = (name, take) => source.addEventListener(name, (event) => take(JSON.parse(event.data)));
     on("hello", (hello) => {
       this.session = hello.session;
       world.offset = -Infinity;
       world.last = -Infinity;
       world.begin = 0;
+      world.isLost = false;
       addRows(hello.rows);
       composer.attach(hello.composed);
       weather.show(hello.weather);
@@ -638,9 +546,31 @@ const server = {
     on("undo", (picture) => desk.show(picture));
     on("composed", (info) => composer.show(info));
     source.onerror = () => {
+      source.close();
       this.session = null;
-      say("The connection is lost. The page tries again.", true);
+      world.lose();
+      say("The playground has gone: nothing on this page happens any more. "
+        + "It goes on when you start the playground again at this address.", true);
+      setTimeout(() => this.listen(), 1000);
     };
+  },
+
+  /**
+   * Gives the connection back while the page is hidden and nothing happens. A browser has six
+   * connections to a server, so a page in a seventh tab would wait for one without an end.
+   */
+  rest() {
+    clearTimeout(this.timer);
+    if (!document.hidden) {
+      if (!this.source) this.listen();
+      return;
+    }
+    this.timer = setTimeout(() => {
+      const isBusy = world.isBusy || desk.picture?.isBusy || this.isSending;
+      if (!this.session || isBusy) { this.rest(); return; }
+      this.source?.close();
+      this.source = null;
+    }, 1000);
   },
 };
 
@@ -686,7 +616,7 @@ const composer = {
     const { element } = world.rows.at(-1).view;
     element.classList.add("own");
     this.form = byId("composer").content.cloneNode(true).querySelector("form");
-    element.firstElementChild.after(this.form);
+    element.append(this.form);
     this.form.addEventListener("submit", (event) => event.preventDefault());
     this.form.addEventListener("input", () => this.change());
     for (const [name, value] of Object.entries(settings)) {
@@ -843,8 +773,8 @@ function sync(parent, items, key, create, update) {
 
 const desk = {
   picture: null,
-  /** What was asked, and what the entries were then: for the picture that is copied. */
-  story: [],
+  /** The operations whose end has been said. */
+  told: new Set(),
 
   attach() {
     const act = (action, more = {}) => server.act("/undo", { action, ...more });
@@ -856,7 +786,7 @@ const desk = {
     });
     byId("undo-latency").addEventListener("input", () => this.trouble({}));
     byId("undo-failures").addEventListener("input", () => this.trouble({}));
-    byId("copy-pool").addEventListener("click", () => copy(poolPicture(this.story), "The picture"));
+    byId("copy-pool").addEventListener("click", () => copyPicture(byId("pool"), "UseCaseHistory"));
     document.addEventListener("keydown", (event) => {
       const isText = event.target.matches?.("input:not([type=checkbox]):not([type=range])");
       if (byId("undo").hidden || isText || !(event.ctrlKey || event.metaKey)) return;
@@ -895,7 +825,7 @@ const desk = {
     this.showLists(picture);
     this.showPool(picture);
     this.showAsked(picture);
-    this.remember(picture);
+    this.tell(picture);
   },
 
   showLists({ lists }) {
@@ -996,54 +926,16 @@ const desk = {
     });
   },
 
-  /** Notes what has ended since the last picture. */
-  remember(picture) {
-    const known = new Set(this.story.map((row) => row.id));
-    for (const one of picture.asked) {
-      const isOver = one.state !== "waiting" && one.state !== "running";
-      if (!isOver || known.has(one.id)) continue;
-      this.story.push({ ...one, entries: picture.entries });
-      const words = one.reason ? `${one.words}: ${one.reason}` : `${one.words}: ${one.state}`;
-      if (!byId("undo").hidden) say(words, one.state === "failed");
+  /** Says what has ended since the last picture. */
+  tell({ asked }) {
+    const over = asked.filter((one) => one.state !== "waiting" && one.state !== "running");
+    for (const one of over) {
+      if (this.told.has(one.id) || byId("undo").hidden) continue;
+      say(`${one.words}: ${one.reason ?? one.state}`, one.state === "failed");
     }
-    this.story = this.story.slice(-10);
+    this.told = new Set(over.map((one) => one.id));
   },
 };
-
-/** What was asked of the history, and its entries after that, as the picture of the pool is. */
-function poolPicture(story) {
-  const picture = new Picture("UseCaseHistory. What was asked, and the entries after that.");
-  const short = (text, count) => text.length > count ? `${text.slice(0, count - 1)}…` : text;
-  picture.text("UseCaseHistory", 10, 26, "heading code");
-  picture.text("Recorded in the playground.", 10, 48);
-  const width = 720;
-  story.forEach((row, index) => {
-    const y = 62 + (index + 0.5) * 37;
-    picture.mark(row.state, 20, y);
-    picture.text(short(row.words, 26), 36, y + 5);
-    let x = 270;
-    const entry = (one) => {
-      const title = short(one.title, 12);
-      if (x + title.length * LETTER > width - 30) return;
-      picture.box(x, y - 11, title.length * LETTER + 10, 22, one.isApplied ? "applied" : "undone");
-      picture.text(title, x + 5, y + 5);
-      x += title.length * LETTER + 18;
-    };
-    // The last ones have room.
-    row.entries.filter((one) => one.isApplied).slice(-3).forEach(entry);
-    picture.line(x, y - 14, x, y + 14, "cursor");
-    picture.path(`M${(x - 4).toFixed(1)} ${y - 17}h8l-4 6z`, "ink");
-    x += 10;
-    row.entries.filter((one) => !one.isApplied).forEach(entry);
-  });
-  const bottom = 62 + story.length * 37;
-  picture.line(10, bottom + 6, width - 10, bottom + 6, "rule");
-  picture.box(10, bottom + 17, 26, 18, "applied");
-  picture.text("applied", 44, bottom + 31, "faint");
-  picture.box(130, bottom + 17, 26, 18, "undone");
-  picture.text("undone, can be redone", 164, bottom + 31, "faint");
-  return picture.source(bottom + 48, width);
-}
 
 // ---- The page
 
@@ -1090,6 +982,7 @@ const page = {
     typist.attach();
     desk.attach();
     server.listen();
+    document.addEventListener("visibilitychange", () => server.rest());
     byId("weather").open = matchMedia("(min-width: 901px)").matches;
     byId("field").focus({ preventScroll: true });
   },

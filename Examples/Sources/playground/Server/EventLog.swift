@@ -15,6 +15,8 @@ final class EventLog: @unchecked Sendable {
   private let condition = NSCondition()
   private var runs: [String] = []
   private var states: [(name: String, json: String)] = []
+  private var readers = 0
+  private var isRead = false
   private var isOver = false
   private var lastTake = Date.distantPast
 
@@ -23,7 +25,7 @@ final class EventLog: @unchecked Sendable {
     condition.withLock {
       if runs.count == Self.capacity { isOver = true }
       if !isOver { runs.append(run) }
-      condition.signal()
+      condition.broadcast()
     }
   }
 
@@ -32,20 +34,39 @@ final class EventLog: @unchecked Sendable {
     condition.withLock {
       states.removeAll { $0.name == name }
       states.append((name, json))
-      condition.signal()
+      condition.broadcast()
     }
   }
 
   func close() {
     condition.withLock {
       isOver = true
-      condition.signal()
+      condition.broadcast()
     }
   }
 
-  /// As ``EventFeed/take(until:)``.
-  func take(until deadline: Date) -> String? {
+  /// Makes room for a reader in place of the last one, and returns its number. Returns nil at the
+  /// end of the log.
+  func attach() -> Int? {
     condition.withLock {
+      if isOver { return nil }
+      readers += 1
+      isRead = true
+      condition.broadcast()
+      return readers
+    }
+  }
+
+  func detach(_ reader: Int) {
+    condition.withLock { if reader == readers { isRead = false } }
+  }
+
+  var isIdle: Bool { condition.withLock { !isRead } }
+
+  /// As ``EventFeed/take(until:)``, for the last reader alone.
+  func take(until deadline: Date, by reader: Int) -> String? {
+    condition.withLock {
+      var isOver: Bool { self.isOver || reader != readers }
       while runs.isEmpty, states.isEmpty, !isOver {
         guard condition.wait(until: deadline) else { break }
       }

@@ -7,31 +7,30 @@ import Synchronization
 /// | request          | answer                                                            |
 /// |------------------|-------------------------------------------------------------------|
 /// | `GET /`          | the page; its other files have their names                        |
-/// | `GET /events`    | opens a session, and sends its events for as long as it is watched |
+/// | `GET /events`    | opens a session, or goes on with one, and sends its events         |
 /// | `POST /keys`     | the texts that were typed                                         |
 /// | `POST /weather`  | how slow and how bad the answers are from now on                  |
 /// | `POST /policy`   | the policy of the row that is put together                        |
 /// | `POST /clear`    | cancels everything                                                |
 /// | `POST /undo`     | a change of the lists, an undo or a redo                          |
 final class Site: Sendable {
-  /// A page in each of a few tabs.
+  /// A page in each of a few tabs. A page that is hidden has no connection; the session that was
+  /// opened first among those gives way to a new one.
   static let capacity = 16
 
   private let page: PageFiles
-  private let sessions = Mutex<[String: Session]>([:])
+  private let sessions = Mutex<[Session]>([])
 
   init(page: PageFiles) {
     self.page = page
   }
-
-  var sessionCount: Int { sessions.withLock { $0.count } }
 
   func reply(to request: HTTPRequest) throws(HTTPAnswer) -> HTTPReply {
     let path = String(request.target.prefix { $0 != "?" })
     switch path {
     case "/events":
       try Self.expect("GET", request)
-      return .events(try open())
+      return .events(try open(String(request.target.dropFirst("/events?session=".count))))
     case "/keys": return .whole(try take(request) { (body: Keys) in .type(body.texts) })
     case "/weather": return .whole(try take(request) { (body: Weather) in .change(body) })
     case "/policy":
@@ -51,21 +50,32 @@ final class Site: Sendable {
     }
   }
 
-  private func open() throws(HTTPAnswer) -> Watch {
-    let session = Session()
-    let isOpen = sessions.withLock { sessions in
-      guard sessions.count < Self.capacity else { return false }
-      sessions[session.id] = session
-      return true
-    }
-    guard isOpen else { throw HTTPAnswer(503, "there are \(Self.capacity) pages already") }
-    session.begin()
-    return Watch(site: self, session: session)
+  /// Goes on with the session of this name, or opens one if there is none.
+  private func open(_ id: String) throws(HTTPAnswer) -> Watch {
+    let session = if let known = session(id) { known } else { try open() }
+    guard let reader = session.log.attach() else { throw HTTPAnswer(404, "this session is over") }
+    return Watch(session: session, reader: reader)
   }
 
-  fileprivate func close(_ session: Session) {
-    sessions.withLock { $0[session.id] = nil }
-    session.end()
+  private func open() throws(HTTPAnswer) -> Session {
+    let session = Session()
+    let (isOpen, old) = sessions.withLock { sessions -> (Bool, Session?) in
+      var old: Session?
+      if sessions.count == Self.capacity {
+        guard let index = sessions.firstIndex(where: \.log.isIdle) else { return (false, nil) }
+        old = sessions.remove(at: index)
+      }
+      sessions.append(session)
+      return (true, old)
+    }
+    guard isOpen else { throw HTTPAnswer(503, "there are \(Self.capacity) pages already") }
+    old?.end()
+    session.begin()
+    return session
+  }
+
+  private func session(_ id: String) -> Session? {
+    sessions.withLock { $0.first { $0.id == id } }
   }
 
   /// Hands the body of a request to the session that it names.
@@ -76,7 +86,7 @@ final class Site: Sendable {
     let type = request.headers["content-type"]?.prefix { $0 != ";" }.lowercased()
     guard type == "application/json" else { throw HTTPAnswer(415, "send application/json") }
     guard let id = request.headers["x-session"] else { throw .bad("there is no header X-Session") }
-    guard let session = sessions.withLock({ $0[id] }) else {
+    guard let session = session(id) else {
       throw HTTPAnswer(404, "this session is over")
     }
     guard let body = try? JSONDecoder().decode(Body.self, from: Data(request.body)) else {
@@ -118,12 +128,12 @@ private struct Nothing: Decodable, Checked {
   var complaint: String? { nil }
 }
 
-/// The connection that shows the events of a session, whose end is the end of the session.
+/// The connection that shows the events of a session.
 private struct Watch: EventFeed {
-  let site: Site
   let session: Session
+  let reader: Int
 
-  func take(until deadline: Date) -> String? { session.log.take(until: deadline) }
+  func take(until deadline: Date) -> String? { session.log.take(until: deadline, by: reader) }
 
-  func close() { site.close(session) }
+  func close() { session.log.detach(reader) }
 }

@@ -14,6 +14,7 @@ actor UndoDesk {
   private var number = 0
   private var asked: [UndoPicture.Asked] = []
   private var waiters: [CheckedContinuation<Void, Never>] = []
+  private var isOpen = false
 
   /// The list that each item is in, or was in before it was gone.
   private var homes: [Int: Int] = [:]
@@ -21,6 +22,23 @@ actor UndoDesk {
   init(log: EventLog) {
     self.log = log
     edit = Edit(lists: lists, trouble: trouble).recorded(in: history)
+  }
+
+  /// Makes a few changes, so that there is something to see and to undo.
+  func open() async {
+    trouble.settings.latency = 0
+    perform(UndoRequest(action: .add, list: 0, text: "milk"))
+    perform(UndoRequest(action: .add, list: 1, text: "tent"))
+    await ended()
+    let milk = lists.all.first { $0.value.text == "milk" }?.key
+    perform(UndoRequest(action: .toggle, item: milk))
+    perform(UndoRequest(action: .add, list: 0, text: "bread"))
+    perform(UndoRequest(action: .undo))
+    await ended()
+    trouble.settings = Trouble.Settings()
+    asked = []
+    isOpen = true
+    publish()
   }
 
   func perform(_ request: UndoRequest) {
@@ -80,20 +98,20 @@ actor UndoDesk {
 
   private func undo(in document: HistoryFootprint) {
     let title = history.state(in: document).undoTitle
-    follow(history.undo(in: document), title.map { "Undo “\($0)”" } ?? "Undo")
+    move(history.undo(in: document), title.map { "Undo “\($0)”" } ?? "Undo")
   }
 
   private func redo(in document: HistoryFootprint) {
     let title = history.state(in: document).redoTitle
-    follow(history.redo(in: document), title.map { "Redo “\($0)”" } ?? "Redo")
+    move(history.redo(in: document), title.map { "Redo “\($0)”" } ?? "Redo")
   }
 
   private func undo(_ id: HistoryEntry.ID) {
-    follow(history.undo(id), "Undo “\(title(of: id))” alone")
+    move(history.undo(id), "Undo “\(title(of: id))” alone")
   }
 
   private func redo(_ id: HistoryEntry.ID) {
-    follow(history.redo(id), "Redo “\(title(of: id))” alone")
+    move(history.redo(id), "Redo “\(title(of: id))” alone")
   }
 
   private func title(of id: HistoryEntry.ID) -> String {
@@ -117,15 +135,23 @@ actor UndoDesk {
     return number
   }
 
+  /// Shows an undo or a redo, which may find nothing to do.
+  private func move(_ operation: UseCaseOperation<HistoryMove, HistoryEntry?>, _ words: String) {
+    follow(operation, words) { $0 == nil }
+  }
+
   /// Shows an operation from when it is asked for to its end.
   private func follow<Request, Response>(
-    _ operation: UseCaseOperation<Request, Response>, _ words: String
+    _ operation: UseCaseOperation<Request, Response>, _ words: String,
+    isNothing: @escaping @Sendable (Response) -> Bool = { _ in false }
   ) {
     let id = list(words, .waiting)
     operation
       .onStart { self.note(id, .running) }
       .finally { outcome in
         switch outcome {
+        case .success(let response) where isNothing(response):
+          self.note(id, .nothing, "There is nothing to \(words.lowercased()).")
         case .success: self.note(id, .succeeded)
         case .failure(let error): self.note(id, .failed, self.words(for: error))
         case .cancelled: self.note(id, .cancelled)
@@ -157,8 +183,8 @@ actor UndoDesk {
     }
   }
 
-  func publish() {
-    log.set("undo", picture.json)
+  private func publish() {
+    if isOpen { log.set("undo", picture.json) }
   }
 
   var picture: UndoPicture {
@@ -209,7 +235,7 @@ struct UndoPicture: Encodable {
 
   /// An operation of the history: a change, an undo or a redo.
   struct Asked: Encodable {
-    enum State: String, Encodable { case waiting, running, succeeded, failed, cancelled }
+    enum State: String, Encodable { case waiting, running, succeeded, nothing, failed, cancelled }
 
     let id: Int
     let words: String
