@@ -64,6 +64,7 @@ struct BrowserTests {
 
   @Test func `a stale answer stays under unlimited, and none under cancelPrevious`() async throws {
     try await open()
+    #expect(try await browser.evaluate("!document.body.innerText.includes('nothing yet')"))
     try await slowDown()
     try await type("swi")
     let width = "Number(document.querySelector('.op .running').getAttribute('width'))"
@@ -87,21 +88,110 @@ struct BrowserTests {
     #expect(browser.complaints == [])
   }
 
-  @Test func `a picture and a line of code are copied`() async throws {
+  @Test func `a bar shows when it was cancelled and by which, and what is copied is what is seen`()
+    async throws
+  {
     try await open()
     try await slowDown()
     for letter in ["a", "b"] { try await browser.strike(letter) }
-    try await browser.until("world.keys == 2 && !world.isBusy")
+    try await browser.until("world.keys == 2 && !world.isBusy && !draw.isComing")
+    let places = try await browser.evaluate(
+      """
+      (() => {
+        const op = world.rows[1].view.bars.querySelector(".op");
+        const number = (name, key) => Number(op.querySelector(name).getAttribute(key));
+        const arrow = op.querySelector(".arrow").getAttribute("d").match(/^M([0-9.]+)/);
+        const end = number(".running", "x") + number(".running", "width");
+        return [end, number(".unwinding", "x"), Number(arrow[1]), number(".unwinding", "width")];
+      })()
+      """, as: [Double].self)
+    #expect(abs(places[0] - places[1]) < 0.2 && places[1] == places[2] && places[3] > 3)
+    let title = try await text(".row:nth-child(2) .op title")
+    #expect(title.hasPrefix("“a” superseded by “ab” after "))
+    // The rows end at different times, and have one axis.
+    #expect(
+      try await browser.evaluate(
+        """
+        new Set(world.rows.map(({ view }) => view.bars.getAttribute("transform")
+          + view.grid.innerHTML)).size === 1 && world.axis.span > 1500
+        """))
+    // No text lies over a bar.
+    #expect(
+      try await browser.evaluate(
+        """
+        [...document.querySelectorAll(".op")].every((op) => {
+          const bars = [...op.querySelectorAll("rect")].filter((bar) => bar.width.baseVal.value > 0);
+          const { right } = op.querySelector(".label").getBoundingClientRect();
+          return bars.every((bar) => right <= bar.getBoundingClientRect().left);
+        })
+        """))
     try await click(".row:nth-child(2) header button:nth-of-type(2)")
     try await browser.until("page.copied == 'UseCaseQueue(.cancelPrevious)'")
     try await click(".row:nth-child(2) header button:nth-of-type(1)")
     try await browser.until("page.copied.startsWith('<svg')")
-    let words = try await browser.evaluate(
-      """
-      [...page.copied.matchAll(/<text [^>]*>([^<]*)</g)].map((match) => match[1])
-      """, as: [String].self)
-    #expect(words.prefix(2) == ["UseCaseQueue(.cancelPrevious)", "Recorded in the playground."])
-    #expect(words.contains("superseded") && words.contains("the screen shows"))
+    #expect(
+      try await browser.evaluate(
+        """
+        (() => {
+          const copied = new DOMParser().parseFromString(page.copied, "image/svg+xml");
+          const seen = document.querySelector(".row:nth-child(2)");
+          const look = (drawing) => [...drawing.querySelectorAll(".op rect, .op path, .op text")]
+            .map((part) => [part.getAttribute("x"), part.getAttribute("d"), part.textContent].join());
+          const words = [...copied.querySelectorAll("text")].map((text) => text.textContent).join(" ");
+          return look(copied).join() === look(seen).join() && look(seen).length > 5
+            && [".cancelPrevious", "search as you type", "ab", "up to date", "1 superseded"]
+              .every((word) => words.includes(word)) && !words.includes("Copy");
+        })()
+        """))
+    #expect(browser.complaints == [])
+  }
+
+  @Test func `a server that has gone says so, and its bars stand still`() async throws {
+    try await open()
+    try await slowDown()
+    try await type("a")
+    playground.end()
+    try await browser.until("byId('status').textContent.startsWith('The playground has gone')")
+    try await browser.until("!draw.isComing")
+    #expect(
+      try await browser.evaluate(
+        """
+        new Promise((done) => {
+          const look = () => byId("rows").innerHTML + world.now;
+          const before = look();
+          draw.soon();
+          requestAnimationFrame(() => requestAnimationFrame(() => done(look() === before)));
+        })
+        """))
+    #expect(try await fates(0) == ["a running"])
+    #expect(try await text("#status").hasPrefix("The playground has gone"))
+  }
+
+  @Test func `a seventh tab loads, and the first one goes on`() async throws {
+    func hide(_ isHidden: Bool) async throws {
+      try await browser.run(
+        """
+        Object.defineProperty(document, "hidden", { value: \(isHidden), configurable: true });
+        document.dispatchEvent(new Event("visibilitychange"));
+        """)
+    }
+    var first: String?
+    for number in 1...7 {
+      browser.tab = nil
+      try await open()
+      if number == 1 {
+        first = browser.tab
+        try await type("a")
+      }
+      guard number < 7 else { break }
+      try await hide(true)
+      try await browser.until("server.source === null")
+    }
+    browser.tab = first
+    try await hide(false)
+    try await browser.strike("b")
+    try await browser.until("world.text == 'ab' && !world.isBusy")
+    #expect(try await screen(1).prefix(2) == ["ab", "up to date"])
     #expect(browser.complaints == [])
   }
 
@@ -146,15 +236,12 @@ struct BrowserTests {
       try await browser.strike("Enter", text: "\r", code: 13)
       try await browser.until("desk.picture.entries.some((entry) => entry.title == 'Add \(item)')")
     }
-    try await add("milk", to: 0)
-    try await add("tent", to: 1)
-    try await click(".list:nth-child(1) li input")
-    try await browser.until("document.querySelector('.list .done')?.textContent == 'milk'")
+    try await add("ham", to: 0)
     // The first is blocked by the third; the second is not.
     let notes = "[...document.querySelectorAll('#pool .note')].map((note) => note.textContent)"
     #expect(
       try await browser.evaluate(notes, as: [String].self)
-        == ["blocked by “Check milk”", "applied", "applied"])
+        == ["blocked by “Check milk”", "applied", "applied", "applied"])
     try await click("#pool .entry:nth-child(1) button")
     try await browser.until("byId('status').textContent.includes('Blocked by “Check milk”.')")
     try await click("#fail-next")
@@ -171,9 +258,16 @@ struct BrowserTests {
       document.activeElement.blur();
       document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "z", ctrlKey: true, bubbles: true }));
       """)
-    try await browser.until("document.querySelector('.list .done') == null")
+    try await browser.until("!byId('lists').textContent.includes('ham')")
     try await click("#redo-button")
-    try await browser.until("document.querySelector('.list .done') != null")
+    try await browser.until("byId('lists').textContent.includes('ham')")
+    // An undo of nothing is told as such, and the cursor at the left is seen whole.
+    for _ in 1...4 { try await browser.run("desk.act('undo')") }
+    try await browser.until("byId('status').textContent == 'Undo: There is nothing to undo.'")
+    let cursor = "document.querySelector('#pool > :first-child span').getBoundingClientRect()"
+    #expect(try await browser.evaluate("\(cursor).left >= 0"))
+    try await click("#copy-pool")
+    try await browser.until("page.copied.includes('>undone, can be redone</text>')")
     #expect(browser.complaints == [])
   }
 
@@ -190,6 +284,10 @@ struct BrowserTests {
     // The bars take the new width.
     try await browser.until(
       "world.rows.every((row) => row.view.width > 200 && row.view.width < 390)")
+    // The text field comes first in the order of keys.
+    try await browser.run("byId('tab-policies').focus()")
+    try await browser.strike("Tab", code: 9, isShifted: true)
+    try await browser.until("document.activeElement.id == 'field'")
     try await browser.run("byId('tab-policies').focus()")
     try await browser.strike("ArrowRight", code: 39)
     try await browser.until("!byId('undo').hidden && byId('policies').hidden")

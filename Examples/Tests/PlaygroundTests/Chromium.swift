@@ -179,15 +179,21 @@ extension Chromium {
   private struct Target: Decodable { let targetId: String }
   private struct Attachment: Decodable { let sessionId: String }
 
+  /// The tab that is driven. Without one, the next page opens in a new tab.
+  var tab: String? {
+    get { state.withLock { $0.session } }
+    set { state.withLock { $0.session = newValue } }
+  }
+
   /// Opens a page, and returns when it has been loaded.
   func open(_ address: String, width: Int = 1280, height: Int = 900) async throws {
-    if state.withLock({ $0.session == nil }) {
+    if tab == nil {
       let target = try await call(
         "Target.createTarget", ["url": "about:blank"], returning: Target.self)
       struct Parameters: Encodable { let targetId: String, flatten = true }
       let attachment = try await call(
         "Target.attachToTarget", Parameters(targetId: target.targetId), returning: Attachment.self)
-      state.withLock { $0.session = attachment.sessionId }
+      tab = attachment.sessionId
       for domain in ["Page", "Runtime", "Log"] { try await call("\(domain).enable", Nothing()) }
       try await call("Emulation.setFocusEmulationEnabled", ["enabled": true])
     }
@@ -221,17 +227,22 @@ extension Chromium {
   }
 
   /// Strikes a key as a hand does.
-  func strike(_ key: String, text: String? = nil, code: Int? = nil) async throws {
+  func strike(
+    _ key: String, text: String? = nil, code: Int? = nil, isShifted: Bool = false
+  ) async throws {
     struct Parameters: Encodable {
-      let type: String, key: String, text: String?, windowsVirtualKeyCode: Int?
+      let type: String, key: String, text: String?, windowsVirtualKeyCode: Int?, modifiers: Int
     }
+    let modifiers = isShifted ? 8 : 0
     let text = text ?? (key.count == 1 ? key : nil)
     try await call(
       "Input.dispatchKeyEvent",
-      Parameters(type: "keyDown", key: key, text: text, windowsVirtualKeyCode: code))
+      Parameters(
+        type: "keyDown", key: key, text: text, windowsVirtualKeyCode: code, modifiers: modifiers))
     try await call(
       "Input.dispatchKeyEvent",
-      Parameters(type: "keyUp", key: key, text: nil, windowsVirtualKeyCode: code))
+      Parameters(
+        type: "keyUp", key: key, text: nil, windowsVirtualKeyCode: code, modifiers: modifiers))
   }
 
   private struct Expression: Encodable {

@@ -18,7 +18,9 @@ final class PlaygroundProcess: Sendable {
 
   // It is not waited for: on Linux, a process that was started meanwhile, such as the browser,
   // inherits what tells of its end.
-  deinit { kill(process.processIdentifier, SIGKILL) }
+  deinit { end() }
+
+  func end() { kill(process.processIdentifier, SIGKILL) }
 
   /// The memory that it holds, in megabytes.
   var memory: Int {

@@ -204,6 +204,24 @@ struct UndoDeskTests {
     #expect(picture.lists.map(\.undoTitle) == ["Move milk", "Move milk"])
   }
 
+  @Test func `there is something to undo at once, and an undo of nothing is told as such`()
+    async throws
+  {
+    let desk = UndoDesk(log: EventLog())
+    await desk.open()
+    let entries = await desk.picture.entries
+    #expect(entries.map(\.title) == ["Add milk", "Add tent", "Check milk", "Add bread"])
+    #expect(entries.map(\.isApplied) == [true, true, true, false])
+    #expect(await desk.picture.asked.isEmpty)
+    try await desk.perform(
+      request(#"{"action":"trouble","trouble":{"latency":0,"failures":0,"failsNext":false}}"#))
+    for _ in 1...4 { try await desk.perform(request(#"{"action":"undo"}"#)) }
+    await desk.ended()
+    let asked = await desk.picture.asked
+    #expect(asked.map(\.state) == [.succeeded, .succeeded, .succeeded, .nothing])
+    #expect(asked.last?.reason == "There is nothing to undo.")
+  }
+
   @Test func `only so many requests are under way, and only the newest are listed`() async throws {
     let desk = UndoDesk(log: EventLog())
     let slow = #"{"action":"trouble","trouble":{"latency":20,"failures":0,"failsNext":false}}"#

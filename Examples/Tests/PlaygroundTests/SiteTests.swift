@@ -106,37 +106,52 @@ struct SiteTests {
     #expect(text.contains("-1,1,\"key\",\"a\\\"b\"]"))
   }
 
-  @Test func `a session ends with its connection, and there are only so many`() async throws {
-    var feeds: [any EventFeed] = []
-    for _ in 0..<Site.capacity { feeds.append(try await open().feed) }
+  @Test func `a page goes on with its session, and a new page takes the place of one without`()
+    async throws
+  {
+    var pages: [(feed: any EventFeed, session: String)] = []
+    for _ in 0..<Site.capacity { pages.append(try await open()) }
     #expect(answer(HTTPRequest(method: "GET", target: "/events"))?.status == 503)
-    for feed in feeds { feed.close() }
-    #expect(site.sessionCount == 0)
-    let (feed, session) = try await open()
+    let (feed, session) = pages[3]
     feed.close()
+    let target = "/events?session=\(session)"
+    guard case .events(let again) = try site.reply(to: .init(method: "GET", target: target))
+    else { throw HTTPAnswer(500) }
+    // The connection before it hears no more.
+    #expect(feed.take(until: .distantFuture) == nil)
+    feed.close()
+    #expect(answer(HTTPRequest(method: "GET", target: "/events"))?.status == 503)
+    #expect(post("/keys", "{\"texts\":[\"a\"]}", session: session)?.status == 204)
+    _ = try await read(again) { $0.contains("-1,1,\"key\",\"a\"]") }
+    again.close()
+    _ = try await open()
     #expect(post("/clear", "{}", session: session)?.status == 404)
-    #expect(feed.take(until: Date(timeIntervalSinceNow: 10)) == nil)
+    #expect(again.take(until: .distantFuture) == nil)
   }
 }
 
 struct EventLogTests {
-  @Test func `of a state the newest is told, and of runs every one`() {
+  @Test func `of a state the newest is told, and of runs every one`() throws {
     let log = EventLog()
+    let reader = try #require(log.attach())
     for number in 1...3 {
       log.set("undo", "\(number)")
       log.add("[\(number)]")
     }
     let soon = Date(timeIntervalSinceNow: 10)
-    #expect(log.take(until: soon) == "event: undo\ndata: 3\n\nevent: runs\ndata: [[1],[2],[3]]\n\n")
-    #expect(log.take(until: Date()) == "")
+    #expect(
+      log.take(until: soon, by: reader)
+        == "event: undo\ndata: 3\n\nevent: runs\ndata: [[1],[2],[3]]\n\n")
+    #expect(log.take(until: Date(), by: reader) == "")
     log.close()
-    #expect(log.take(until: soon) == nil)
+    #expect(log.take(until: soon, by: reader) == nil)
   }
 
-  @Test func `a log that nobody reads ends instead of growing`() {
+  @Test func `a log that nobody reads ends instead of growing`() throws {
     let log = EventLog()
+    let reader = try #require(log.attach())
     for _ in 0...EventLog.capacity { log.add("[]") }
-    #expect(log.take(until: Date(timeIntervalSinceNow: 10)) == nil)
-    #expect(log.takeRuns().count == EventLog.capacity)
+    #expect(log.take(until: Date(timeIntervalSinceNow: 10), by: reader) == nil)
+    #expect(log.takeRuns().count == EventLog.capacity && log.attach() == nil)
   }
 }

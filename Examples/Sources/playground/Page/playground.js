@@ -32,6 +32,8 @@ function say(words, isAlarm = false) {
 /** Operations that a row remembers after their end. */
 const MEMORY = 60;
 const LANES = 7;
+/** The longest time that is seen at once. */
+const LONGEST = 20_000;
 /** The time that a lane stays empty after an operation, for its sign and the text of the next. */
 const GAP = 500;
 /** After so much time in which nothing has happened the next keystroke begins a new picture. */
@@ -124,6 +126,8 @@ const world = {
   keys: 0,
   text: "",
   begin: 0,
+  /** The time of the newest keystroke. */
+  struck: 0,
   last: -Infinity,
   offset: -Infinity,
   isLost: false,
@@ -147,6 +151,7 @@ const world = {
         if (!this.isBusy && time - this.last > PAUSE) this.restart(time);
         if (draw.said) { say(""); draw.said = 0; }
         this.text = text;
+        this.struck = time;
         this.keys += 1;
         this.newest = key;
       }
@@ -162,11 +167,15 @@ const world = {
     draw.soon();
   },
 
-  /** The one axis of all rows, in milliseconds. It grows with what has happened, then it moves. */
+  /**
+   * The one axis of all rows, in milliseconds. It moves with the keystrokes; after the last one it
+   * grows, so that a slow row does not push the others out of sight.
+   */
   get axis() {
     const length = this.now + 400 - this.begin;
-    const span = Math.min(3200, Math.max(1500, length));
-    return { span, scroll: Math.max(0, length - span) };
+    const typed = Math.max(0, this.struck - 2400 - this.begin);
+    const scroll = Math.max(typed, length - LONGEST, 0);
+    return { span: Math.max(1500, length - scroll), scroll };
   },
 
   restart(time) {
