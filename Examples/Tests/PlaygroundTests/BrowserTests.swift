@@ -241,7 +241,7 @@ struct BrowserTests {
     let notes = "[...document.querySelectorAll('#pool .note')].map((note) => note.textContent)"
     #expect(
       try await browser.evaluate(notes, as: [String].self)
-        == ["blocked by “Check milk”", "applied", "applied", "applied"])
+        == ["blocked by “Check milk”", "applied", "applied", "applied", "undone, can be redone"])
     try await click("#pool .entry:nth-child(1) button")
     try await browser.until("byId('status').textContent.includes('Blocked by “Check milk”.')")
     try await click("#fail-next")
@@ -258,12 +258,12 @@ struct BrowserTests {
       document.activeElement.blur();
       document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "z", ctrlKey: true, bubbles: true }));
       """)
-    try await browser.until("!byId('lists').textContent.includes('ham')")
+    try await browser.until("!document.querySelector('.list ul').textContent.includes('ham')")
     try await click("#redo-button")
-    try await browser.until("byId('lists').textContent.includes('ham')")
+    try await browser.until("document.querySelector('.list ul').textContent.includes('ham')")
     // An undo of nothing is told as such, and the cursor at the left is seen whole.
     for _ in 1...4 { try await browser.run("desk.act('undo')") }
-    try await browser.until("byId('status').textContent == 'Undo: There is nothing to undo.'")
+    try await browser.until("byId('status').textContent.endsWith('There is nothing to undo.')")
     let cursor = "document.querySelector('#pool > :first-child span').getBoundingClientRect()"
     #expect(try await browser.evaluate("\(cursor).left >= 0"))
     try await click("#copy-pool")

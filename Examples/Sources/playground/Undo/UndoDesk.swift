@@ -98,20 +98,20 @@ actor UndoDesk {
 
   private func undo(in document: HistoryFootprint) {
     let title = history.state(in: document).undoTitle
-    move(history.undo(in: document), title.map { "Undo “\($0)”" } ?? "Undo")
+    move(history.undo(in: document), "Undo", title.map { " “\($0)”" } ?? "")
   }
 
   private func redo(in document: HistoryFootprint) {
     let title = history.state(in: document).redoTitle
-    move(history.redo(in: document), title.map { "Redo “\($0)”" } ?? "Redo")
+    move(history.redo(in: document), "Redo", title.map { " “\($0)”" } ?? "")
   }
 
   private func undo(_ id: HistoryEntry.ID) {
-    move(history.undo(id), "Undo “\(title(of: id))” alone")
+    move(history.undo(id), "Undo", " “\(title(of: id))” alone")
   }
 
   private func redo(_ id: HistoryEntry.ID) {
-    move(history.redo(id), "Redo “\(title(of: id))” alone")
+    move(history.redo(id), "Redo", " “\(title(of: id))” alone")
   }
 
   private func title(of id: HistoryEntry.ID) -> String {
@@ -136,23 +136,27 @@ actor UndoDesk {
   }
 
   /// Shows an undo or a redo, which may find nothing to do.
-  private func move(_ operation: UseCaseOperation<HistoryMove, HistoryEntry?>, _ words: String) {
-    follow(operation, words) { $0 == nil }
+  private func move(
+    _ operation: UseCaseOperation<HistoryMove, HistoryEntry?>, _ verb: String, _ object: String
+  ) {
+    follow(operation, verb + object) { entry in
+      entry == nil ? "There is nothing to \(verb.lowercased())." : nil
+    }
   }
 
   /// Shows an operation from when it is asked for to its end.
   private func follow<Request, Response>(
     _ operation: UseCaseOperation<Request, Response>, _ words: String,
-    isNothing: @escaping @Sendable (Response) -> Bool = { _ in false }
+    nothing: @escaping @Sendable (Response) -> String? = { _ in nil }
   ) {
     let id = list(words, .waiting)
     operation
       .onStart { self.note(id, .running) }
       .finally { outcome in
         switch outcome {
-        case .success(let response) where isNothing(response):
-          self.note(id, .nothing, "There is nothing to \(words.lowercased()).")
-        case .success: self.note(id, .succeeded)
+        case .success(let response):
+          let reason = nothing(response)
+          self.note(id, reason == nil ? .succeeded : .nothing, reason)
         case .failure(let error): self.note(id, .failed, self.words(for: error))
         case .cancelled: self.note(id, .cancelled)
         }
