@@ -351,7 +351,8 @@ struct BrowserTests {
     try await browser.until("!world.isBusy")
     try await browser.run(
       "byId('field').value = 'calm'; byId('field').dispatchEvent(new InputEvent('input'))")
-    try await browser.until("world.text == 'calm' && !world.isBusy")
+    try await browser.until(
+      "world.rows[1].screen.text == 'calm' && !world.isBusy && !draw.isComing")
     #expect(try await screen(1).prefix(2) == ["calm", "up to date"])
     let after = try playground.memory
     #expect(after - before < 60, "\(before) MB, then \(after) MB")
@@ -360,7 +361,7 @@ struct BrowserTests {
 
   @Test func `words stand out in a light and in a dark scheme`() async throws {
     try await open()
-    try await browser.resize(1000, 702)
+    try await browser.resize(1000, 714)
     try await browser.run("document.documentElement.style.overflow = 'hidden'")
     try await click("#demo")
     try await browser.until("world.text == 'swift' && !world.isBusy")
