@@ -79,8 +79,10 @@ class Row {
   }
 
   execute(time, key, text) {
-    const end = (op) => op.end + (op.isStale ? 2 * GAP : GAP);
-    const lane = this.lanes.findIndex((last) => !last || end(last) <= time);
+    // The lane that has been empty for longest, so that no text meets the sign before it.
+    const free = this.lanes.map((op) => op ? op.end + (op.isStale ? 2 * GAP : GAP) : -Infinity);
+    const longest = Math.min(...free);
+    const lane = longest <= time ? free.indexOf(longest) : -1;
     const op = {
       key, text, lane, at: time, run: null, done: null, end: Infinity, fate: null,
       superseder: null, isStale: false, isDirty: true,
