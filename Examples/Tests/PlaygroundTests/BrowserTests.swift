@@ -150,6 +150,7 @@ struct BrowserTests {
     try await open()
     try await slowDown()
     try await type("a")
+    try await browser.until("document.querySelector('.op')?.dataset.fate == 'running'")
     playground.end()
     try await browser.until("byId('status').textContent.startsWith('The playground has gone')")
     try await browser.until("!draw.isComing")
