@@ -1,0 +1,120 @@
+import Observation
+import TestSupport
+import Testing
+import UseCase
+
+@Suite(.mustEnd) @MainActor
+struct OptimisticValueTests {
+  private struct Offline: Error {}
+
+  @Test(
+    .holds("Only its own change"),
+    arguments: [UseCaseQueue.Policy.serial, .keepLatest], 2...4)
+  func `a heart ends as the server has it, whichever of its taps the server refuses`(
+    policy: UseCaseQueue.Policy, taps: Int
+  ) async throws {
+    for refused in 0..<1 << taps {
+      let like = ControlledUseCase<Bool, Void>(queue: UseCaseQueue(policy))
+      let heart = OptimisticValue(false)
+      for tap in 1...taps {
+        let isLiked = !heart.value
+        heart.change(like.execute(isLiked)) { $0 = isLiked }
+        #expect(heart.value == !tap.isMultiple(of: 2))
+      }
+      var stored = false
+      // Under `keepLatest`, the last tap supersedes all but the first.
+      for call in 0..<(policy == .serial ? taps : 2) {
+        let write = try await like.next()
+        if refused & 1 << call == 0 {
+          stored = write.request
+          write.succeed(())
+        } else {
+          write.fail(Offline())
+        }
+      }
+      await like.queue.idle()
+      #expect(heart.value == stored && heart.confirmed == stored && !heart.isPending)
+    }
+  }
+
+  @Test(.holds("Only its own change"))
+  func `a counter of five taps, the second of which is refused, counts four`() async throws {
+    let add = ControlledUseCase<Int, Void>(queue: UseCaseQueue(.serial))
+    let counter = OptimisticValue(0)
+    for tap in 1...5 { counter.change(add.execute(tap)) { $0 += 1 } }
+    #expect(counter.value == 5 && counter.confirmed == 0)
+    for tap in 1...5 {
+      let call = try await add.next()
+      if tap == 2 { call.fail(Offline()) } else { call.succeed(()) }
+    }
+    await add.queue.idle()
+    #expect(counter.value == 4 && counter.confirmed == 4)
+  }
+
+  @Test(.holds("Equal values"))
+  func `a view that reads only the value is not told when it has not changed`() async throws {
+    let like = ControlledUseCase<Bool, Void>()
+    let heart = OptimisticValue(false)
+    heart.change(like.execute(true)) { $0 = true }
+    let told = Watched(false)
+    withObservationTracking {
+      _ = heart.value
+    } onChange: {
+      told.update { $0 = true }
+    }
+    let again = heart.change(like.execute(true)) { $0 = true }
+    let calls = [try await like.next(), try await like.next()]
+    heart.confirm(true)
+    for call in calls { call.request ? call.succeed(()) : call.fail(Offline()) }
+    try await again.settled()
+    while heart.isPending { await Task.yield() }
+    #expect(heart.confirmed && !told.value)
+
+    heart.confirm(false)
+    #expect(told.value)
+  }
+
+  @Test(.holds("Before all handlers"))
+  func `a handler finds the change settled, also one that came before the change`() async throws {
+    let like = ControlledUseCase<Bool, Void>()
+    let heart = OptimisticValue(false)
+    let seen = Log<Bool>()
+    let operation = like.execute(true)
+      .catch { _ in seen.append(heart.value || heart.error == nil) }
+      .finally { seen.append(heart.isPending) }
+    heart.change(operation) { $0 = true }
+    #expect(heart.value)
+    try await like.next().fail(Offline())
+    try await operation.settled()
+    #expect(seen.elements == [false, false])
+  }
+
+  @Test(.holds("Refused at once", "Before all handlers"))
+  func `a change whose operation is dropped is never shown`() async throws {
+    let like = ControlledUseCase<Bool, Void>(queue: UseCaseQueue(.dropWhileBusy))
+    let running = like.execute(true)
+    let heart = OptimisticValue(false)
+    heart.change(like.execute(true)) { $0 = true }
+    #expect(!heart.value && !heart.isPending && !heart.isUncertain)
+    try await like.next().succeed(())
+    try await running.settled()
+  }
+
+  @Test(.holds("Uncertain"))
+  func `only a body that was interrupted leaves doubt, until the server is asked`() async throws {
+    let like = ControlledUseCase<Bool, Void>(queue: UseCaseQueue(.serial))
+    let heart = OptimisticValue(false)
+    let operations = (1...2).map { _ in heart.change(like.execute(true)) { $0 = true } }
+    let first = try await like.next()
+    operations[1].cancel()
+    try await operations[1].settled()
+    #expect(!heart.isUncertain && heart.value)
+
+    operations[0].cancel()
+    try await first.cancelled()
+    try await operations[0].settled()
+    #expect(heart.isUncertain && !heart.value && heart.error == nil)
+    heart.confirm(true)
+    #expect(!heart.isUncertain && heart.value)
+  }
+}
