@@ -69,7 +69,7 @@ public final class OptimisticValue<Value> {
   /// The changes that are not part of the confirmed value, in the order of the calls. The first has no
   /// outcome yet.
   @ObservationIgnored private var changes: [Change] = []
-  /// The changes that were confirmed since the oldest mark, in the order of the calls.
+  /// The changes that the confirmed value has, and that it got since the oldest mark.
   @ObservationIgnored private var successes: [Change] = []
   @ObservationIgnored private var marks: [WeakMark] = []
   @ObservationIgnored private var asked = 0
@@ -147,15 +147,18 @@ public final class OptimisticValue<Value> {
   ///   - value: The value as the server has it.
   ///   - mark: A mark that was taken before the server was asked, `nil` if no change can have
   ///     succeeded meanwhile. A mark of another value is a programmer error and traps.
-  /// - Complexity: O(*n*) in the number of changes that are not settled, or were since the mark.
+  /// - Complexity: O(*n* log *n*) in the number of changes that are not settled, or were since the
+  ///   oldest mark that you keep.
   public func confirm(_ value: Value, since mark: Mark? = nil) {
     guard mark?.isOf(self) ?? true else {
       fatalError("A value is confirmed since a mark of its own: take it by its `mark()`.")
     }
     let known = mark?.number ?? succeeded
-    var value = value
-    for change in successes where change.success ?? 0 > known { change.apply(&value) }
-    changes.removeAll { $0.success.map { $0 <= known } ?? false }
+    // A later confirm may be since an older mark: no success since the oldest one is forgotten.
+    let all = (successes + changes).sorted { $0.number < $1.number }
+    let isKnown = { (change: Change) in change.success.map { $0 <= known } ?? false }
+    successes = all.filter(isKnown)
+    changes = all.filter { !isKnown($0) }
     confirmed = value
     isUncertain = false
     takeSettled()
@@ -184,13 +187,15 @@ public final class OptimisticValue<Value> {
   /// The first changes become part of the confirmed value, up to one that has no outcome.
   private func takeSettled() {
     let count = changes.firstIndex { $0.success == nil } ?? changes.count
-    if count == 0 { return }
-    var value = confirmed
-    for change in changes[..<count] { change.apply(&value) }
-    confirmed = value
+    if count > 0 {
+      var value = confirmed
+      for change in changes[..<count] { change.apply(&value) }
+      confirmed = value
+      successes += changes[..<count]
+      changes.removeFirst(count)
+    }
     marks.removeAll { $0.mark == nil }
-    if marks.isEmpty { successes = [] } else { successes += changes[..<count] }
-    changes.removeFirst(count)
+    if marks.isEmpty { successes = [] }
   }
 
   private func show() {

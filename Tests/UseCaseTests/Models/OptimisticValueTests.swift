@@ -51,6 +51,28 @@ struct OptimisticValueTests {
     #expect(counter.value == 4 && counter.confirmed == 4)
   }
 
+  @Test(.holds("Since a mark"), arguments: [true, false])
+  func `a reload keeps what has succeeded since its mark, also what a push has had`(
+    isRefused: Bool
+  ) async throws {
+    let add = ControlledUseCase<String, Void>(queue: UseCaseQueue())
+    let rows = OptimisticValue(["tea"])
+    let mark = rows.mark()
+    let jam = rows.change(add.execute("jam")) { $0.append("jam") }
+    let first = try await add.next()
+    let milk = rows.change(add.execute("milk")) { $0.append("milk") }
+    try await add.next().succeed(())
+    try await milk.settled()
+
+    rows.confirm(["tea", "milk"])  // a push
+    #expect(rows.value == ["tea", "milk", "jam"])
+    rows.confirm(["tea"], since: mark)  // a reload that began before both
+    #expect(rows.value == ["tea", "jam", "milk"])
+    if isRefused { first.fail(Offline()) } else { first.succeed(()) }
+    try await jam.settled()
+    #expect(rows.confirmed == (isRefused ? ["tea", "milk"] : ["tea", "jam", "milk"]))
+  }
+
   @Test(.holds("Equal values"))
   func `a view that reads only the value is not told when it has not changed`() async throws {
     let like = ControlledUseCase<Bool, Void>()
