@@ -86,6 +86,7 @@ struct Drawing: Equatable, Sendable {
       english("card-testing", in: testingPages, controlled.card),
       english(TutorialCard.name, in: pages, tutorial.svg),
       english(Scenario.busyQueue.name, in: pages, busy),
+      english(OptimisticHeart.name, in: pages, await OptimisticHeart.run().svg()),
       english(ControlledSearch.name, in: testingPages, controlled.svg()),
       // DocC shows only the pictures of a page's own catalog, and copies a symbolic link as one.
       english(ControlledSearch.name, in: pages, controlled.svg()),

@@ -165,6 +165,8 @@ struct SVG {
     ("lens", "fill: none; stroke: var(--faint); stroke-width: 2;"),
     ("typed", "font: 17px ui-monospace, Menlo, Consolas, monospace;"),
     ("stale", "fill: var(--red);"),
+    ("liked", "fill: var(--red); stroke: var(--red); stroke-width: 2;"),
+    ("notLiked", "fill: none; stroke: var(--faint); stroke-width: 2;"),
     ("fresh", "fill: var(--green);"),
     ("onColor", "fill: var(--page); font-weight: 600;"),
     ("wrong", "fill: var(--red); font-weight: 600;"),
