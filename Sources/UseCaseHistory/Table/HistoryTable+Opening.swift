@@ -229,13 +229,13 @@ extension HistoryTable {
   ) {
     switch row.state {
     case .executing:
+      let groups = Set(row.parts.filter(\.isGroup).map(\.id))
       let undone = row.removeParts { $0.state == .undone }
       drop(undone, .truncated, into: &drops)
       for index in row.parts.indices where row.parts[index].isGroup {
         row.parts[index].state = .applied
         note(row.parts[index])
       }
-      let groups = Set(row.parts.filter(\.isGroup).map(\.id))
       _ = row.removeParts { _ in false }
       for group in groups.subtracting(row.parts.map(\.id)) { noteGone(group) }
       if row.parts.isEmpty { return }

@@ -267,4 +267,28 @@ struct JournalDoubtTests {
     #expect(Set(undos) == ["undo C4", "undo B3", "undo A2"])
   }
 
+  /// A group in it may have ended, and have no parts left.
+  @Test(.holds("Interrupted groups"), arguments: [false, true])
+  func `an interrupted roll-back leaves no row of the groups in it`(isWritten: Bool) async throws {
+    for write in 1... {
+      let (disk, paper) = (Disk(), Paper())
+      let history = try await UseCaseHistory.open(disk, paper)
+      let edit = Write(paper: paper).recorded(in: history)
+      disk.fail(.crash(at: write, isWritten: isWritten))
+      await history.group("G") {
+        _ = try await edit("A")
+        try await history.group("H") { _ = try await edit("B") }.value
+        throw Failure("G")
+      }.ended()
+      await history.idle()
+      if !disk.isDead { return #expect(write > 8) }
+      var next = disk.next()
+      for _ in 1...2 {
+        let history = try await UseCaseHistory.open(next, paper)
+        await history.idle()
+        #expect(history.entries == [] && paper.lines.value == [], "write \(write)")
+        next = next.next()
+      }
+    }
+  }
 }
