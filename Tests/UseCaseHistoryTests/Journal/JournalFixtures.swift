@@ -128,6 +128,7 @@ final class Paper: Sendable {
   private let failing = Watched<Set<String>>([])
   private let gates = Watched<[String: Gate]>([:])
   private let scripts = Watched<[String: @Sendable () async throws -> Void]>([:])
+  private let director = Watched<(@Sendable (String) async throws -> Void)?>(nil)
   private let settlements = Watched<Settling>(.truth)
   private let lastNumber = Watched(0)
   let gone = Watched<Set<Int>>([])
@@ -154,6 +155,11 @@ final class Paper: Sendable {
     scripts.update { $0[action] = body }
   }
 
+  /// From now on each action does this as well.
+  func direct(_ body: (@Sendable (String) async throws -> Void)?) {
+    director.update { $0 = body }
+  }
+
   func began(_ action: String) async {
     var count = 1
     while !log.elements.contains(action) { count = await log.elements(atLeast: count).count + 1 }
@@ -168,6 +174,7 @@ final class Paper: Sendable {
     }
     await gates.value[action]?.passIgnoringCancellation()
     try await scripts.value[action]?()
+    try await director.value?(action)
     if failing.value.contains(action) || disk.value?.isDead == true { throw Failure(action) }
   }
 
@@ -242,6 +249,7 @@ extension Paper {
 struct Write: JournaledUseCase {
   static let journalName = "write"
   let paper: Paper
+  var timeout = UseCaseTimeout.never
   var queue = UseCaseQueue.default
 
   func main(_ text: String) async throws -> StoredAnswer {
