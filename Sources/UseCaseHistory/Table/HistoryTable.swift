@@ -323,11 +323,13 @@ extension HistoryTable {
     push(row)
   }
 
-  /// An execution of an earlier process has its place by its stamp. Nothing that came later goes.
+  /// An execution of an earlier process becomes an entry. Only executions in doubt came later, such as
+  /// one of its own parts.
   mutating func insertOpened(_ row: Row, into drops: inout [Drop]) {
-    guard let newest = applied.last, newest.stamp > row.stamp else {
+    guard let last = applied.last, last.stamp > row.stamp else {
       return record(row, into: &drops)
     }
+    truncate(row.footprint, into: &drops)
     var row = row
     row.state = .applied
     live += row.place

@@ -291,4 +291,58 @@ struct JournalDoubtTests {
       }
     }
   }
+
+  // MARK: Again and again
+
+  /// Runs a session that ends at each of its writes, and opens what it has left again and again.
+  private func openAgain(
+    _ interrupted: HistoryInterruption,
+    _ session: (UseCaseHistory, Paper) async -> Void
+  ) async throws {
+    for write in 1... {
+      let (disk, paper) = (Disk(), Paper())
+      let history = try await UseCaseHistory.open(disk, paper)
+      disk.fail(.crash(at: write, isWritten: true))
+      await session(history, paper)
+      await history.idle()
+      guard disk.isDead else { return #expect(write > 8) }
+      paper.settle(by: .unknown)
+      var next = disk.next()
+      let first = try await UseCaseHistory.open(next, paper, interrupted: interrupted)
+      await first.idle()
+      for _ in 1...2 {
+        next = next.next()
+        let later = try await UseCaseHistory.open(next, paper, interrupted: interrupted)
+        #expect(later.layout == first.layout, "write \(write)")
+      }
+    }
+  }
+
+  @Test(.holds("Crashes"), arguments: [HistoryInterruption.compensate, .keep])
+  func `a roll-back of a group in a group opens again`(
+    interrupted: HistoryInterruption
+  ) async throws {
+    try await openAgain(interrupted) { history, paper in
+      let write = Write(paper: paper).recorded(in: history)
+      await history.group("G") {
+        _ = try await write("A")
+        try await history.group("N") { _ = try await write("B") }.value
+        _ = try await write("C")
+        throw Failure("G")
+      }.ended()
+    }
+  }
+
+  @Test(.holds("Crashes"), arguments: [HistoryInterruption.compensate, .keep])
+  func `a group over one that is half undone opens again`(
+    interrupted: HistoryInterruption
+  ) async throws {
+    try await openAgain(interrupted) { history, paper in
+      let write = Write(paper: paper).recorded(in: history)
+      await history.group("G") { for text in ["A", "B"] { _ = try await write(text) } }.ended()
+      paper.fail("undo A1")
+      await history.back(1)
+      await history.group("H") { for text in ["C", "D"] { _ = try await write(text) } }.ended()
+    }
+  }
 }
