@@ -45,6 +45,9 @@ struct HistoryTable<Step: Sendable>: Sendable {
   private var hasLostParts = false
   /// Not to be released under a lock.
   var trash: [Row] = []
+  /// The rows of an undo or a redo that no use case of this app can answer for. They are left as they
+  /// were written.
+  private var uncertain: Set<ID> = []
   /// The entries of a journal, until they are put to their places.
   var opened: [Row] = []
 
@@ -202,6 +205,7 @@ extension HistoryTable {
     if changed == nil { return }
     row.parts = []
     let id = row.id
+    becomesCertain(id)
     changed?[id] = .some(row)
   }
 
@@ -214,7 +218,9 @@ extension HistoryTable {
   }
 
   mutating func noteGone(_ id: ID) {
-    if changed != nil { changed?[id] = .some(nil) }
+    if changed == nil { return }
+    becomesCertain(id)
+    changed?[id] = .some(nil)
   }
 
   mutating func nextStamp() -> UInt64 {
@@ -301,7 +307,17 @@ extension HistoryTable {
 
   /// An execution of an earlier process may have had an effect, and a later version of the app may
   /// know.
-  mutating func isUncertain(_ row: ID) { live += .unknown(~row.number) }
+  mutating func isUncertain(_ row: ID) {
+    live += .unknown(~row.number)
+    uncertain.insert(row)
+  }
+
+  /// The row is written anew, or goes. The next launch does not know that it was uncertain.
+  private mutating func becomesCertain(_ row: ID) {
+    if uncertain.isEmpty || uncertain.remove(row) == nil { return }
+    live -= .unknown(~row.number)
+    head.rest += .unknown(~row.number)
+  }
 
   mutating func wasRedone(_ leaf: ID) { live += .of(leaf) }
 
@@ -471,8 +487,6 @@ extension HistoryTable {
   /// Drops all rows. The rows of a move go when it is over, and an execution that runs is not
   /// recorded.
   mutating func clear(into drops: inout [Drop]) {
-    head.rest += live
-    live = .beginning
     uncounted = 0
     var (applied, undone) = (applied.removeAll(), undone.removeAll())
     if walk?.isRollBack == false { walk?.hold(&applied, &undone) }
@@ -480,6 +494,8 @@ extension HistoryTable {
     if running != nil { noteLeavesLater(.running, .cleared) }
     drop(applied, .cleared, into: &drops)
     drop(undone, .cleared, isReversed: true, into: &drops)
+    head.rest += live
+    live = .beginning
   }
 
   /// The entry leaves, and its effect stays, so the place does not change. An entry in the hand of a

@@ -52,6 +52,22 @@ struct JournalUpkeepTests {
     #expect(try await UseCaseHistory.open(third.next(), for: others).layout == "[|]*")
   }
 
+  @Test(.holds("Clean"), arguments: [true, false])
+  func `an interrupted undo that nobody knows leaves for good`(clears: Bool) async throws {
+    let history = try await UseCaseHistory.open(disk, paper)
+    await history.write(paper, "A")
+    disk.fail(.crash(at: disk.writes + 2, isWritten: false))
+    await history.back(1)
+    let others = [Letters(paper: paper)]
+    let second = disk.next()
+    let other = try await UseCaseHistory.open(second, for: others)
+    if clears { other.clear() } else { other.forget(try #require(other.id("A"))) }
+    other.save()
+    await other.idle()
+    #expect(other.layout == "[|]*")
+    #expect(try await UseCaseHistory.open(second.next(), for: others).layout == "[|]*")
+  }
+
   @Test(.holds("Unreadable"))
   func `a request of another shape is unreadable, byte for byte`() async throws {
     struct Count: JournaledUseCase {
@@ -92,6 +108,32 @@ struct JournalUpkeepTests {
     let next = try await UseCaseHistory.open(disk.next(), for: [asking])
     #expect(next.entries.map(\.standing) == [.unreadable, .normal])
     #expect(next.journalError == nil)
+  }
+
+  @Test(.holds("Unreadable"))
+  func `a renamed use case reads the entries of its former names, and writes its own`()
+    async throws
+  {
+    struct Renamed: JournaledUseCase {
+      static let journalName = "renamed"
+      static let formerJournalNames = ["older", Write.journalName]
+      func main(_ text: String) async throws -> StoredAnswer { StoredAnswer(text.utf8.count) }
+      func undo(_: String, _: StoredAnswer) async throws {}
+      func title(for text: String) -> String { text }
+    }
+    let history = try await UseCaseHistory.open(disk, paper)
+    await history.write(paper, "A")
+    let second = disk.next()
+    let renamed = try await UseCaseHistory.open(second, for: [Renamed()])
+    #expect(renamed.entries.map(\.standing) == [.normal])
+    await renamed.execute(Renamed(), "B").ended()
+    await renamed.back(2)
+    #expect(renamed.layout == "[| A B]*")
+    #expect(second.names(Write.journalName) && second.names("renamed"))
+    let error = await #expect(throws: HistoryJournalError.self) {
+      try await UseCaseHistory.open(second.next(), for: [Write(paper: paper), Renamed()])
+    }
+    #expect(error?.reason == .duplicateName("write"))
   }
 
   // MARK: Discarding
