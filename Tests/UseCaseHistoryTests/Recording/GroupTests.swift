@@ -48,6 +48,19 @@ struct GroupTests {
     #expect(page.actions.suffix(3) == ["undo c3", "undo b2", "undo a1"])
   }
 
+  @Test(.holds("Nested groups"))
+  func `a group in more than a thousand others is refused`() async {
+    let deepest = Log<Int>()
+    @Sendable func nest(_ depth: Int) async throws {
+      deepest.append(depth)
+      try await history.group("\(depth)") { try await nest(depth + 1) }.value
+    }
+    let outcome = await history.group("0") { try await nest(1) }.ended()
+    #expect(outcome.historyError == .tooDeep)
+    #expect(deepest.elements.last == 1_001)
+    #expect(history.layout == "[|]*")
+  }
+
   @Test(.holds("One entry of many parts"))
   func `a group is one change of the state`() async {
     let versions = Log<UInt64>()
