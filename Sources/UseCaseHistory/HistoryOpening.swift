@@ -6,7 +6,7 @@ struct HistoryOpening {
   private typealias Table = HistoryTable<any HistoryStep>
 
   let writer: JournalWriter
-  private let table: Table
+  private var table: Table
 
   /// Reads the rows of the journal.
   init(_ journal: any HistoryJournal, _ kinds: JournalKinds) async throws {
@@ -34,8 +34,9 @@ struct HistoryOpening {
 
   private static func head(of read: HistoryRows) throws -> HeadRow {
     guard let bytes = read.rows[RowFormat.headKey] else {
-      guard let key = read.rows.keys.first else { return HeadRow(Table.Head(), newestID: 0) }
-      throw HistoryJournalError(.damaged(offset: Int(clamping: key)))
+      let key = read.rows.keys.first
+      if key == nil, read.version >= 0 { return HeadRow(Table.Head(), newestID: 0) }
+      throw HistoryJournalError(.damaged(offset: Int(clamping: key ?? 0)))
     }
     guard bytes.first == RowFormat.version else { throw HistoryJournalError(.foreign) }
     guard let head = HeadRow(bytes), read.version >= 0 else {
@@ -65,8 +66,9 @@ struct HistoryOpening {
     let step = StoredStep(pair, kinds)
     row.step = step
     if row.state != .leaving {
-      if step.isReadable, row.state == .executing || pair.response != nil {
-        if row.marks.contains(.keyed) { row.footprint = step.footprint }
+      let made = try? step.step
+      if made != nil || row.state == .executing && step.isReadable {
+        if let made, row.marks.contains(.keyed) { row.footprint = made.footprint }
       } else {
         row.marks.insert(.unreadable)
       }
@@ -76,11 +78,13 @@ struct HistoryOpening {
   }
 
   /// Settles and recovers, and gives the history its table.
-  func finish(
+  mutating func finish(
     _ history: UseCaseHistory, _ interrupted: HistoryInterruption, _ limit: Int?
   ) async throws {
     let lane = history.lane
-    var table = table
+    // The rows are here alone, and not twice.
+    var table = Table(limit: nil)
+    swap(&table, &self.table)
     let answers = await settle(table.doubts, lane)
     try Task.checkCancellation()
     var drops: [Table.Drop] = []
@@ -154,7 +158,7 @@ struct HistoryOpening {
     }.sorted { $0.stamp > $1.stamp }[...]
     while let row = rows.popFirst() {
       let entry = row.entry(isApplied: true)
-      if let error = reasonNotToTry(row) {
+      if let error = row.reasonNotToTry {
         recovery.failed.append(.init(entry: entry, error: error))
         continue
       }
@@ -184,9 +188,13 @@ struct HistoryOpening {
     }
   }
 
-  private func reasonNotToTry(_ row: Table.Row) -> (any Error)? {
-    if row.tries >= 2 { return HistoryRecoveryGivenUp() }
-    let next = row.leaves.last { $0.state == .applied }
+}
+
+extension HistoryRow {
+  /// Why no recovery tries to undo it.
+  var reasonNotToTry: (any Error)? {
+    if tries >= 2 { return HistoryRecoveryGivenUp() }
+    let next = leaves.last { $0.state == .applied }
     if next?.marks.contains(.inDoubt) == true { return HistoryJournalError(.inDoubt) }
     return nil
   }

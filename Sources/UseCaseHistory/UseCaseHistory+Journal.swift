@@ -58,7 +58,7 @@ extension UseCaseHistory {
     check(limit)
     let kinds = try JournalKinds(useCases, coder: journal.coder)
     guard OpenJournals.take(journal) else { throw HistoryJournalError(.inUse) }
-    let opening: HistoryOpening
+    var opening: HistoryOpening
     do {
       opening = try await HistoryOpening(journal, kinds)
     } catch {

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-// Fuzzers of journals, for Linux. See Tests/Fuzz/run and Tests/Fuzz/files.
+// Fuzzers of journals, for Linux. See Tests/Fuzz/run, Tests/Fuzz/files and Tests/Fuzz/rows.
 let package = Package(
   name: "Fuzz",
   platforms: [.macOS(.v15)],
@@ -13,6 +13,14 @@ let package = Package(
       name: "FileFuzz",
       dependencies: [
         "Dice",
+        .product(name: "UseCaseHistory", package: "UseCase"),
+        .product(name: "UseCaseJournal", package: "UseCase"),
+      ]),
+    .executableTarget(
+      name: "RowFuzz",
+      dependencies: [
+        "Dice",
+        .product(name: "UseCase", package: "UseCase"),
         .product(name: "UseCaseHistory", package: "UseCase"),
         .product(name: "UseCaseJournal", package: "UseCase"),
       ]),

@@ -7,7 +7,7 @@ enum RowFormat {
   static var version: UInt8 { 2 }
   static var headKey: Int64 { 0 }
 
-  /// An id above this is refused: the ids of the next launches are above it.
+  /// An id or a stamp above this is refused: those of the next launches are above it.
   static var highestID: UInt64 { 1 << 62 }
 }
 
@@ -106,11 +106,10 @@ struct HeadRow: Equatable, Sendable {
   init?(_ bytes: [UInt8]) {
     var bytes = RowReader(bytes)
     guard let version = bytes.byte(), version == RowFormat.version,
-      let newestID = bytes.number(), newestID <= RowFormat.highestID,
+      let newestID = bytes.number(),
       let limit = bytes.number(), let hasSaved = bytes.byte(),
       hasSaved < 2, let saved = bytes.number(), let rest = bytes.number(),
-      let unknowns = bytes.number(), let covered = bytes.number(),
-      unknowns <= RowFormat.highestID, covered <= RowFormat.highestID, bytes.isAtEnd
+      let unknowns = bytes.number(), let covered = bytes.number(), bytes.isAtEnd
     else { return nil }
     head = .init()
     head.limit = limit == 0 ? nil : Int(clamping: limit - 1)
@@ -118,6 +117,12 @@ struct HeadRow: Equatable, Sendable {
     head.rest = HistoryPlace(sum: rest)
     (head.unknowns, head.covered) = (unknowns, covered)
     self.newestID = newestID
+    if !isInRange { return nil }
+  }
+
+  /// Whether the next launch can go on counting.
+  var isInRange: Bool {
+    [newestID, head.unknowns, head.covered].allSatisfy { $0 <= RowFormat.highestID }
   }
 
   init(_ head: HistoryTable<any HistoryStep>.Head, newestID: UInt64) {
@@ -174,12 +179,12 @@ extension HistoryRow<any HistoryStep> {
     guard row.marks.number == marks else { return nil }
     (row.tries, row.stamp, row.parent) = (tries, stamp, HistoryEntry.ID(number: parent))
     if row.isGroup { return bytes.isAtEnd ? (row, title, nil) : nil }
-    guard let name = bytes.list(), let request = bytes.list(), let hasResponse = bytes.byte(),
+    guard let name = bytes.list().flatMap({ String(validating: $0, as: UTF8.self) }),
+      let request = bytes.list(), let hasResponse = bytes.byte(),
       hasResponse < 2, let response = bytes.list(), bytes.isAtEnd
     else { return nil }
     let pair = HistoryPair(
-      name: String(decoding: name, as: UTF8.self), title: title, request: request,
-      response: hasResponse == 0 ? nil : response)
+      name: name, title: title, request: request, response: hasResponse == 0 ? nil : response)
     return (row, title, pair)
   }
 }

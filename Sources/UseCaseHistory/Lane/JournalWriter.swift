@@ -170,7 +170,7 @@ final class JournalWriter: Sendable {
   private func wrote(_ change: HistoryChange, inTransaction: Bool = false) {
     let head = change.rows.first { $0.key == RowFormat.headKey }?.bytes.flatMap { HeadRow($0) }
     let old = state.withLock { state in
-      state.version = change.version + 1
+      state.version = change.version &+ 1
       if let head { state.head = head }
       state.doubtful = nil
       state.committed = [:]
@@ -188,7 +188,7 @@ final class JournalWriter: Sendable {
       let rows = try await Task { [journal] in try await journal.read() }.value
       if rows.version == change.version {
         state.withLock { $0.doubtful = nil }
-      } else if rows.version == change.version + 1,
+      } else if rows.version == change.version &+ 1,
         change.rows.allSatisfy({ rows.rows[$0.key] == $0.bytes })
       {
         wrote(change)
@@ -212,6 +212,8 @@ final class JournalWriter: Sendable {
     var newest = written.newestID
     for (id, row) in owed.rows {
       newest = max(newest, id.number)
+      // The next launch would refuse it.
+      if row?.stamp ?? 0 > RowFormat.highestID { throw HistoryJournalError(.cannotWrite) }
       let key = Int64(clamping: id.number)
       let bytes = try row.map { try self.bytes(of: $0) }
       if let old = committed[key], old == bytes { continue }
@@ -219,6 +221,7 @@ final class JournalWriter: Sendable {
     }
     if newest > written.newestID { newest += Self.block }
     let head = HeadRow(owed.head, newestID: newest)
+    if !head.isInRange { throw HistoryJournalError(.cannotWrite) }
     if head != written || version == 0 && !rows.isEmpty {
       rows.append(HistoryChange.Row(key: RowFormat.headKey, bytes: head.bytes))
     }
@@ -351,6 +354,7 @@ extension JournalWriter {
     guard id.number > head.newestID else { return }
     let new = HeadRow(head.head, newestID: id.number + Self.block)
     do {
+      if !new.isInRange { throw HistoryJournalError(.cannotWrite) }
       try await write(
         HistoryChange(
           version: version,

@@ -196,9 +196,10 @@ struct RowStack<Step: Sendable>: RandomAccessCollection, Sendable {
 
   /// Removes the rows that are not meant to stay, and returns them in order.
   mutating func remove(where leaves: (HistoryRow<Step>) -> Bool) -> [HistoryRow<Step>] {
+    if !contains(where: leaves) { return [] }
     var (left, kept) = ([HistoryRow<Step>](), [HistoryRow<Step>]())
     for row in self { if leaves(row) { left.append(row) } else { kept.append(row) } }
-    if !left.isEmpty { (rows, head) = (kept, 0) }
+    (rows, head) = (kept, 0)
     return left
   }
 

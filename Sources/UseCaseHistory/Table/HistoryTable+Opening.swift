@@ -28,6 +28,7 @@ extension HistoryTable {
     self.head = head
     changed = [:]
     leaving = rows.filter { $0.state == .leaving }.sorted { $0.stamp < $1.stamp }
+    for row in leaving where row.isGroup { throw Damage(id: row.id) }
     let rows = rows.filter { $0.state != .leaving }.sorted { $0.stamp < $1.stamp }
     stamp = max(rows.last?.stamp ?? 0, head.covered)
     for (row, next) in zip(rows, rows.dropFirst()) where row.stamp == next.stamp {
@@ -37,23 +38,19 @@ extension HistoryTable {
     var roots: [ID: (index: Int, depth: Int)] = [:]
     for (index, row) in opened.enumerated() where row.isGroup { roots[row.id] = (index, 0) }
     for part in rows where part.parent != .nobody {
-      guard let (index, depth) = roots[part.parent], depth <= Self.deepest else {
-        throw Damage(id: part.id)
-      }
+      guard let (index, depth) = roots[part.parent], !part.isGroup || depth < Self.deepest
+      else { throw Damage(id: part.id) }
       if part.isGroup { roots[part.id] = (index, depth + 1) }
       opened[index].parts.append(part)
     }
     for index in opened.indices { try check(&opened[index]) }
   }
 
+  /// Checks an entry with its parts.
   private func check(_ row: inout Row) throws {
-    if !row.isGroup {
-      guard row.marks.isDisjoint(with: [.interrupted, .incomplete, .redo]) else {
-        throw Damage(id: row.id)
-      }
-      return
-    }
-    let leaves = row.parts.filter { !$0.isGroup }
+    for row in [row] + row.parts where !row.hasPossibleMarks { throw Damage(id: row.id) }
+    guard row.isGroup else { return }
+    let leaves = row.leaves
     let transient: [Row.State] =
       switch row.state {
       case .executing: [.executing, .undoing]
@@ -65,11 +62,36 @@ extension HistoryTable {
     where leaf.state != .applied && leaf.state != .undone && !transient.contains(leaf.state) {
       throw Damage(id: leaf.id)
     }
-    if row.state != .executing, leaves.isEmpty { throw Damage(id: row.id) }
-    if row.state == .undone, leaves.contains(where: { $0.state == .applied }) {
-      throw Damage(id: row.id)
+    if row.state != .executing {
+      // Redo goes forwards, and undo backwards. So the applied parts come first.
+      for (leaf, next) in zip(leaves, leaves.dropFirst())
+      where leaf.state != .applied && next.state != .undone {
+        throw Damage(id: next.id)
+      }
+      if leaves.isEmpty { throw Damage(id: row.id) }
     }
+    if row.state == .undone, leaves[0].state != .undone { throw Damage(id: row.id) }
+    // A half undone group is redone.
+    let isRedone = row.state == .redoing && row.marks.contains(.interrupted)
+    if row.state == .applied || isRedone, leaves[0].state != .applied { throw Damage(id: row.id) }
+    try checkGroups(in: row)
     row.footprint = .union(of: leaves.map(\.footprint))
+  }
+
+  /// A group in another one runs, or has ended and has parts.
+  private func checkGroups(in row: Row) throws {
+    var running: Set<ID> = row.state == .executing ? [row.id] : []
+    let parents = Set(row.parts.map(\.parent))
+    for part in row.parts {
+      let isSound =
+        switch part.state {
+        case .executing: running.contains(part.parent)
+        case .applied: !part.isGroup || parents.contains(part.id)
+        case .undoing, .undone, .redoing, .leaving: !part.isGroup
+        }
+      if !isSound { throw Damage(id: part.id) }
+      if part.isGroup, part.state == .executing { running.insert(part.id) }
+    }
   }
 
   /// The executions, undos and redos that were interrupted.
@@ -121,14 +143,22 @@ extension HistoryTable {
       note(row)
       applied.append(row)
     }
+    // An execution of an earlier process has its place by its stamp. Nothing that came later goes.
+    let newest = applied.lazy.filter { !$0.isDoubtfulExecution }.map(\.stamp).max() ?? 0
+    for var row in recorded where row.isPassed(by: newest) {
+      row.state = .applied
+      head.covered = max(head.covered, row.stamp)
+      note(row)
+      applied.append(row)
+    }
     place(applied, undone)
     for index in self.applied.indices {
       let row = self.applied[index]
-      if row.isPartial, !row.marks.contains(.interrupted), index != newest {
+      if row.isPartial, !row.marks.contains(.interrupted), index != self.newest {
         throw Damage(id: row.id)
       }
     }
-    for row in recorded {
+    for row in recorded where !row.isPassed(by: newest) {
       if row.marks.contains(.leavesLater) {
         leaveEffect(row.place)
         drop([row], row.reason, into: &drops)
@@ -136,11 +166,9 @@ extension HistoryTable {
         insertOpened(row, into: &drops)
       }
     }
+    if recorded.contains(where: { $0.isPassed(by: newest) }) { evict(into: &drops) }
     // A row that is to be recovered leaves when that is over.
-    for row in Array(self.applied) + Array(self.undone)
-    where row.marks.contains(.leavesLater) && !interrupted.recoverable.contains(row.id) {
-      forget(row.id, row.reason, into: &drops)
-    }
+    leaveNow(except: Set(interrupted.recoverable), into: &drops)
     return interrupted
   }
 
@@ -299,6 +327,27 @@ extension HistoryTable {
 }
 
 extension HistoryRow {
+  /// Whether a history has ever given these marks to such a row, and as many tries.
+  fileprivate var hasPossibleMarks: Bool {
+    let isPart = parent != .nobody
+    guard isGroup else {
+      if isPart, isDoubtfulExecution { return false }
+      let possible: Marks = [.inDoubt, .unreadable, .keyed]
+      return tries == 0 && marks.isSubset(of: isPart ? possible : possible.union(.leavesLater))
+    }
+    if isPart { return tries == 0 && marks == .group }
+    // A recovery is not begun a third time.
+    guard tries <= 2, marks.isDisjoint(with: [.inDoubt, .unreadable, .keyed]) else { return false }
+    let half = marks.intersection([.interrupted, .incomplete, .redo])
+    if state == .executing { return half.isSubset(of: .incomplete) }
+    return half.isEmpty || half.contains(.interrupted)
+  }
+
+  /// Whether an entry with this stamp came later, and it is an entry, too.
+  fileprivate func isPassed(by newest: UInt64) -> Bool {
+    stamp < newest && !marks.contains(.leavesLater)
+  }
+
   /// Whether its execution, undo or redo was interrupted.
   fileprivate var isTransient: Bool {
     switch state {

@@ -357,6 +357,20 @@ extension HistoryTable {
     evict(into: &drops)
   }
 
+  /// The rows that were to leave later leave, but for these if they are tried.
+  mutating func leaveNow(except recoverable: Set<ID>, into drops: inout [Drop]) {
+    func leaves(_ row: Row) -> Bool {
+      row.marks.contains(.leavesLater)
+        && (!recoverable.contains(row.id) || row.reasonNotToTry != nil)
+    }
+    for row in applied.remove(where: leaves) {
+      if row.marks.contains(.interrupted) || row.isDoubtfulExecution { uncounted -= 1 }
+      leaveEffect(of: row)
+      drop([row], row.reason, into: &drops)
+    }
+    for row in undone.remove(where: leaves) { drop([row], row.reason, into: &drops) }
+  }
+
   mutating func takeApplied(at index: Int) -> Row {
     let row = applied.remove(at: index)
     if row.marks.contains(.interrupted) || row.isDoubtfulExecution { uncounted -= 1 }

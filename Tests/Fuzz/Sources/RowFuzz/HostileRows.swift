@@ -1,0 +1,1 @@
+../../../UseCaseHistoryTests/Journal/HostileRows.swift
