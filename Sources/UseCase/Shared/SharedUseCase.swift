@@ -43,7 +43,7 @@ public struct SharedUseCase<Base: UseCase>: UseCase {
   public func main(_ request: Base.Request) async throws -> Base.Response {
     if let (run, rider) = runs.runHere {
       // Updates of the base go nowhere. Without a listener, each would wait for one.
-      run.riders.listen(rider) { _ in }
+      if run.isReporting { run.riders.listen(rider) { _ in } }
       return try await runs.ride(run, rider)
     }
     // A client's wrapper has a body of its own, which executes when it comes to it.
@@ -149,6 +149,7 @@ private final class SharedRuns<Base: UseCase>: Sendable {
   struct Run: Sendable {
     let key: RequestKey
     let operation: Operation
+    let isReporting: Bool
     let riders: Riders
 
     func board(_ rider: UseCaseOperationID) -> Bool {
@@ -235,13 +236,11 @@ private final class SharedRuns<Base: UseCase>: Sendable {
     ) -> Operation {
       base.operation(for: request, isCall: isCall) { _ in { riders.report($0) } }
     }
+    let reportingBase = base as? any ReportingUseCase & UseCase<Base.Request, Base.Response>
     let operation =
-      if let base = base as? any ReportingUseCase & UseCase<Base.Request, Base.Response> {
-        reporting(base)
-      } else {
-        base.operation(for: request, isCall: isCall)
-      }
-    return Run(key: key, operation: operation, riders: riders)
+      reportingBase.map { reporting($0) } ?? base.operation(for: request, isCall: isCall)
+    return Run(
+      key: key, operation: operation, isReporting: reportingBase != nil, riders: riders)
   }
 
   /// Waits for the outcome of the run.
