@@ -186,7 +186,7 @@ extension HistoryTable {
     }
   }
 
-  // MARK: What was interrupted
+  // MARK: Interruptions
 
   /// Takes the answers for an execution, or for the parts of a group. Returns the executions in doubt,
   /// which are entries of their own.
