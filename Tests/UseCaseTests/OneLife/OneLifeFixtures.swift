@@ -12,8 +12,8 @@ func tries(_ name: String, or count: Int) -> Int {
 /// Holds the main thread until the condition holds, so that no other code of the main actor runs
 /// in between.
 ///
-/// - Returns: Whether it came to hold. A minute is time enough on a busy machine.
-@MainActor func comes(within limit: Duration = .seconds(60), _ condition: () -> Bool) -> Bool {
+/// - Returns: Whether it came to hold. Ten minutes are time enough on a busy machine.
+@MainActor func comes(within limit: Duration = .seconds(600), _ condition: () -> Bool) -> Bool {
   let end = ContinuousClock.now + limit
   while !condition() {
     if ContinuousClock.now > end { return false }
@@ -24,9 +24,9 @@ func tries(_ name: String, or count: Int) -> Int {
 
 /// Gives the main actor to others until the condition holds.
 ///
-/// - Returns: Whether it came to hold. A minute is time enough on a busy machine.
+/// - Returns: Whether it came to hold. Ten minutes are time enough on a busy machine.
 @MainActor func isReached(
-  within limit: Duration = .seconds(60), _ condition: () -> Bool
+  within limit: Duration = .seconds(600), _ condition: () -> Bool
 ) async -> Bool {
   let end = ContinuousClock.now + limit
   while !condition() {

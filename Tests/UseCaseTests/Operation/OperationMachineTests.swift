@@ -3,6 +3,7 @@ import Testing
 
 @testable import UseCase
 
+@Suite(.computes)
 struct OperationMachineTests {
   typealias World = OperationWorld
   typealias Act = OperationWorld.Act

@@ -3,6 +3,7 @@ import Testing
 
 @testable import UseCase
 
+@Suite(.computes)
 struct QueueMachineTests {
   typealias Policy = UseCaseQueue.Policy
 

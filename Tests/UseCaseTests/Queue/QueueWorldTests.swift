@@ -4,6 +4,7 @@ import Testing
 @testable import UseCase
 
 /// The machines of a queue and of its operations together, in every order of their locks.
+@Suite(.computes)
 struct QueueWorldTests {
   typealias Act = QueueWorld.Act
 
