@@ -152,12 +152,7 @@ extension HistoryTable {
       applied.append(row)
     }
     place(applied, undone)
-    for index in self.applied.indices {
-      let row = self.applied[index]
-      if row.isPartial, !row.marks.contains(.interrupted), index != self.newest {
-        throw Damage(id: row.id)
-      }
-    }
+    try settleHalves()
     for row in recorded where !row.isPassed(by: newest) {
       if row.marks.contains(.leavesLater) {
         leaveEffect(row.place)

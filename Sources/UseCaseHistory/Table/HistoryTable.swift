@@ -357,6 +357,25 @@ extension HistoryTable {
     evict(into: &drops)
   }
 
+  /// Only the newest group may be half undone, but for interrupted ones. One whose undo has failed
+  /// before the group above it was interrupted becomes one of those, which nobody carries on unasked.
+  mutating func settleHalves() throws {
+    var isBelow = false
+    for index in applied.indices.reversed() {
+      let row = applied[index]
+      if row.isDoubtfulExecution || row.marks.contains(.interrupted) { continue }
+      if row.isPartial {
+        if isBelow { throw Damage(id: row.id) }
+        if index != newest {
+          applied[index].marks.formUnion([.interrupted, .redo])
+          uncounted += 1
+          note(.applied(index))
+        }
+      }
+      isBelow = true
+    }
+  }
+
   /// The rows that were to leave later leave, but for these if they are tried.
   mutating func leaveNow(except recoverable: Set<ID>, into drops: inout [Drop]) {
     func leaves(_ row: Row) -> Bool {

@@ -333,9 +333,11 @@ struct JournalDoubtTests {
     }
   }
 
-  @Test(.holds("Crashes"))
-  func `a group that is kept over one that is half undone opens again`() async throws {
-    try await openAgain(.keep) { history, paper in
+  @Test(.holds("Crashes"), arguments: [HistoryInterruption.compensate, .keep])
+  func `a group over one that is half undone opens again`(
+    interrupted: HistoryInterruption
+  ) async throws {
+    try await openAgain(interrupted) { history, paper in
       let write = Write(paper: paper).recorded(in: history)
       await history.group("G") { for text in ["A", "B"] { _ = try await write(text) } }.ended()
       paper.fail("undo A1")
