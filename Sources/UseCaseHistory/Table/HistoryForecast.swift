@@ -116,7 +116,7 @@ extension HistoryForecast {
     fresh = 0
     applied.append(Item(id: entry, footprint: footprint))
     if let limit = table.head.limit {
-      evicted = max(evicted, appliedCount - limit - table.uncounted)
+      evicted = max(evicted, appliedCount - table.uncounted - limit)
     }
   }
 
