@@ -196,7 +196,11 @@ extension OperationCore {
     guard enter() else { throw CancellationError() }
     defer { exit() }
     if isStart { try await queue.awaitStart(of: id) }
-    return try await body(request)
+    if HeldSlots.innermost === self { return try await body(request) }
+    // The interceptor has made a task that has not inherited the slot.
+    return try await HeldSlots.local.withValue(HeldSlots.Holder(bodyOf: self)) {
+      try await body(request)
+    }
   }
 }
 

@@ -43,6 +43,15 @@ struct AttemptsTests {
     }
   }
 
+  /// Makes each attempt in a task that inherits nothing.
+  private struct Detached: UseCaseInterceptor {
+    func intercept<Request: Sendable, Response: Sendable>(
+      _ request: Request, of execution: UseCaseExecution, next: UseCaseNext<Request, Response>
+    ) async throws -> Response {
+      try await Task.detached { try await next(request) }.value
+    }
+  }
+
   private let begun = Log<Int>()
 
   /// A body at a gate for each request, which writes down that it has begun.
@@ -221,5 +230,13 @@ struct AttemptsTests {
     await allEnded(operations)
     #expect(fates(operations) == "+++")
     #expect(begun.elements == [1, 1, 2, 2, 3, 3])
+  }
+
+  @Test func `a body whose attempt runs in a detached task is in its slot`() async throws {
+    let queue = UseCaseQueue(.serial, interceptors: [Detached()])
+    let inner = AnyUseCase<Int, Int>(queue: queue) { $0 + 1 }
+    let outer = AnyUseCase<Int, Int>(queue: queue) { try await inner($0) * 10 }
+    #expect(try await outer(1) == 20)
+    #expect(queue.activity.executed == 1)
   }
 }
