@@ -312,14 +312,17 @@ extension OperationCore {
   func nextWait() -> ValueWait { ValueWait(key: lastWait.add(1, ordering: .relaxed).newValue) }
 
   /// Resumes the waiter with true at an early outcome or at the end, with false if the awaiting task
-  /// is cancelled first.
+  /// is cancelled first. `cancels` cancels the operation with that task.
   @usableFromInline
-  func awaitValue(_ waiter: UnsafeContinuation<Bool, Never>, _ wait: borrowing ValueWait) {
+  func awaitValue(
+    _ waiter: UnsafeContinuation<Bool, Never>, _ wait: borrowing ValueWait, cancels: Bool
+  ) {
     if let waiter = withMachine({
       $0.listen(.task(waiter), for: .value, key: wait.key, handles: true)
     }) {
       waiter.resume()
     } else if wait.isAbandoned {
+      if cancels { concludeEarly(.cancelled(.requested)) }
       abandon(wait.key)
     }
   }

@@ -144,7 +144,7 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   nonisolated(nonsending) func settle(cancels: Bool) async -> Bool {
     let wait = core.nextWait()
     let isSettled = await withTaskCancellationHandler {
-      await withUnsafeContinuation { core.awaitValue($0, wait) }
+      await withUnsafeContinuation { core.awaitValue($0, wait, cancels: cancels) }
     } onCancel: {
       if cancels { core.abandonCall(wait) } else { core.abandon(wait) }
     }

@@ -22,6 +22,21 @@ struct CancelledTaskTests {
     await shown.ended()
   }
 
+  @Test func `a call that throws because its task is cancelled is cancelled by then`() async {
+    let queue = UseCaseQueue(.serial)
+    queue.suspend()
+    let useCase = AnyUseCase<Int, Int>(queue: queue) { $0 }
+    for number in 1...2_000 {
+      let waiting = Task.detached {
+        _ = try? await useCase(number)
+        return queue.activity.waiting
+      }
+      for _ in 0..<number % 7 { yieldThread() }
+      waiting.cancel()
+      #expect(await waiting.value == 0)
+    }
+  }
+
   @Test func `handlers run in no cancelled task`() async throws {
     let clock = ManualClock()
     let queue = UseCaseQueue(clock: clock)
