@@ -19,13 +19,14 @@ extension UseCaseOperation {
     }
   }
 
-  /// Hands the operation to the reactions of its queue, and to the shared use case that it executes.
+  /// Hands the operation to the reactions of its queue, and, if it is not refused, to the shared use
+  /// case that it executes.
   @usableFromInline @inline(never)
   func attend() {
     if let reactions = core.queue.reactions, let useCase {
       reactions.react(to: self, of: baseType(of: useCase))
     }
-    core.queue.boards?(self)
+    if core.verdict == nil { core.queue.boards?(self) }
   }
 
   /// Makes the task of the body: one that runs it at once, or waits for its slot first.

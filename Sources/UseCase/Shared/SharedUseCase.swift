@@ -27,7 +27,8 @@ public struct SharedUseCase<Base: UseCase>: UseCase {
   public var useCaseName: String { runs.base.useCaseName }
 
   /// Returns the queue of the riders, which is unlimited. The run is executed on the queue that
-  /// ``UseCase/queue(for:)`` of the base returns. That method is called once for each run.
+  /// ``UseCase/queue(for:)`` of the base returns. That method is called once for each run, and in a body
+  /// also for each execution.
   ///
   /// - Parameter request: The input of the execution.
   /// - Returns: The queue of all riders of this use case.

@@ -276,4 +276,28 @@ struct RidersTests {
     await new.ended()
     #expect(new.fate == "+")
   }
+
+  @Test func `a refused rider makes no run`() async {
+    let held = Held()
+    let shared = held.shared()
+    shared.queue(for: 1).close()
+    let refused = shared.execute(1)
+    await refused.ended()
+    #expect(refused.fate == "L")
+    #expect(held.queue.activity.executed == 0)
+    #expect(held.queue.activity.running == 0)
+  }
+
+  @Test func `a shared use case can be shared again`() async throws {
+    let held = Held()
+    let shared = held.shared().shared()
+    let riders = (1...3).map { _ in shared.execute(1) }
+    let call = Task { try await shared(2) }
+    await held.begun.elements(atLeast: 2)
+    held.open(1...2)
+    await allEnded(riders)
+    #expect(fates(riders) == "+++")
+    #expect(try await call.value == 2)
+    #expect(held.queue.activity.executed == 2)
+  }
 }
