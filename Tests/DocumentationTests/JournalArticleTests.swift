@@ -106,7 +106,7 @@ struct JournalArticleTests {
     }
     let screen = Screen()
     let history = try await launch(folder.url, server, screen)
-    #expect(screen.messages == ["“Other” can't be undone."])
+    #expect(screen.messages == ["This version can't undo “Other”."])
     screen.tap(0)
     await history.idle()
     #expect(history.entries.isEmpty)
@@ -208,8 +208,13 @@ extension JournalArticleTests {
         history.undo(failure.id)  // tries again
       }
     }
-    for entry in recovery.inDoubt + recovery.unreadable {
-      screen.show("“\(entry.title)” can't be undone.") {
+    for entry in recovery.inDoubt {
+      screen.show("“\(entry.title)” was interrupted. Is it done?") {
+        history.forget(entry.id)
+      }
+    }
+    for entry in recovery.unreadable {
+      screen.show("This version can't undo “\(entry.title)”.") {
         history.forget(entry.id)
       }
     }

@@ -103,8 +103,7 @@ struct ReadmeCode {
       .catch { error in print("Failed: \(error)") }  // every failure, a timeout too
       .onCancel { reason in print(reason) }  // superseded, dropped, requested, …
       .finally { outcome in print(outcome) }  // always
-    print(try await operation.value)  // or await it, in any task
-    await operation.ended()  // all handlers have run: a command-line tool may exit
+    print(try await operation.value)  // or await it: its handlers have run by then
   }
 
   struct Rename: UndoableUseCase {

@@ -103,12 +103,12 @@ final class Outbox {
     let messages = kept.rows.values
       .compactMap { try? journal.coder.decode(Message.self, from: $0) }
       .sorted { $0.id < $1.id }
+    rows = Rows(journal, version: kept.version)
     self.messages = messages
     self.journal = journal
     self.server = server
     unreadable = kept.rows.count - messages.count
     newest = kept.rows.keys.max() ?? 0
-    rows = Rows(journal, version: kept.version)
     lanes = UseCaseLanes(
       .serial, clock: clock, interceptors: [RetryInterceptor(attempts: .max, delay: delay)])
     for message in messages where message.refusal == nil { Send(outbox: self).execute(message) }
