@@ -108,7 +108,7 @@ struct UndoPool: Equatable, Sendable {
     await session.note(undo("A"), history.undo(in: a), remark: Phrase("B2 stays", "B2 queda"))
     await session.note(
       edit("B"), write.execute("B3"), remark: Phrase("keeps A2", "conserva A2"))
-    await session.note(Phrase("from A to B", "de A a B"), write.execute("A+B"))
+    await session.note(Phrase("text from A to B", "texto de A a B"), write.execute("A+B"))
     await session.note(
       undo("B"), history.undo(in: b), remark: Phrase("in both notes", "en las dos"))
     return UndoPool(
