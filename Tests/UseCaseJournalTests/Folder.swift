@@ -112,11 +112,12 @@ extension Result where Failure == any Error {
 
 /// The checksum without a table.
 func crc32c(_ bytes: [UInt8]) -> UInt32 {
-  ~bytes.reduce(UInt32.max) { value, byte in
-    (0..<8).reduce(value ^ UInt32(byte)) { value, _ in
-      value & 1 == 1 ? 0x82f6_3b78 ^ value >> 1 : value >> 1
-    }
+  var value = UInt32.max
+  for byte in bytes {
+    value ^= UInt32(byte)
+    for _ in 0..<8 { value = value & 1 == 1 ? 0x82f6_3b78 ^ (value >> 1) : value >> 1 }
   }
+  return ~value
 }
 
 /// The bytes of a number, the lowest first.

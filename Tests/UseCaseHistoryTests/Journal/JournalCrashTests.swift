@@ -15,7 +15,7 @@ struct JournalCrashTests {
   }
 
   private static let seed = UInt64(number("JOURNAL_SEED") ?? 1)
-  private static let total = number("JOURNAL_CRASHES") ?? 1_000
+  private static let total = number("JOURNAL_CRASHES") ?? 500
 
   @Test(.holds("Crashes"), arguments: [Paper.Settling.truth, .unknown])
   func `a crash at any write loses nothing that was written`(

@@ -12,7 +12,7 @@ struct RandomModelTests {
   }
 
   private static let seed = number("HISTORY_SEED") ?? 1
-  private static let total = Int(number("HISTORY_STEPS") ?? 4_000)
+  private static let total = Int(number("HISTORY_STEPS") ?? 2_000)
 
   @Test(.holds("Against a model"))
   func `a history does what the reference does`() async { await compare(isJournaled: false) }

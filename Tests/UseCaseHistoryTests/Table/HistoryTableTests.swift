@@ -10,7 +10,7 @@ struct HistoryTableTests {
 
   @Test(.holds("One table"))
   func `rows that were written make the table that wrote them, after every step`() throws {
-    for seed in 1...400 {
+    for seed in 1...200 {
       var random = SeededGenerator(seed: UInt64(seed))
       var world = try TableWorld()
       var steps: [String] = []

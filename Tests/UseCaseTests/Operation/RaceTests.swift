@@ -15,7 +15,7 @@ struct RaceTests {
   private struct Odd: Error {}
 
   @Test(.holds("One outcome"))
-  func `in forty thousand races of cancel and completion one wins, for everybody`() async {
+  func `in races of cancel and completion one wins, for everybody`() async {
     let queue = UseCaseQueue(.limit(4))
     let useCase = AnyUseCase(queue: queue) { (number: Int) in
       for _ in 0..<number % 3 { await Task.yield() }
@@ -26,7 +26,7 @@ struct RaceTests {
     await withTaskGroup { group in
       for worker in 0..<8 {
         group.addTask {
-          for round in 0..<5_000 {
+          for round in 0..<tries("RACES", or: 3_000) {
             let calls = Watched(Calls())
             let operation = useCase.execute(round)
               .then { _ in calls.update { $0.then += 1 } }
@@ -59,7 +59,7 @@ struct RaceTests {
     #expect(queue.activity.succeeded == succeeded.value)
     #expect(queue.activity.failed == failed.value)
     #expect(queue.activity.cancelled == cancelled.value)
-    #expect(queue.activity.executed == 40_000)
+    #expect(queue.activity.executed == 8 * tries("RACES", or: 3_000))
     #expect(queue.activity.isIdle)
   }
 
@@ -155,7 +155,7 @@ struct RaceTests {
 
   @Test func `in races of the end and of tasks that wait for it, all of them go on`() async {
     let useCase = AnyUseCase(queue: UseCaseQueue()) { (number: Int) in number }
-    for round in 0..<2_000 {
+    for round in 0..<tries("RACES", or: 2_000) {
       let operation = useCase.execute(round)
       await withTaskGroup { group in
         for _ in 1...2 { group.addTask { #expect((try? await operation.value) == round) } }
@@ -175,7 +175,7 @@ struct RaceTests {
     let queue = UseCaseQueue { event in
       if case .cancelled = event.kind { heard.update { _ = $0.insert(event.id) } }
     }
-    for round in 0..<20_000 {
+    for round in 0..<tries("RACES", or: 10_000) {
       let isRunning = Watched(false)
       let operation = AnyUseCase(queue: queue) { (_: Int) in
         isRunning.update { $0 = true }
@@ -194,7 +194,8 @@ struct RaceTests {
       queue.cancelAll()
       try await Gate().pass()
     }
-    for round in 0..<5_000 { await useCase.execute(round).ended() }
-    #expect(queue.activity.cancelled == 5_000)
+    let count = tries("RACES", or: 5_000)
+    for round in 0..<count { await useCase.execute(round).ended() }
+    #expect(queue.activity.cancelled == count)
   }
 }
