@@ -65,7 +65,6 @@ struct PagesTests {
     ("UseCase", "CompleteApp", "AppCompleta"),
     ("UseCase", "HandlingErrors", "GestionarErrores"),
     ("UseCaseHistory", "Views", "DeshacerEnUnaVista"),
-    ("UseCaseHistory", "UndoThatSurvivesTheProcess", "HistorialQueSobrevive"),
   ])
   func `a translated page has the code of its original`(
     module: String, page: String, translation: String
