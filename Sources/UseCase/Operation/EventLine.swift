@@ -26,16 +26,13 @@ struct EventLine: Sendable {
     teller = isObserved ? .thread : .unobserved
   }
 
-  var isObserved: Bool { teller != .unobserved }
-
-  /// An event has happened. Returns whether the observer is to hear of it.
-  @inline(__always) @discardableResult
-  mutating func announce(_ event: Event) -> Bool {
+  /// An event has happened. The observer is to hear of it, if there is one.
+  @inline(__always)
+  mutating func announce(_ event: Event) {
     let event = UInt8(1) << event.rawValue
-    guard teller != .unobserved, announced & event == 0 else { return false }
+    guard teller != .unobserved, announced & event == 0 else { return }
     pending |= event
     announced |= event
-    return true
   }
 
   /// Returns the event to tell, if there is one and no other thread tells.
