@@ -199,10 +199,8 @@ extension RecordedUseCase {
       defer { frame.end() }
       return try await HistoryFrame.local.withValue(frame) {
         queue.hasInterceptors
-          ? try await queue.run(request, of: base.useCaseName, timeout: UseCaseTimeout.never) {
-            changed in
-            try await HistoryFrame.local.withValue(frame) { try await body(changed) }
-          }
+          ? try await queue.run(
+            request, of: base.useCaseName, timeout: UseCaseTimeout.never, body: body)
           : try await body(request)
       }
     case .entry(let id):
@@ -265,7 +263,7 @@ extension RecordedUseCase {
     } catch {
       return (nil, .failure(error))
     }
-    let attempts = Attempts(in: frame)
+    let attempts = Attempts()
     if let database, let draft, let journal = lane.journal {
       let committed = Lock<(any HistoryStep)?>(nil)
       attempts.runInside { [lane] body in

@@ -36,12 +36,8 @@ final class Attempts: Sendable {
   }
 
   private let state: Lock<State>
-  private let frame: HistoryFrame?
 
-  init(_ scope: StepScope? = nil, in frame: HistoryFrame? = HistoryFrame.local.get()) {
-    state = Lock(State(scope: scope))
-    self.frame = frame
-  }
+  init(in scope: StepScope? = nil) { state = Lock(State(scope: scope)) }
 
   /// Each attempt from now on runs in this scope.
   func runInside(_ scope: @escaping StepScope) { state.withLock { $0.scope = scope } }
@@ -53,26 +49,13 @@ final class Attempts: Sendable {
   ) async throws -> Step {
     let scope = state.withLock { $0.begin() }
     do {
-      let step: Step =
-        if let scope {
-          own(try await scope { try await inFrame(body) })
-        } else {
-          try await inFrame(body)
-        }
+      let step: Step = if let scope { own(try await scope(body)) } else { try await body() }
       end(step)
       return step
     } catch {
       end(nil)
       throw error
     }
-  }
-
-  /// An interceptor may have made a task that has not inherited the frame.
-  private func inFrame<Step: HistoryStep>(
-    _ body: @Sendable () async throws -> Step
-  ) async throws -> Step {
-    if HistoryFrame.local.get() === frame { return try await body() }
-    return try await HistoryFrame.local.withValue(frame) { try await body() }
   }
 
   private func own<Step: HistoryStep>(_ step: any HistoryStep) -> Step {

@@ -51,7 +51,7 @@ final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
   private func undoAround(
     _ purpose: UseCaseExecution.Purpose, _ scope: StepScope?
   ) async throws -> (any Error)? {
-    let attempts = Attempts(scope)
+    let attempts = Attempts(in: scope)
     return try await run(attempts, for: purpose) { [self] request in
       _ = try await attempts.run {
         try await useCase.undo(request, response)
@@ -63,7 +63,7 @@ final class RecordedStep<Base: UndoableUseCase>: HistoryStep {
   private func redoAround(
     _ scope: StepScope?
   ) async throws -> (any HistoryStep, failure: (any Error)?) {
-    let attempts = Attempts(scope)
+    let attempts = Attempts(in: scope)
     return try await run(attempts, for: .redo) { [self] request in
       try await attempts.run { redone(try await useCase.redo(request, response)) }.response
     }

@@ -68,37 +68,6 @@ struct InterceptorTests {
     #expect(history.layout == "[A |]")
   }
 
-  /// Makes each attempt in a task that inherits nothing.
-  private struct Detached: UseCaseInterceptor {
-    func intercept<Request: Sendable, Response: Sendable>(
-      _ request: Request, of execution: UseCaseExecution, next: UseCaseNext<Request, Response>
-    ) async throws -> Response {
-      try await Task.detached { try await next(request) }.value
-    }
-  }
-
-  private struct Keyed: UndoableUseCase {
-    let queue = UseCaseQueue(interceptors: [Detached()])
-    let keys = Log<HistoryEntry.ID?>()
-
-    func main(_ request: Int) async throws { keys.append(.current) }
-    func undo(_ request: Int, _: Void) async throws { keys.append(.current) }
-    func redo(_ request: Int, _: Void) async throws { keys.append(.current) }
-  }
-
-  @Test(.holds("Interceptors"))
-  func `a body in a detached task of an interceptor knows its entry`() async throws {
-    let keyed = Keyed()
-    let recorded = keyed.recorded(in: history)
-    await recorded.execute(1).ended()
-    await history.undo().ended()
-    await history.redo().ended()
-    let id = try #require(history.entries.first?.id)
-    await history.group("G") { _ = try await recorded(2) }.ended()
-    let part = try #require(history.entries.last?.children.first?.id)
-    #expect(keyed.keys.elements == [id, id, id, part])
-  }
-
   @Test(.holds("Interceptors"))
   func `an interceptor sees each of the three, under the name of the use case`() async {
     let probe = Probe()
