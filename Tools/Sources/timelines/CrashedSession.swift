@@ -11,7 +11,7 @@ struct CrashedSession: Equatable, Sendable {
     "What was written before a crash is there after it.",
     "Lo que se escribió antes de la caída sigue ahí.")
   static let records = Phrase("writes, in order", "escrituras, en orden")
-  static let openings = Phrase("if it crashed here, `open` gives", "si cae aquí, `open` da")
+  static let openings = Phrase("a crash here leaves", "una caída aquí deja")
   static let crash = Phrase("crash: the last write is torn", "caída: la última queda a medias")
 
   /// One for each record. The last record is torn.

@@ -74,10 +74,10 @@ final class JournalScribe: HistoryJournal {
     }
     scribe.begin("undo of B begins", "undo de B empieza")
     _ = try await history.undo().value
-    scribe.begin("a group and C begin", "un grupo y C empiezan")
+    scribe.begin("a group begins, C in it", "un grupo empieza, y C en él")
     return try await history.group("group") {
       _ = try await write("C")
-      scribe.begin("D begins", "D empieza")
+      scribe.begin("D begins in the group", "D empieza en el grupo")
       _ = try await write("D")
       return scribe.state.withLock { $0.files }
     }.value

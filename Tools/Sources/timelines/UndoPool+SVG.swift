@@ -84,6 +84,6 @@ extension UndoPool {
     svg.box(230, y - 9, 26, 18, "undone")
     svg.text(Self.undone[language], 264, y + 5, "faint")
     svg.cursor(23, y + 32)
-    svg.text(Self.cursor[language], 44, y + 37, "faint")
+    svg.text(cursor[language], 44, y + 37, "faint")
   }
 }

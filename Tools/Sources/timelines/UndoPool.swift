@@ -12,6 +12,8 @@ struct UndoPool: Equatable, Sendable {
   let name: String
   let title: String
   let sentence: Phrase
+  /// What undo and redo do at the cursor.
+  var cursor = Self.cursor
   let rows: [Row]
 
   struct Row: Equatable, Sendable {
@@ -116,6 +118,9 @@ struct UndoPool: Equatable, Sendable {
       sentence: Phrase(
         "Each note undoes its own entries. A+B is one of both.",
         "Cada nota deshace lo suyo. A+B es de las dos."),
+      cursor: Phrase(
+        "undo in a note takes its last one on the left",
+        "undo en una nota: su última a la izquierda"),
       rows: session.rows)
   }
 }

@@ -50,7 +50,7 @@ struct UndoStory {
       history.undo())
     server.isOffline = false
     await note(
-      "history.undo()", Phrase("again: the old title is back", "otra vez: vuelve el título"),
+      "history.undo()", Phrase("online again: the old title is back", "con red: vuelve el título"),
       history.undo())
     await note(
       "history.redo()", Phrase("sends the rename once more", "repite el cambio de título"),

@@ -218,7 +218,7 @@ struct TimelinesTests {
       rows.dropFirst() == [
         "+ rename.execute(\"Report\")  Report  “Draft” becomes “Report”",
         "# history.undo()            Report  offline: fails, nothing is lost",
-        "+ history.undo()            Draft   again: the old title is back",
+        "+ history.undo()            Draft   online again: the old title is back",
         "+ history.redo()            Report  sends the rename once more",
       ])
   }
@@ -250,9 +250,9 @@ struct TimelinesTests {
         "+ B has ended             [A] [B] |",
         "> undo of B begins        [A] {B?} |",
         "+ undo of B has ended     [A] | (B)",
-        "> a group and C begin     [A] {C?} | (B)",
+        "> a group begins, C in it [A] {C?} | (B)",
         "+ C has ended             [A] | (B)   C is undone",
-        "> D begins                [A] {D?} | (B)   C is undone",
+        "> D begins in the group   [A] {D?} | (B)   C is undone",
         "# D has ended             [A] {D?} | (B)   C is undone",
         "# crash: the last write is torn",
         "[A]  applied: it can be undone",
