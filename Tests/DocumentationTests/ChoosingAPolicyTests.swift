@@ -6,12 +6,13 @@ import UseCase
 @Suite(.mustEnd)
 struct ChoosingAPolicyTests {
   @Test func `a policy of one's own supersedes the oldest of three`() async {
-    let uploads = UseCaseQueue(.init(limit: 3, whenBusy: .cancelPrevious))
+    let downloads = UseCaseQueue(.init(limit: 3, whenBusy: .cancelPrevious))
 
     let gate = Gate()
-    let upload = AnyUseCase<Int, Void>(queue: uploads) { _ in await gate.passIgnoringCancellation()
+    let download = AnyUseCase<Int, Void>(queue: downloads) { _ in
+      await gate.passIgnoringCancellation()
     }
-    let operations = (1...4).map { upload.execute($0) }
+    let operations = (1...4).map { download.execute($0) }
     #expect(operations.map(\.state) == [.finished, .running, .running, .running])
     gate.open()
     for operation in operations { await operation.ended() }

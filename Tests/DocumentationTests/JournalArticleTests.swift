@@ -210,7 +210,7 @@ extension JournalArticleTests {
     }
     for entry in recovery.inDoubt {
       screen.show("“\(entry.title)” was interrupted. Is it done?") {
-        history.forget(entry.id)
+        history.forget(entry.id)  // or undo or redo it, if that was interrupted
       }
     }
     for entry in recovery.unreadable {

@@ -44,7 +44,7 @@ private enum FirstScreen {
       func undo(_: String, _ oldTitle: String) async throws { _ = try await put(oldTitle) }
     }
     Rename().recorded(in: history).execute("Report")
-    history.undo().catch { error in print("Not undone, try again: \(error)") }
+    history.undo().catch { error in print("Not undone, try again: \(error)") }  // at ⌘Z
   }
 }
 
