@@ -296,7 +296,7 @@ extension RecordedUseCase {
 }
 
 extension RecordedUseCase: DescribedUseCase {
-  package func describe(_ request: Any) -> (any Sendable)? {
+  package func describe(_ request: Any) -> (any AnyObject & Sendable)? {
     (request as? Base.Request).map { lane.wish(base, $0) }
   }
 }

@@ -77,9 +77,9 @@ package struct ExecutionDescription: Sendable {
   /// The type of the use case: of an erased one, that of its base.
   package let baseType: any Any.Type
   /// The words for the delegate, nil if the use case has none: it is foreign there.
-  package let words: (any Sendable)?
+  package let words: (any AnyObject & Sendable)?
 
-  init(baseType: any Any.Type, words: (any Sendable)?) {
+  init(baseType: any Any.Type, words: (any AnyObject & Sendable)?) {
     self.baseType = baseType
     self.words = words
   }
@@ -94,7 +94,10 @@ package protocol DescribedUseCase: Sendable {
   var baseType: any Any.Type { get }
 
   /// Returns an execution of the request in words for the delegate, nil if nobody has any.
-  func describe(_ request: Any) -> (any Sendable)?
+  func describe(_ request: Any) -> (any AnyObject & Sendable)?
+
+  /// Whether the running code holds a slot that an execution would wait for on a queue further inside.
+  func isHeldInside(for request: Any) -> Bool
 }
 
 extension DescribedUseCase {
@@ -102,5 +105,11 @@ extension DescribedUseCase {
 
   package var baseType: any Any.Type { Self.self }
 
-  package func describe(_ request: Any) -> (any Sendable)? { described?.describe(request) }
+  package func describe(_ request: Any) -> (any AnyObject & Sendable)? {
+    described?.describe(request)
+  }
+
+  package func isHeldInside(for request: Any) -> Bool {
+    described?.isHeldInside(for: request) ?? false
+  }
 }

@@ -79,6 +79,10 @@ extension SharedUseCase: ReportingUseCase where Base: ReportingUseCase {
 
 extension SharedUseCase: DescribedUseCase {
   package var baseType: any Any.Type { UseCase::baseType(of: runs.base) }
+
+  package func isHeldInside(for request: Any) -> Bool {
+    (request as? Base.Request).map { runs.isHeldHere(for: $0) } ?? false
+  }
 }
 
 extension UseCase where Request: Hashable {
@@ -159,6 +163,7 @@ private final class SharedRuns<Base: UseCase>: Sendable {
   }
 
   let base: Base
+  private let described: (any DescribedUseCase)?
   private let key: @Sendable (Base.Request) -> RequestKey
   private let runs = Lock<[RequestKey: Run]>([:])
   /// The runs of the riders that have not ended.
@@ -166,6 +171,7 @@ private final class SharedRuns<Base: UseCase>: Sendable {
 
   init(of base: Base, _ key: @escaping @Sendable (Base.Request) -> RequestKey) {
     self.base = base
+    described = base as? any DescribedUseCase
     self.key = key
   }
 
@@ -194,8 +200,9 @@ private final class SharedRuns<Base: UseCase>: Sendable {
   }
 
   /// Whether the running code holds a slot that the run would wait for, and awaits it.
-  private func isHeldHere(for request: Base.Request) -> Bool {
-    HeldSlots.hasHolder && base.queue(for: request).isHeldHere
+  func isHeldHere(for request: Base.Request) -> Bool {
+    guard HeldSlots.hasHolder else { return false }
+    return base.queue(for: request).isHeldHere || described?.isHeldInside(for: request) ?? false
   }
 
   /// Returns a run that the rider shares with nobody: an execution of the base, or a call of it.

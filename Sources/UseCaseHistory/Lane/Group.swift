@@ -14,8 +14,8 @@ struct Group<Value: Sendable, Answer: Sendable>: UseCase, DescribedUseCase {
   /// Returns the response. `entry` makes the entry, nil if the group has left none.
   let answer: @Sendable (Value, _ entry: () -> HistoryEntry?) -> Answer
 
-  func describe(_ request: Any) -> (any Sendable)? {
-    (request as? String).map { HistoryWish.group(title: $0) }
+  func describe(_ request: Any) -> (any AnyObject & Sendable)? {
+    (request as? String).map { HistoryWish(.group(title: $0)) }
   }
 
   func main(_ title: String) async throws -> Answer {

@@ -80,14 +80,22 @@ final class HistoryLane: Sendable {
 // MARK: - The queue
 
 /// The purpose of an operation on the lane, asked once, when it is executed.
-enum HistoryWish: Sendable {
-  case execution(title: String, footprint: HistoryFootprint?, asked: Duration)
-  case group(title: String)
-  case move(HistoryMove)
+///
+/// A class, since a cast to a final class costs a comparison.
+final class HistoryWish: Sendable {
+  enum Kind: Sendable {
+    case execution(title: String, footprint: HistoryFootprint?, asked: Duration)
+    case group(title: String)
+    case move(HistoryMove)
+  }
+
+  let kind: Kind
+
+  init(_ kind: Kind) { self.kind = kind }
 
   /// The title of an execution or a group.
   var title: String {
-    switch self {
+    switch kind {
     case .execution(let title, _, _), .group(let title): title
     case .move: ""
     }
@@ -97,16 +105,17 @@ enum HistoryWish: Sendable {
 extension HistoryLane {
   /// Asks the use case about an execution that is called.
   func wish<Base: UndoableUseCase>(_ useCase: Base, _ request: Base.Request) -> HistoryWish {
-    .execution(
-      title: useCase.title(for: request), footprint: useCase.footprint(of: request),
-      asked: elapsed())
+    HistoryWish(
+      .execution(
+        title: useCase.title(for: request), footprint: useCase.footprint(of: request),
+        asked: elapsed()))
   }
 }
 
 extension HistoryLane: QueueDelegate {
   func admitted(_ operation: any AdmittedOperation) {
     let id = id(of: operation.id)
-    switch operation.description?.words as? HistoryWish {
+    switch (operation.description?.words as? HistoryWish)?.kind {
     case .execution(let title, let footprint, let asked):
       machine.withLock { $0.admit(id, title: title, footprint: footprint, at: asked) }
     case .group(let title):

@@ -9,8 +9,8 @@ struct Move<Answer: Sendable>: UseCase, DescribedUseCase {
   /// Says what has been undone or redone.
   let answer: @Sendable ([HistoryEntry]) -> Answer
 
-  func describe(_ request: Any) -> (any Sendable)? {
-    (request as? HistoryMove).map { HistoryWish.move($0) }
+  func describe(_ request: Any) -> (any AnyObject & Sendable)? {
+    (request as? HistoryMove).map { HistoryWish(.move($0)) }
   }
 
   func main(_: HistoryMove) async throws -> Answer {

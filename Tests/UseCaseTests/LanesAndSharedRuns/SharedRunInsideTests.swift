@@ -183,6 +183,15 @@ struct SharedRunInsideTests {
     #expect(operation.fate == "+")
   }
 
+  @Test func `a call in a slot goes through two shared use cases into that slot`() async throws {
+    let queue = UseCaseQueue(.serial)
+    let base = AnyUseCase<Int, Int>(queue: queue) { $0 + 1 }
+    let twice = base.shared().shared()
+    let erased = AnyUseCase(base.shared()).shared()
+    let outer = AnyUseCase<Int, Int>(queue: queue) { try await twice($0) + erased($0) }
+    #expect(try await outer(1) == 4)
+  }
+
   @Test(.holds("Nothing is left of a run"))
   func `ten thousand riders of one run cost ten thousand riders`() async {
     let held = Held()
