@@ -208,6 +208,16 @@ struct RowStack<Step: Sendable>: RandomAccessCollection, Sendable {
     return head == 0 ? rows : Array(rows[head...])
   }
 
+  /// Where a row with this stamp would stand.
+  func position(behind stamp: UInt64) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if self[middle].stamp > stamp { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+
   /// The newest ones are asked for most.
   func position(of id: HistoryEntry.ID) -> Int? { lastIndex { $0.id == id } }
 }

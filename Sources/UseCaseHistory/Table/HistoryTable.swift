@@ -349,11 +349,9 @@ extension HistoryTable {
     var row = row
     row.state = .applied
     live += row.place
-    let stamp = row.stamp
-    let index = applied.firstIndex { $0.stamp > stamp } ?? applied.count
-    head.covered = max(head.covered, stamp)
+    head.covered = max(head.covered, row.stamp)
     note(row)
-    applied.insert(row, at: index)
+    applied.insert(row, at: applied.position(behind: row.stamp))
     evict(into: &drops)
   }
 
