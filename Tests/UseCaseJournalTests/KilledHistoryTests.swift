@@ -21,18 +21,25 @@ import UseCaseJournal
       var random = SystemRandomNumberGenerator()
       var steps = 0
       for round in 1...Self.kills {
-        let delay = UInt32.random(in: 0...100_000, using: &random)
+        // Every other one is killed as it starts, opens the history, or soon after.
+        let first = round.isMultiple(of: 2) ? 0 : Int.random(in: 20...40, using: &random)
+        let delay = UInt32.random(in: 0...(first == 0 ? 100_000 : 5_000), using: &random)
         let keeps = Bool.random(using: &random)
         await #expect(processExitsWith: .signal(SIGKILL), "round \(round)") {
           [
-            file = folder.file as URL, document = document as Document, delay = delay as UInt32,
-            keeps = keeps as Bool
+            file = folder.file as URL, document = document as Document, first = first as Int,
+            delay = delay as UInt32, keeps = keeps as Bool
           ] in
-          Thread {
-            usleep(delay)
-            kill(getpid(), SIGKILL)
-          }.start()
+          func killSoon() {
+            Thread {
+              usleep(delay)
+              kill(getpid(), SIGKILL)
+            }.start()
+          }
+          if first == 0 { killSoon() }
           let session = try await KilledSession(file, document, keeps: keeps, fails: true)
+          for _ in 0..<first { await session.goOn() }
+          if first > 0 { killSoon() }
           while true { await session.goOn() }
         }
         steps += document.shorten()

@@ -199,7 +199,7 @@ struct CallFormTests {
       gates[0].open()
       await gates[1].passIgnoringCancellation()
     }
-    for _ in 0..<2_000 {
+    for _ in 0..<tries("RACES", or: 2_000) {
       let gates = [Gate(), Gate()]
       let call = Task { try await useCase(gates) }
       await gates[0].passIgnoringCancellation()

@@ -26,7 +26,7 @@ struct CancelledTaskTests {
     let queue = UseCaseQueue(.serial)
     queue.suspend()
     let useCase = AnyUseCase<Int, Int>(queue: queue) { $0 }
-    for number in 1...2_000 {
+    for number in 1...tries("RACES", or: 2_000) {
       let waiting = Task.detached {
         _ = try? await useCase(number)
         return queue.activity.waiting

@@ -90,7 +90,7 @@ struct OutcomeHandlerTests {
 
   @Test @MainActor
   func `in races no finally shows a success on the main actor after cancel`() async {
-    for round in 0..<2_000 {
+    for round in 0..<tries("RACES", or: 2_000) {
       let view = View()
       let operation = double.execute(round).finally { view.show($0) }
       if round % 3 > 0 { holdThread { operation.state == .finished } }

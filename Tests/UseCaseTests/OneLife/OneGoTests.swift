@@ -87,7 +87,7 @@ struct OneGoTests {
     let model = UseCaseModel(search)
     var shown: Int?
     var broken: Int?
-    for number in 1...1_000 {
+    for number in 1...tries("RACES", or: 1_000) {
       let gate = Gate()
       search.gates.update { $0[number] = gate }
       let operation = model.execute(number)
@@ -118,7 +118,7 @@ struct OneGoTests {
   /// It attaches before the body begins.
   @Test @MainActor func `a model is ahead of a handler also if the body answers at once`() async {
     let model = UseCaseModel(AnyUseCase(queue: UseCaseQueue()) { (number: Int) in number })
-    for number in 1...1_000 {
+    for number in 1...tries("RACES", or: 1_000) {
       let operation = model.execute(number).then { #expect(model.value == $0) }
       for _ in 0..<number % 3 { await Task.yield() }
       await operation.ended()
