@@ -1,3 +1,4 @@
+import Observation
 import TestSupport
 import Testing
 import UseCase
@@ -71,7 +72,7 @@ struct GettingStartedTests {
     }
   }
 
-  @MainActor
+  @MainActor @Observable
   final class SearchModel {
     private let search: any UseCase<String, [String]>
     private(set) var titles: [String] = []

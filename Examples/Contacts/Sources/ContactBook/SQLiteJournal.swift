@@ -41,7 +41,7 @@ actor SQLiteJournal: TransactionalJournal {
   func transaction(_ body: @Sendable () async throws -> HistoryChange) async throws {
     let known = version
     version = try await database.transaction {
-      // Before the body runs, and its work is for nothing.
+      // Look first: otherwise the body may run for nothing.
       let found = try await self.database.run("SELECT version FROM journal_version")
       guard try found[0].integer(0) == known else { throw HistoryJournalError(.stale) }
       let change = try await body()

@@ -43,7 +43,7 @@ actor PostgresJournal: TransactionalJournal {
   func transaction(_ body: @Sendable () async throws -> HistoryChange) async throws {
     let known = version
     version = try await database.transaction {
-      // Before the body runs, and its work is for nothing. Until the end of the transaction, the
+      // Look first: otherwise the body may run for nothing. Until the end of the transaction, the
       // version stays.
       let now = try await self.newest("FOR UPDATE")
       guard now == known else { throw HistoryJournalError(.stale) }
