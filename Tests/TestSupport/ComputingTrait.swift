@@ -11,7 +11,7 @@ public struct ComputingTrait: SuiteTrait, TestTrait, TestScoping {
 
   /// Runs the test with that thread as the one that its tasks prefer.
   ///
-  /// - Throws: What the test throws.
+  /// - Throws: The error of the test.
   public func provideScope(
     for test: Test, testCase: Test.Case?,
     performing function: @concurrent @Sendable () async throws -> Void

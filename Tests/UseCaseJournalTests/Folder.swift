@@ -66,7 +66,7 @@ extension Folder {
   }
 }
 
-/// The rows of a change. Those that go are nil.
+/// The rows of a change. Rows that go are nil.
 typealias Rows = [Int64: [UInt8]?]
 
 extension FileJournal {

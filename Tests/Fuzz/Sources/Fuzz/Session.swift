@@ -7,7 +7,7 @@ import UseCaseHistory
 
 /// Opens a journal of any bytes, and works with the history that it makes.
 ///
-/// An input is a journal file. What opens has to open the same again, and again after some moves.
+/// An input is a journal file. A file that opens has to open the same again, and again after some moves.
 /// Whatever happens, nothing traps, loops, or takes a great stack.
 @_cdecl("LLVMFuzzerTestOneInput")
 func test(_ data: UnsafePointer<UInt8>?, _ size: Int) -> Int32 {
