@@ -28,14 +28,13 @@ private actor Document {
 /// The first screen of the READMEs.
 private enum FirstScreen {
   @MainActor
-  static func find(_ text: String, show: @escaping @MainActor ([String]) -> Void) async {
+  static func find(_ text: String, show: @escaping @MainActor ([String]) -> Void) {
     struct Search: UseCase {
       let queue = UseCaseQueue(.cancelPrevious)
       func main(_ text: String) async throws -> [String] { try await ask(text) }
     }
     let search = Search()  // kept, and executed at each keystroke:
     search.execute(text).then { titles in show(titles) }
-    await search.queue.idle()
   }
 
   static func correct(in history: UseCaseHistory) {
@@ -151,8 +150,9 @@ struct ReadmeTests {
   }
 
   @Test func `the first code finds what the server answers`() async {
-    var shown: [String] = []
-    await FirstScreen.find("swift") { titles in shown = titles }
+    let shown = await withCheckedContinuation { shown in
+      FirstScreen.find("swift") { titles in shown.resume(returning: titles) }
+    }
     #expect(shown == ["swift"])
   }
 

@@ -1,14 +1,18 @@
 public import Testing
 
-/// Ends the whole run, with a message that names the test, when a test does not end.
+/// Gives each test a turn, and ends the whole run, with a message that names the test, when one
+/// does not end.
 ///
 /// The time limit of Swift Testing only cancels a test, which frees nobody who waits for
 /// something that never comes.
 public struct HangTrait: SuiteTrait, TestTrait, TestScoping {
+  let turns: Turns
+  let executor: (any TaskExecutor)?
+
   /// Each test of a suite has the time for itself.
   public var isRecursive: Bool { true }
 
-  /// Runs the test, and stops the process if that takes too long.
+  /// Waits for a turn, runs the test, and stops the process if that takes too long.
   ///
   /// - Throws: What the test throws.
   public func provideScope(
@@ -16,7 +20,11 @@ public struct HangTrait: SuiteTrait, TestTrait, TestScoping {
     performing function: @concurrent @Sendable () async throws -> Void
   ) async throws {
     guard testCase != nil else { return try await function() }
-    try await stopUnlessItEnds(test.name, within: .seconds(1_800), function)
+    await turns.take()
+    defer { turns.giveBack() }
+    try await stopUnlessItEnds(test.name, within: .seconds(1_800)) {
+      try await withTaskExecutorPreference(executor, operation: function)
+    }
   }
 }
 
@@ -35,9 +43,16 @@ public func stopUnlessItEnds(
 }
 
 extension Trait where Self == HangTrait {
-  /// A test that has not ended after half an hour stops the run.
+  /// A test that runs beside five others, and stops the run if it has not ended after half an hour.
   ///
-  /// All tests begin at the same time and share the cores: each may take as long as all of them
-  /// do, under the thread sanitizer on a machine that is busy with other things.
-  public static var mustEnd: HangTrait { HangTrait() }
+  /// Beside all others a test of a millisecond lasts as long as all of them do, and its time-outs
+  /// expire.
+  public static var mustEnd: HangTrait { HangTrait(turns: .shared, executor: nil) }
+
+  /// A test that must end and only computes, for seconds: it runs on a thread of its own.
+  ///
+  /// On a thread that tasks share, every other test would wait for that.
+  public static var computes: HangTrait {
+    HangTrait(turns: .computing, executor: ComputingThread.shared)
+  }
 }

@@ -5,7 +5,7 @@ import UseCaseHistory
 
 /// Many entries at once: what would recurse runs out of stack here, and what would be quadratic
 /// out of time.
-@Suite(.mustEnd)
+@Suite(.computes)
 struct CostTests {
   private struct Count: UndoableUseCase {
     let discarded = Watched(0)

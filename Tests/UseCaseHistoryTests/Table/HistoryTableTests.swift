@@ -4,7 +4,7 @@ import Testing
 @testable import UseCaseHistory
 
 /// The table of a history, and the rows that a journal has of it.
-@Suite(.mustEnd, .computes)
+@Suite(.computes)
 struct HistoryTableTests {
   private let keys = ["a", "b", "c"].map { HistoryFootprint.keys($0) }
 
