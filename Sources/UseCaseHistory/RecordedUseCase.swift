@@ -153,6 +153,12 @@ extension RecordedUseCase {
   /// the lane calls `main`, such as the body of a wrapper, or what was meant as a part comes too late.
   private var place: Place? {
     get async throws {
+      // Asked first: a handler may have inherited the frame of a body that goes on.
+      if line == nil, let operation = history.queue.operationHere(executing: Self.self),
+        lane.read({ $0.mayBegin(lane.id(of: operation)) })
+      {
+        return .entry(lane.id(of: operation))
+      }
       if let frame = HistoryFrame.current(in: lane.history) {
         switch frame.role {
         case .body, .answered: return .inside(frame.entry)
@@ -161,10 +167,7 @@ extension RecordedUseCase {
       }
       if let part = try await part { return part }
       if line != nil { throw HistoryError.outOfTurn }
-      guard let operation = history.queue.operationHere(executing: Self.self),
-        lane.read({ $0.mayBegin(lane.id(of: operation)) })
-      else { return nil }
-      return .entry(lane.id(of: operation))
+      return nil
     }
   }
 

@@ -139,6 +139,24 @@ struct LeftBehindTests {
   }
 
   @Test(.holds("Tasks that outlive a body"))
+  func `what a body in it executes is an entry, though this body goes on`() async {
+    let (gate, done) = (Gate(), Gate())
+    page.script("do Y") { [page, history] in
+      await gate.passIgnoringCancellation()
+      await history.execute(Edit(page: page), "Z").ended()
+      done.open()
+    }
+    page.script("do A") { [page, edit = desk.edit] in
+      Task { _ = try? await edit.main("Y") }
+      await page.began("do Y")
+    }
+    await history.run(page, "A")
+    gate.open()
+    await done.passIgnoringCancellation()
+    #expect(history.layout == "[A Z |]")
+  }
+
+  @Test(.holds("Tasks that outlive a body"))
   func `it never begins beside the next one in its slot`() async {
     for round in 0..<3_000 {
       let desk = Desk()
@@ -169,14 +187,19 @@ struct LeftBehindTests {
     }
   }
 
-  @Test func `what a handler of an undo executes is recorded, whoever asked for the undo`() async {
+  @Test(arguments: [false, true])
+  func `what a handler of an undo executes is recorded, whoever asked for the undo`(
+    isAttachedLate: Bool
+  ) async {
     await history.run(page, "Q")
     let gate = Gate()
     let later = Watched<UseCaseOperation<String, Answer>?>(nil)
     let asked = Gate()
     page.script("do Y") { [page, history] in
       await gate.passIgnoringCancellation()
-      await history.undo().then { _ in
+      let undo = history.undo()
+      if isAttachedLate { await undo.ended() }
+      await undo.then { _ in
         later.update { $0 = history.execute(Edit(page: page), "Z") }
       }.ended()
       asked.open()

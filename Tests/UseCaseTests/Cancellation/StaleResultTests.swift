@@ -14,12 +14,18 @@ struct StaleResultTests {
 
   @Test(.holds("Handlers left out")) @MainActor
   func `no then begins on the main actor although the outcome was there`() async throws {
+    let gate = Gate()
+    let double = AnyUseCase { (number: Int) in
+      await gate.passIgnoringCancellation()
+      return number * 2
+    }
     let operation = double.execute(21)
       .onCancel { [log] in log.append("early onCancel \($0)") }
       .then { [log] _ in log.append("then") }
       .common { [log] in log.append("common") }
       .onCancel { [log] in log.append("onCancel \($0)") }
       .finally { [log] in log.append("finally") }
+    gate.open()
     holdThread { operation.state == .finished }
     operation.cancel()
     await operation.ended()

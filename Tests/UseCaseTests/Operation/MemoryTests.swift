@@ -113,10 +113,9 @@ struct MemoryTests {
     let queue = UseCaseQueue { [lifetime] in
       if $0.kind == .ended { alive.append(lifetime.alive) }
     }
-    let counting = Counting(on: queue)
-    counting.gate.open()
     func execute(receives: Bool) -> Operation {
-      let token = lifetime.track()
+      let (token, counting) = (lifetime.track(), Counting(on: queue))
+      defer { counting.gate.open() }
       guard receives else {
         return counting.execute(3).then { _ in withExtendedLifetime(token) {} }
       }

@@ -86,9 +86,10 @@ struct OutcomeAndSlotTests {
   @Test(.holds("In the queue until the end"))
   func `a slot is held until the handlers have run`() async {
     let held = Held(.serial)
-    held.open(1...2)
+    held.open(2)
     await onMainActor {
       let first = held.execute(1).then { _ in }
+      held.open(1)
       let second = held.execute(2)
       holdThread { first.state == .finished }
       // The handler of the first cannot run while the main actor is busy here.

@@ -116,9 +116,10 @@ struct NewestDeliversTests {
   @Test(.holds("Only the newest deliver"))
   func `with two slots the oldest of three gives way, whether it runs or is done`() async {
     let held = Held(UseCaseQueue.Policy(limit: 2, whenBusy: .cancelPrevious))
-    held.open(2...4)
+    held.open(3...4)
     let first = record(held.execute(1), " of 1")
     let second = record(held.execute(2), " of 2")
+    held.open(2)
     holdThread { second.state == .finished }
     // The first one still runs, and the second one is done.
     let third = record(held.execute(3), " of 3")
