@@ -106,7 +106,12 @@ struct HistoryOpening {
     } catch {
       throw error
     }
-    await writer.settleAll(lane)
+    if writer.database != nil, lane.isBusy {
+      // A step of the recovery has not returned, and is in a transaction.
+      writer.start(lane)
+    } else {
+      await writer.settleAll(lane)
+    }
     if let error = writer.fatalError { throw error }
     for entry in lane.entries {
       switch entry.standing {
@@ -176,7 +181,9 @@ struct HistoryOpening {
       } catch {
         try Task.checkCancellation()
         if let error = writer.fatalError { throw error }
-        recovery.failed.append(.init(entry: lane.entry(of: row.id) ?? entry, error: error))
+        // Of a group that was obsolete nothing is left.
+        guard let entry = lane.entry(of: row.id) else { continue }
+        recovery.failed.append(.init(entry: entry, error: error))
         if operation.state != .finished || lane.isBusy {
           // The body has the lane until it returns.
           for row in rows {

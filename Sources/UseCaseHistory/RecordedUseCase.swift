@@ -185,7 +185,11 @@ extension RecordedUseCase {
           ?? HistoryFrame.line(in: lane.history, where: isHere),
         let here
       else { return nil }
-      if line.calls.isHeldHere { await line.queue.idle() }
+      // What a part has left behind does not wait for the slot of that part.
+      if line.calls.isHeldHere, !line.queue.isHeldHere {
+        await line.parts.awaitEarlier(here)
+        try Task.checkCancellation()
+      }
       guard let (group, title) = try line.parts.beginPart(here) else { return nil }
       return .part(lane.id(of: here), in: group, title: title)
     }
@@ -268,15 +272,11 @@ extension RecordedUseCase {
     }
     let attempts = Attempts()
     if let database, let draft, let journal = lane.journal {
-      let committed = Lock<(any HistoryStep)?>(nil)
+      let committed = JournalWriter.Committed(nil)
       attempts.runInside { [lane] body in
-        // A committed transaction is not repeated.
-        if let step = committed.withLock({ $0 }) { return step }
-        let step = try await journal.transact(id, lane, in: database, body) {
+        try await journal.transact(id, lane, in: database, once: committed, body) {
           end(draft.answered($0))
         }
-        committed.withLock { $0 = step }
-        return step
       }
     }
     let result: Result<Base.Response, any Error>

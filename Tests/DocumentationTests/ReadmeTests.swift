@@ -114,12 +114,14 @@ struct ReadmeCode {
     }
   }
 
-  func correct(_ rename: Rename, in history: UseCaseHistory) {
+  let history = UseCaseHistory()  // keep one for each document
+
+  func correct(_ rename: Rename) {
     rename.recorded(in: history).execute("Report")
     history.undo().catch { error in print("Not undone: \(error)") }
   }
 
-  func edit(_ rename: Rename, in history: UseCaseHistory) {
+  func edit(_ rename: Rename) {
     let rename = rename.recorded(in: history)
     rename.execute("Report")
     history.undo().catch { error in print("Not undone: \(error)") }
@@ -177,16 +179,18 @@ struct ReadmeTests {
   }
 
   @Test func `an undo puts the old title back`() async {
-    let (document, history) = (Document(), UseCaseHistory())
-    ReadmeCode().correct(ReadmeCode.Rename { await document.rename(to: $0) }, in: history)
+    let (document, code) = (Document(), ReadmeCode())
+    let history = code.history
+    code.correct(ReadmeCode.Rename { await document.rename(to: $0) })
     await history.idle()
     #expect(await document.title == "Untitled")
     #expect(history.state.redoTitle == "Rename")
   }
 
   @Test func `a group is one entry`() async {
-    let (document, history) = (Document(), UseCaseHistory())
-    ReadmeCode().edit(ReadmeCode.Rename { await document.rename(to: $0) }, in: history)
+    let (document, code) = (Document(), ReadmeCode())
+    let history = code.history
+    code.edit(ReadmeCode.Rename { await document.rename(to: $0) })
     await history.idle()
     #expect(history.entries.map(\.title) == ["Rename", "Tidy up"])
     await history.undo().ended()

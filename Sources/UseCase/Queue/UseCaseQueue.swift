@@ -403,6 +403,9 @@ extension UseCaseQueue {
   /// The innermost operation around the running code, of any queue.
   package static var operationHere: UseCaseOperationID? { HeldSlots.innermost?.id }
 
+  /// Whether that operation is cancelled already, although its body runs.
+  package static var isCancelledHere: Bool { HeldSlots.innermost?.verdict?.kind == .cancelled }
+
   /// Whether that operation has failed already, by a timeout, although its body runs.
   package static var hasFailedHere: Bool { HeldSlots.innermost?.verdict?.kind == .failure }
 

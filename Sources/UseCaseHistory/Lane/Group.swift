@@ -35,7 +35,7 @@ struct Group<Value: Sendable, Answer: Sendable>: UseCase, DescribedUseCase {
       throw error
     }
     let result = await run(id)
-    if case .success(let value) = result, line.parts.record() {
+    if case .success(let value) = result, !UseCaseQueue.isCancelledHere, line.parts.record() {
       let (row, drops) = lane.change { $0.recordGroup(id, in: parent) }
       lane.discard(drops)
       await lane.journal?.settle(lane)

@@ -6,7 +6,8 @@ struct GroupLine: Sendable {
   /// Runs the executions of its body, or of its `HistoryGroup`, one after the other, in the order of
   /// the calls.
   let queue: UseCaseQueue
-  /// Runs the calls of its body, which may overlap with `async let`. They wait for earlier executions.
+  /// Runs the calls of its body, which may overlap with `async let`. A call waits for the executions
+  /// that were asked for before it.
   let calls: UseCaseQueue
   let parts: GroupParts
   /// How many groups it is in.
@@ -67,7 +68,9 @@ private final class Executions: QueueDelegate {
 
   init(parts: GroupParts, calls: UseCaseQueue) { (self.parts, self.calls) = (parts, calls) }
 
-  func admitted(_ operation: any AdmittedOperation) { parts.admitted(operation) }
+  func admitted(_ operation: any AdmittedOperation) {
+    parts.admitted(operation, isExecuted: true)
+  }
   func started(_ id: UseCaseOperationID) {}
   func left(_ id: UseCaseOperationID, hasSucceeded: Bool) {
     parts.left(id, hasSucceeded: hasSucceeded)
@@ -77,6 +80,7 @@ private final class Executions: QueueDelegate {
     // It would wait for a group that others have to close.
     parts.holdsGroup ? .refuse(HistoryError.outOfTurn) : .on(calls)
   }
+  func check(_ description: ExecutionDescription) { parts.check(description) }
   func isBodyHere() -> Bool { parts.isBodyHere() }
   func name(of id: UseCaseOperationID) -> String? { parts.name(of: id) }
   func objection(to useCaseType: any Any.Type) -> String? { parts.objection(to: useCaseType) }
@@ -96,16 +100,22 @@ final class GroupParts: QueueDelegate {
     outer?.machine.withLock { $0.held += 1 }
   }
 
-  func admitted(_ operation: any AdmittedOperation) {
+  func admitted(_ operation: any AdmittedOperation) { admitted(operation, isExecuted: false) }
+
+  func admitted(_ operation: any AdmittedOperation, isExecuted: Bool) {
     let (id, title) = (operation.id, (operation.description?.words as? HistoryWish)?.title ?? "")
-    machine.withLock { $0.admit(id, title: title, isObserved: isObserved) }
+    machine.withLock {
+      $0.admit(id, title: title, isExecuted: isExecuted, isObserved: isObserved)
+    }
   }
 
   func started(_ id: UseCaseOperationID) {}
 
   func left(_ id: UseCaseOperationID, hasSucceeded: Bool) { machine.withLock { $0.leave(id) } }
 
-  func unlocked() { machine.withLock { $0.takeWaiter() }?.resume() }
+  func unlocked() { for waiter in machine.withLock({ $0.takeWaiters() }) { waiter.resume() } }
+
+  func check(_ description: ExecutionDescription) { description.assureIsRecorded() }
 
   func name(of id: UseCaseOperationID) -> String? { machine.withLock { $0.names[id] } }
 
@@ -173,8 +183,15 @@ final class GroupParts: QueueDelegate {
   /// Whether a group in it is held open.
   var holdsGroup: Bool { machine.withLock { $0.held > 0 } }
 
+  /// Waits for the executions that were asked for before this call.
+  nonisolated(nonsending) func awaitEarlier(_ call: UseCaseOperationID) async {
+    await withUnsafeContinuation { waiter in
+      machine.withLock { $0.awaitEarlier(call, waiter) }?.resume()
+    }
+  }
+
   /// The body of a part begins. Returns the group and the title of the part, nil if it came after the
-  /// end of the group.
+  /// end of the group, or has begun already.
   ///
   /// - Throws: `CancellationError` if the group is cancelled.
   func beginPart(_ id: UseCaseOperationID) throws -> (group: HistoryEntry.ID, title: String)? {
@@ -195,12 +212,22 @@ struct GroupPartsMachine<Waiter: Sendable>: Sendable {
   private(set) var isOpen = true
   private var isCancelled = false
   private var isRecorded = false
-  /// The titles of the parts that wait or run.
-  private var parts: [UseCaseOperationID: String] = [:]
+  /// A part that waits or runs.
+  private struct Part: Sendable {
+    let title: String
+    var hasBegun = false
+  }
+
+  private var parts: [UseCaseOperationID: Part] = [:]
+  /// The parts that are executed, and not called.
+  private var executions: Set<UseCaseOperationID> = []
+  /// The calls that wait for executions.
+  private var calls: [(id: UseCaseOperationID, waiter: Waiter)] = []
   /// The titles of all, as long as the group is observed.
   private(set) var names: [UseCaseOperationID: String] = [:]
-  /// The parts that came after the end.
-  private var late: Set<UseCaseOperationID> = []
+  /// What the body asks for once the group is cancelled.
+  private var refused: Set<UseCaseOperationID> = []
+  private var isBodyOver = false
   /// Waits for the end of the parts.
   private var waiter: Waiter?
   /// Waits until the group is closed.
@@ -219,21 +246,48 @@ struct GroupPartsMachine<Waiter: Sendable>: Sendable {
     case isCancelled
   }
 
-  mutating func admit(_ id: UseCaseOperationID, title: String, isObserved: Bool) {
+  mutating func admit(
+    _ id: UseCaseOperationID, title: String, isExecuted: Bool, isObserved: Bool
+  ) {
     if isObserved { names[id] = title }
-    if isOpen { parts[id] = title } else { late.insert(id) }
+    if isOpen {
+      parts[id] = Part(title: title)
+      if isExecuted { executions.insert(id) }
+    } else if isCancelled, !isBodyOver {
+      refused.insert(id)
+    }
   }
 
   mutating func leave(_ id: UseCaseOperationID) {
     parts[id] = nil
-    late.remove(id)
+    executions.remove(id)
+    refused.remove(id)
   }
 
-  mutating func takeWaiter() -> Waiter? { parts.isEmpty ? waiter.take() : nil }
+  /// Returns the waiters that need not wait any more.
+  mutating func takeWaiters() -> [Waiter] {
+    if parts.isEmpty, let waiter = waiter.take() { return [waiter] }
+    if calls.isEmpty { return [] }
+    let waiting = calls
+    calls = waiting.filter { !mayGoOn($0.id) }
+    return waiting.filter { mayGoOn($0.id) }.map(\.waiter)
+  }
 
-  func beginPart(_ id: UseCaseOperationID) -> Beginning {
-    guard let group, let title = parts[id] else { return .isLate }
-    return isCancelled ? .isCancelled : .part(group, title: title)
+  private func mayGoOn(_ call: UseCaseOperationID) -> Bool {
+    !executions.contains { $0 < call }
+  }
+
+  mutating func awaitEarlier(_ call: UseCaseOperationID, _ waiter: Waiter) -> Waiter? {
+    if mayGoOn(call) { return waiter }
+    calls.append((call, waiter))
+    return nil
+  }
+
+  mutating func beginPart(_ id: UseCaseOperationID) -> Beginning {
+    if isCancelled, parts[id] != nil || refused.contains(id) { return .isCancelled }
+    guard let group, let part = parts[id], !part.hasBegun else { return .isLate }
+    parts[id]?.hasBegun = true
+    return .part(group, title: part.title)
   }
 
   mutating func hold(_ waiter: Waiter) -> Waiter? {
@@ -243,6 +297,7 @@ struct GroupPartsMachine<Waiter: Sendable>: Sendable {
   }
 
   mutating func awaitParts(_ waiter: Waiter) -> Waiter? {
+    isBodyOver = true
     if parts.isEmpty { return waiter }
     self.waiter = waiter
     return nil

@@ -102,6 +102,19 @@ final class HistoryWish: Sendable {
   }
 }
 
+extension ExecutionDescription {
+  /// Traps for a use case that is not recorded, and has the queue of a recorded one as its own.
+  func assureIsRecorded() {
+    guard words is HistoryWish else {
+      fatalError(
+        """
+        \(baseType) has the lane of a history as its queue, and is not recorded. Give it a queue of \
+        its own, and call the recorded use case in its body.
+        """)
+    }
+  }
+}
+
 extension HistoryLane {
   /// Asks the use case about an execution that is called.
   func wish<Base: UndoableUseCase>(_ useCase: Base, _ request: Base.Request) -> HistoryWish {
@@ -150,15 +163,7 @@ extension HistoryLane: QueueDelegate {
 
   private var isHeldHere: Bool { queue.withLock { $0.queue }?.isHeldHere == true }
 
-  func check(_ description: ExecutionDescription) {
-    guard description.words is HistoryWish else {
-      fatalError(
-        """
-        \(description.baseType) has the lane of a history as its queue, and is not recorded. Give it a \
-        queue of its own, and call the recorded use case in its body.
-        """)
-    }
-  }
+  func check(_ description: ExecutionDescription) { description.assureIsRecorded() }
 
   func name(of id: UseCaseOperationID) -> String? {
     if let name = names.withLock({ $0[id] }) { return name }

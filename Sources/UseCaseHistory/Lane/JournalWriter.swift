@@ -248,7 +248,7 @@ final class JournalWriter: Sendable {
     for (id, row) in omitted {
       guard let step = row.step as? StoredStep, step.pair.response != nil else { continue }
       let old = state.withLock { $0.omitted.removeValue(forKey: id) }
-      lane.change { $0.noteAgain(id) }
+      lane.change { $0.oweAgain([id]) }
       withExtendedLifetime(old) {}
     }
   }
@@ -287,14 +287,19 @@ extension JournalWriter {
   /// An event of the machine, which is tried on a copy first.
   typealias Event = @Sendable (inout Machine) -> Void
 
+  /// The step of an operation that a transaction has committed.
+  typealias Committed = Lock<(any HistoryStep)?>
+
   /// Runs a body in a transaction, together with the change of the rows that its end brings. That end
   /// has happened when this returns. `body` makes or undoes a step, and `end` makes the event of that.
   nonisolated(nonsending) func transact(
     _ id: HistoryEntry.ID, _ lane: HistoryLane, in database: any TransactionalJournal,
-    _ body: @Sendable () async throws -> any HistoryStep,
+    once committed: borrowing Committed, _ body: @Sendable () async throws -> any HistoryStep,
     end: @Sendable (any HistoryStep) -> Event
   ) async throws -> any HistoryStep {
     try await inTurn {
+      // Another attempt is not made again, however attempts overlap.
+      if let step = committed.withLock({ $0 }) { return step }
       if let end = state.withLock({ $0.end }) { throw end }
       try await settleDoubt()
       try await reserve(id, lane)
@@ -340,6 +345,7 @@ extension JournalWriter {
           change.rows.filter { $0.key != RowFormat.headKey }
             .map { HistoryEntry.ID(number: UInt64($0.key)) })
       }
+      committed.withLock { $0 = step }
       return step
     }
   }

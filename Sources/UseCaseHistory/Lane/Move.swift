@@ -85,18 +85,14 @@ extension HistoryLane {
     of id: HistoryEntry.ID, _ stored: StoredStep?, isRedo: Bool
   ) -> StepScope? {
     guard let journal, let database = journal.database, let stored else { return nil }
-    let committed = Lock<(any HistoryStep)?>(nil)
+    let committed = JournalWriter.Committed(nil)
     return { [self] body in
-      // A committed transaction is not repeated.
-      if let step = committed.withLock({ $0 }) { return step }
-      let step = try await journal.transact(id, self, in: database, body) { step in
+      try await journal.transact(id, self, in: database, once: committed, body) { step in
         guard isRedo else { return { _ = $0.stepEnded(.undone) } }
         let redone = stored.answered(step)
         let footprint = redone.footprint
         return { _ = $0.stepEnded(.redone(redone, footprint)) }
       }
-      committed.withLock { $0 = step }
-      return step
     }
   }
 }

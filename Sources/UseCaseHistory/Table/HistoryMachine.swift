@@ -636,11 +636,6 @@ extension HistoryMachine {
     return gone
   }
 
-  /// The journal has to know the row anew, an entry or a part.
-  mutating func noteAgain(_ id: ID) {
-    if let row = table.rowOrPart(id) { table.note(row) }
-  }
-
   /// The journal has been told of these rows what may not be so.
   mutating func oweAgain(_ ids: [ID]) {
     for id in ids {

@@ -19,6 +19,8 @@ struct HistoryWalk<Step: Sendable>: Sendable {
   fileprivate(set) var done = 0
   /// The part of the next entry to look at.
   fileprivate var part: Int?
+  /// The part that has begun, wherever it is by now.
+  fileprivate var begun: ID?
   /// Whether something was undone or redone, of all entries and of the next one.
   fileprivate(set) var hasMoved = false
   fileprivate var hasMovedNext = false
@@ -97,13 +99,15 @@ extension HistoryTable {
     }
     guard let part = nextPart(of: spot) else { return nil }
     self.walk?.part = part
+    let id = self[spot].parts[part].id
+    self.walk?.begun = id
     self[spot].parts[part].state = state
     note(spot, part: part)
     if self[spot].state != state, !walk.isRollBack {
       self[spot].state = state
       note(spot)
     }
-    return self[spot].parts[part].step.map { (self[spot].parts[part].id, $0) }
+    return self[spot].parts[part].step.map { (id, $0) }
   }
 
   private func spotOfNext() -> Spot? {
@@ -116,7 +120,7 @@ extension HistoryTable {
   private func nextPart(of spot: Spot) -> Int? {
     guard let walk else { return nil }
     let parts = self[spot].parts
-    var index = walk.part ?? (walk.isRedo ? 0 : parts.count - 1)
+    var index = walk.part.map { min($0, parts.count - 1) } ?? (walk.isRedo ? 0 : parts.count - 1)
     while parts.indices.contains(index) {
       let part = parts[index]
       if !part.isGroup, part.state == (walk.isRedo ? .undone : .applied),
@@ -129,6 +133,14 @@ extension HistoryTable {
     return nil
   }
 
+  /// Returns where the part is that has begun. Other parts of a running group may have ended since.
+  private func begunPart(of spot: Spot) -> Int? {
+    guard let walk, let part = walk.part, self[spot].isGroup else { return nil }
+    let parts = self[spot].parts
+    if parts.indices.contains(part), parts[part].id == walk.begun { return part }
+    return parts.lastIndex { $0.id == walk.begun }
+  }
+
   /// The undo or redo has ended that `next` has begun. Returns whether the walk may go on.
   mutating func ended(_ end: StepEnd) -> Bool {
     guard let spot = spotOfNext(), let walk else {
@@ -138,7 +150,7 @@ extension HistoryTable {
       self[spot].tries = 0
       note(spot)
     }
-    guard self[spot].isGroup, let part = walk.part else { return endedSingle(end, spot) }
+    guard let part = begunPart(of: spot) else { return endedSingle(end, spot) }
     let (id, counts) = (self[spot].parts[part].id, isCounted(spot))
     switch end {
     case .failed:

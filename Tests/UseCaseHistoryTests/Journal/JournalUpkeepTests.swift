@@ -110,6 +110,43 @@ struct JournalUpkeepTests {
     #expect(next.journalError == nil)
   }
 
+  @Test func `a response of a part that can be encoded later is written`() async throws {
+    struct Late: JournaledUseCase {
+      struct Reply: Codable, Sendable {
+        let failures: Watched<Int>?
+
+        init(_ failures: Watched<Int>) { self.failures = failures }
+        init(from decoder: any Decoder) throws { failures = nil }
+
+        func encode(to encoder: any Encoder) throws {
+          let left = failures?.update { left in
+            left -= 1
+            return left
+          }
+          if let left, left >= 0 { throw Failure("encode") }
+          var container = encoder.singleValueContainer()
+          try container.encode(0)
+        }
+      }
+
+      static let journalName = "late"
+      let failures: Watched<Int>
+      func main(_ text: String) async throws -> Reply { Reply(failures) }
+      func undo(_: String, _: Reply) async throws {}
+    }
+    let late = Late(failures: Watched(1))
+    let history = try await UseCaseHistory.open(disk, for: [late, Write(paper: paper)])
+    let recorded = late.recorded(in: history)
+    await history.group("G") { [paper] in
+      _ = try await recorded("a")
+      #expect(history.journalError is HistoryJournalError)
+      _ = try await Write(paper: paper).recorded(in: history)("b")
+    }.ended()
+    #expect(history.journalError == nil)
+    let next = try await UseCaseHistory.open(disk.next(), for: [late, Write(paper: paper)])
+    #expect(next.entries.map(\.standing) == [.normal])
+  }
+
   @Test(.holds("Unreadable"))
   func `a renamed use case reads the entries of its former names, and writes its own`()
     async throws

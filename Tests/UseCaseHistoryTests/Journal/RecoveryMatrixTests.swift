@@ -16,20 +16,39 @@ struct RecoveryMatrixTests {
   func `after each launch, the document and the history agree, or the entry is interrupted`(
     interrupted: Interrupted, steps: Steps
   ) async throws {
+    // A failure of `settle` is as good as an unknown answer.
+    let settlings: [Paper.Settling] =
+      switch steps {
+      case .work: [.truth, .unknown, .failure]
+      case .fail: [.truth, .unknown]
+      case .hang, .endProcess: [.truth]
+      }
+    for settling in settlings {
+      try await endEverywhere { RecoveryCase(interrupted, steps, settling, $0, on: { $0 }) }
+    }
+  }
+
+  @Test(
+    .holds("Interrupted groups", "One transaction"), arguments: Interrupted.allCases, Steps.allCases)
+  func `in transactions they agree after each launch, and nothing is in doubt`(
+    interrupted: Interrupted, steps: Steps
+  ) async throws {
+    try await endEverywhere { interruption in
+      let paper = Paper()
+      return RecoveryCase(
+        interrupted, steps, .truth, interruption, paper, on: { Database($0, paper) })
+    }
+  }
+
+  /// Lets the process end at each write of the last act, which is there or is not.
+  private func endEverywhere(
+    _ matrix: (HistoryInterruption) -> RecoveryCase
+  ) async throws {
     for interruption in [HistoryInterruption.compensate, .keep] {
-      // A failure of `settle` is as good as an unknown answer.
-      let settlings: [Paper.Settling] =
-        switch steps {
-        case .work: [.truth, .unknown, .failure]
-        case .fail: [.truth, .unknown]
-        case .hang, .endProcess: [.truth]
-        }
-      for settling in settlings {
-        for isWritten in [false, true] {
-          for write in 1... {
-            let matrix = RecoveryCase(interrupted, steps, settling, interruption)
-            guard try await matrix.run(crashingAt: write, isWritten: isWritten) else { break }
-          }
+      for isWritten in [false, true] {
+        for write in 1... {
+          let matrix = matrix(interruption)
+          guard try await matrix.run(crashingAt: write, isWritten: isWritten) else { break }
         }
       }
     }
@@ -111,20 +130,33 @@ private struct RecoveryCase {
   private let steps: Steps
   private let settling: Paper.Settling
   private let interruption: HistoryInterruption
-  private let paper = Paper()
+  private let paper: Paper
+  private let journal: (Disk) -> any HistoryJournal
 
   init(
     _ interrupted: Interrupted, _ steps: Steps, _ settling: Paper.Settling,
-    _ interruption: HistoryInterruption
+    _ interruption: HistoryInterruption, _ paper: Paper = Paper(),
+    on journal: @escaping (Disk) -> any HistoryJournal
   ) {
     (self.interrupted, self.steps) = (interrupted, steps)
     (self.settling, self.interruption) = (settling, interruption)
+    (self.paper, self.journal) = (paper, journal)
+  }
+
+  private func open(
+    _ disk: Disk, interrupted: HistoryInterruption = .compensate,
+    timeout: Duration = UseCaseTimeout.never, clock: any Clock<Duration> = ContinuousClock()
+  ) async throws -> UseCaseHistory {
+    paper.live(with: disk)
+    return try await UseCaseHistory.open(
+      journal(disk), for: [Write(paper: paper, timeout: timeout)], interrupted: interrupted,
+      clock: clock)
   }
 
   /// Returns false if the last act has no such write.
   func run(crashingAt write: Int, isWritten: Bool) async throws -> Bool {
     var disk = Disk()
-    let history = try await UseCaseHistory.open(disk, paper)
+    let history = try await open(disk)
     await interrupted.prepare(history, paper)
     await history.idle()
     disk.fail(.crash(at: disk.writes + write, isWritten: isWritten))
@@ -179,12 +211,10 @@ private struct RecoveryCase {
       case .endProcess: disk.kill()
       }
     }
-    paper.live(with: disk)
-    let write = Write(
-      paper: paper, timeout: steps == .hang ? .seconds(1) : UseCaseTimeout.never)
     do {
-      let history = try await UseCaseHistory.open(
-        disk, for: [write], interrupted: interruption, clock: clock)
+      let history = try await open(
+        disk, interrupted: interruption,
+        timeout: steps == .hang ? .seconds(1) : UseCaseTimeout.never, clock: clock)
       return (disk.isDead ? nil : history, gate)
     } catch {
       if !disk.isDead { throw error }
@@ -214,6 +244,9 @@ private struct RecoveryCase {
     let layout = "\(history.layout), \(place)"
     let doubted = entries.filter { $0.standing == .inDoubt }.map(\.id)
     try #require(recovery.inDoubt.map(\.id) == doubted, "\(layout)")
+    if journal(Disk()) is Database {
+      try #require(doubted.isEmpty && paper.asked.count == 0, "\(layout)")
+    }
     for failure in recovery.failed {
       let entry = entries.first { $0.id == failure.id }
       try #require(entry != nil && entry?.standing != .normal, "\(layout): \(failure)")
@@ -228,7 +261,7 @@ private struct RecoveryCase {
 
   /// All that is left can be finished, undone and redone, and new things done.
   private func goOn(_ disk: Disk, _ place: String) async throws {
-    let history = try await UseCaseHistory.open(disk, paper, interrupted: .keep)
+    let history = try await open(disk, interrupted: .keep)
     try agree(history, "\(place), the last launch")
     for entry in history.entries.reversed() where entry.standing == .interrupted {
       if interrupted.isRedo {

@@ -355,6 +355,20 @@ struct TransactionTests {
     #expect(try await UseCaseHistory.open(next, for: [retried]).layout == "[A |]")
   }
 
+  @Test(.holds("One transaction"))
+  func `attempts that overlap are one transaction`() async throws {
+    let hedged = Retried(paper: paper, queue: UseCaseQueue(interceptors: [Hedge()]))
+    let history = try await UseCaseHistory.open(database, for: [hedged])
+    await history.execute(hedged, "A").ended()
+    #expect(history.layout == "[A |]" && paper.lines.value.count == 1)
+    await history.back(1)
+    #expect(history.layout.hasPrefix("[| A]") && paper.lines.value.isEmpty)
+    await history.forth(1)
+    #expect(paper.log.elements == ["do A", "undo A", "do A"])
+    let next = Database(disk.next(), paper)
+    #expect(try await UseCaseHistory.open(next, for: [hedged]).layout == "[A |]")
+  }
+
   @Test(.holds("A transaction that fails"))
   func `what was not written comes with the next transaction`() async throws {
     let history = try await open()
@@ -402,6 +416,18 @@ private struct Twice: UseCaseInterceptor {
   ) async throws -> Response {
     for _ in 1...2 { _ = try await next(request) }
     throw Failure("interceptor")
+  }
+}
+
+/// Makes two attempts at once.
+private struct Hedge: UseCaseInterceptor {
+  func intercept<Request: Sendable, Response: Sendable>(
+    _ request: Request, of execution: UseCaseExecution, next: UseCaseNext<Request, Response>
+  ) async throws -> Response {
+    async let first = next(request)
+    async let second = next(request)
+    _ = try await second
+    return try await first
   }
 }
 
