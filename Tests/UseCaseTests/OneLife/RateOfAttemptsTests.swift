@@ -72,18 +72,20 @@ struct RateOfAttemptsTests {
   {
     for _ in 0..<200 {
       let retry = RetryInterceptor(attempts: 2, delay: .constant(.seconds(1)))
-      let (clock, gate) = (ManualClock(), Gate())
+      let (clock, gate, calls) = (ManualClock(), Gate(), Log<Int>())
       let useCase = AnyUseCase<Int, Int>(
         queue: UseCaseQueue(
           .limit(4).rate(2, per: .seconds(1)), clock: clock, interceptors: [retry])
       ) { request in
+        calls.append(request)
         if request == 1, clock.now.offset == .zero { throw Refused() }
         await gate.passIgnoringCancellation()
         return request
       }
       let operations = (1...3).map { useCase.execute($0) }
-      // The alarm of the third one, and the pause of the first.
+      // The alarm of the third one, and the pause of the first. The second call counts in this second.
       try await clock.sleeping(2)
+      await calls.elements(atLeast: 2)
       await clock.advance(by: .seconds(1))
       while operations[2].state == .waiting { await Task.yield() }
       gate.open()
