@@ -118,7 +118,12 @@ public final class OptimisticValue<Value> {
       case .cancelled: fail(number, nil, isCertain: !operation.core.wasInterrupted)
       }
     }
-    if operation.settle({ _ in settle() }) { show() } else { settle() }
+    if operation.settle({ _ in settle() }) {
+      show()
+    } else {
+      settle()
+      operation.core.failureIsHandled()
+    }
     return operation
   }
 

@@ -50,6 +50,18 @@ struct UnhandledFailureTests {
     await end.passIgnoringCancellation()
   }
 
+  @Test(.holds("Unhandled failures")) @MainActor
+  func `a failure that an optimistic value shows is handled, whenever it came`() async {
+    await listening {
+      let value = OptimisticValue(0)
+      let operation = failing.execute(1)
+      while operation.outcome == nil { await Task.yield() }
+      value.change(operation) { $0 = 1 }
+      await settle()
+      #expect(count(operation) == 0 && value.value == 0)
+    }
+  }
+
   @Test(.holds("Unhandled failures"))
   func `a failure that nobody hears is told once, with operation, type and error`() async {
     await listening {
