@@ -285,7 +285,9 @@ extension OperationMachine {
   mutating func concludeEarly(_ verdict: Verdict, tellsFailure: Bool = false) -> EarlyOutcome {
     if self.verdict != nil {
       guard case .cancelled(let reason) = verdict, silence(reason) else { return EarlyOutcome() }
-      return EarlyOutcome(effect: .silenced)
+      // An `onCancel` that a time-out has left out is due now.
+      return EarlyOutcome(
+        effect: .silenced, delivers: handlers.hasNext(for: .cancelled) && claim())
     }
     decide(verdict, tellsFailure: tellsFailure)
     isEarly = true
@@ -386,9 +388,10 @@ extension OperationMachine {
   }
 
   /// A handler of the start is attached. If the body is over, it comes in its turn, as the one of
-  /// `common` that it is given as: an operation that was cancelled before its body began runs
-  /// neither. Returns whether the caller is to deliver.
+  /// `common` that it is given as. An operation that ended before its body began runs none. Returns
+  /// whether the caller is to deliver.
   mutating func attachStart(_ handler: consuming Handler<Callback>) -> Bool {
+    if isEarly, !isJobCancelled { return false }
     if isOver { return attach(handler) }
     guard verdict == nil || isOccupied else { return false }
     updates.append(handler.callback)

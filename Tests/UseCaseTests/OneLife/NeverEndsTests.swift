@@ -61,6 +61,22 @@ struct NeverEndsTests {
     #expect(log.elements == ["deadlock"])
   }
 
+  @Test func `an operation that such a deadlock ends before it begins has no start`() async throws {
+    let queue = UseCaseQueue(.serial)
+    let later = Log<UseCaseOperation<Int, Int>>()
+    let outer = AnyUseCase<Int, Int>(queue: queue) { [log] number in
+      let waiting = AnyUseCase(queue: queue) { (number: Int) in number }.execute(number)
+      later.append(waiting)
+      do { return try await waiting.valueOrCancel() } catch { log.append("\(type(of: error))") }
+      return 0
+    }
+    #expect(try await outer.execute(1).value == 0)
+    let waiting = later.elements[0]
+    await waiting.ended()
+    await waiting.onStart { [log] in log.append("start") }.ended()
+    #expect(log.elements == ["UseCaseDeadlock"])
+  }
+
   @Test func `in a Task of the body the end of the own operation comes`() async {
     let tasks = Log<Task<Void, Never>>()
     let queue = UseCaseQueue(.serial)
