@@ -101,11 +101,7 @@ struct HistoryOpening {
     try await writer.intent(lane)
     var recovery = HistoryRecovery()
     recovery.kept = found.kept.compactMap { lane.entry(of: $0) }
-    do {
-      try await recover(found.recoverable, history, &recovery)
-    } catch {
-      throw error
-    }
+    try await recover(found.recoverable, history, &recovery)
     if writer.database != nil, lane.isBusy {
       // A step of the recovery has not returned, and is in a transaction.
       writer.start(lane)
@@ -136,7 +132,7 @@ struct HistoryOpening {
       }
       // In a frame, so that `settle` can name the entry to a server.
       let frame = HistoryFrame(.answered, of: row.id, in: lane.history)
-      let answer = await HistoryFrame.local.withValue(frame) { await step.settle(row.state) }
+      let answer = await frame.run { await step.settle(row.state) }
       frame.end()
       switch answer {
       case .hadNoEffect: answers[row.id] = .hadNoEffect

@@ -204,7 +204,7 @@ extension RecordedUseCase {
     case .inside(let entry):
       let frame = HistoryFrame(.answered, of: entry, in: lane.history)
       defer { frame.end() }
-      return try await HistoryFrame.local.withValue(frame) {
+      return try await frame.run {
         queue.hasInterceptors
           ? try await queue.run(
             request, of: base.useCaseName, timeout: UseCaseTimeout.never, body: body)
@@ -263,7 +263,7 @@ extension RecordedUseCase {
     do {
       if database == nil { try await lane.journal?.intent(lane) }
       guard database != nil || queue.hasInterceptors else {
-        let response = try await HistoryFrame.local.withValue(frame) { try await body(request) }
+        let response = try await frame.run { try await body(request) }
         let step = RecordedStep(base, identity, request, response)
         return (draft?.answered(step) ?? step, .success(response))
       }
@@ -282,7 +282,7 @@ extension RecordedUseCase {
     let result: Result<Base.Response, any Error>
     do {
       result = .success(
-        try await HistoryFrame.local.withValue(frame) {
+        try await frame.run {
           try await queue.run(request, of: base.useCaseName, timeout: UseCaseTimeout.never) {
             changed in
             try await attempts.run {

@@ -479,7 +479,7 @@ extension OperationCore {
   private func deliverAtOnce(from first: consuming Step) -> Step {
     var step = goOn(from: first)
     guard case .call = step else { return step }
-    HeldSlots.local.withValue(HeldSlots.Holder(handlerOf: id)) {
+    HeldSlots.inHandler(of: id) {
       while true {
         switch consume step {
         case .call(let handler, let verdict): call(handler, verdict)
@@ -517,7 +517,7 @@ extension OperationCore {
     case nil, .done: return
     case .handOver: deliverInAnotherTask()
     case .call, .ask, .updates, .tell, .leave, .forget, .unhandledFailure:
-      await HeldSlots.local.withValue(HeldSlots.Holder(handlerOf: id)) { await run(&step) }
+      await HeldSlots.inHandler(of: id) { await run(&step) }
     }
   }
 

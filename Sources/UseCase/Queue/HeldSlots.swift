@@ -1,6 +1,6 @@
 /// The slots that the running code holds.
 @usableFromInline
-enum HeldSlots {
+package enum HeldSlots {
   /// The operation whose body or handler runs here.
   ///
   /// A type of its own, because an `Optional` is copied by way of its metadata. Of a handler it keeps
@@ -34,6 +34,9 @@ enum HeldSlots {
   /// The callers of the operation whose body runs here are a chain behind it.
   @usableFromInline static let local = TaskLocal(wrappedValue: Holder.nobody)
 
+  /// What a history knows of the running code: whether it belongs to a recorded body. Handlers never do.
+  package static let frame = TaskLocal<(any AnyObject & Sendable)?>(wrappedValue: nil)
+
   private static var currentTask: Int { withUnsafeCurrentTask { $0?.hashValue ?? 0 } }
 
   /// The operation whose body runs here.
@@ -46,6 +49,26 @@ enum HeldSlots {
   static var isBodyHere: Bool {
     let holder = local.get()
     return holder.member != nil && holder.task == currentTask
+  }
+
+  /// Runs handlers of the operation, outside of all bodies.
+  static func inHandler<Value>(of id: UseCaseOperationID, _ body: () -> Value) -> Value {
+    local.withValue(Holder(handlerOf: id)) {
+      frame.get() == nil ? body() : frame.withValue(nil, operation: body)
+    }
+  }
+
+  /// Runs handlers of the operation, outside of all bodies.
+  nonisolated(nonsending) static func inHandler(
+    of id: UseCaseOperationID, _ body: nonisolated(nonsending) () async -> Void
+  ) async {
+    await local.withValue(Holder(handlerOf: id)) {
+      if frame.get() == nil {
+        await body()
+      } else {
+        await frame.withValue(nil) { await body() }
+      }
+    }
   }
 
   /// The operation whose handler the running code is.

@@ -77,7 +77,7 @@ struct Group<Value: Sendable, Answer: Sendable>: UseCase, DescribedUseCase {
     return await withTaskCancellationHandler {
       let result: Result<Value, any Error>
       do {
-        result = .success(try await HistoryFrame.local.withValue(frame) { try await body() })
+        result = .success(try await frame.run { try await body() })
       } catch {
         result = .failure(error)
         line.cancel()

@@ -15,7 +15,7 @@ final class HistoryFrame: Sendable {
     case group(GroupLine)
   }
 
-  static let local = TaskLocal<HistoryFrame?>(wrappedValue: nil)
+  private static var innermost: HistoryFrame? { HeldSlots.frame.get() as? HistoryFrame }
 
   let role: Role
   /// The entry that the body becomes, or that is undone or redone.
@@ -30,15 +30,15 @@ final class HistoryFrame: Sendable {
     self.role = role
     self.entry = entry
     self.history = history
-    outer = Self.local.get()
+    outer = Self.innermost
   }
 
   /// The innermost frame in which code runs.
-  static var current: HistoryFrame? { local.get()?.running { _ in true } }
+  static var current: HistoryFrame? { innermost?.running { _ in true } }
 
   /// The innermost frame of the history in which code runs.
   static func current(in history: ID) -> HistoryFrame? {
-    local.get()?.running { $0.history == history }
+    innermost?.running { $0.history == history }
   }
 
   private func running(where isMeant: (HistoryFrame) -> Bool) -> HistoryFrame? {
@@ -53,7 +53,7 @@ final class HistoryFrame: Sendable {
   /// The lines of the groups of the history in whose bodies the code was executed, the innermost
   /// first, whether these run or not.
   static func line(in history: ID, where isMeant: (GroupLine) -> Bool) -> GroupLine? {
-    var next = local.get()
+    var next = innermost
     while let frame = next {
       if frame.history == history, case .group(let line) = frame.role, isMeant(line) {
         return line
@@ -65,7 +65,14 @@ final class HistoryFrame: Sendable {
 
   /// Runs `body` in no frame. The handlers of an operation that it executes must not inherit one.
   static func outside<Value>(_ body: () -> Value) -> Value {
-    local.get() == nil ? body() : local.withValue(nil, operation: body)
+    innermost == nil ? body() : HeldSlots.frame.withValue(nil, operation: body)
+  }
+
+  /// Runs `body` in this frame.
+  nonisolated(nonsending) func run<Value>(
+    _ body: nonisolated(nonsending) () async throws -> Value
+  ) async rethrows -> Value {
+    try await HeldSlots.frame.withValue(self) { try await body() }
   }
 
   func end() { isOver.store(true, ordering: .relaxed) }

@@ -66,7 +66,7 @@ extension HistoryLane {
     let scope = scope(of: id, step as? StoredStep, isRedo: isRedo)
     do {
       if scope == nil || purpose == .recovery { try await journal?.intent(self) }
-      return try await HistoryFrame.local.withValue(frame) {
+      return try await frame.run {
         if isRedo {
           let (redone, failure) = try await step.redo(in: scope)
           if scope != nil { return (.committed, failure) }

@@ -156,6 +156,33 @@ struct LeftBehindTests {
     #expect(history.layout == "[A Z |]")
   }
 
+  @Test(.holds("Handlers"), arguments: [false, true])
+  func `what a handler calls by way of a wrapper is an entry, though the body goes on`(
+    isCancelled: Bool
+  ) async {
+    let body = page.hold("do A")
+    let (gate, asked) = (Gate(), Watched<UseCaseOperation<String, Answer>?>(nil))
+    let wrapper = AnyUseCase<String, Answer> { [edit = desk.edit] text in try await edit(text) }
+    page.script("do A") {
+      let plain = AnyUseCase<Int, Int> { number in
+        try await gate.pass()
+        return number
+      }
+      let operation = plain.execute(1).common {
+        asked.update { $0 = wrapper.execute("Z") }
+      }.onCancel { _ in asked.update { $0 = wrapper.execute("Z") } }
+      if isCancelled { operation.cancel() } else { gate.open() }
+      await operation.ended()
+    }
+    let recorded = history.execute(Edit(page: page), "A")
+    await page.began("do A")
+    body.open()
+    await recorded.ended()
+    while asked.value == nil { await Task.yield() }
+    await asked.value?.ended()
+    #expect(history.layout == "[A Z |]")
+  }
+
   @Test(.holds("Tasks that outlive a body"))
   func `it never begins beside the next one in its slot`() async {
     for round in 0..<3_000 {
