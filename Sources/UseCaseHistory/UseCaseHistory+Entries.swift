@@ -23,8 +23,7 @@ extension UseCaseHistory {
   /// - Parameter operation: The operation of an execution or a group of this history.
   /// - Returns: The entry, `nil` before the operation is recorded and after the entry has left. For
   ///   an execution that was merged, the entry into which it was merged.
-  /// - Complexity: O(log *n*) in the number of entries for an entry whose footprint consists of
-  ///   keys, otherwise O(*n*).
+  /// - Complexity: O(*n*) in the number of entries, O(1) for the newest one.
   public func entry(of operation: UseCaseOperationID) -> HistoryEntry? {
     lane.entry(of: lane.id(of: operation))
   }
@@ -37,8 +36,7 @@ extension UseCaseHistory {
   ///   - type: The use case that was recorded.
   /// - Returns: The request and the last response. `nil` if the entry is a group, belongs to
   ///   another use case, can't be read, is an execution in doubt, or doesn't exist.
-  /// - Complexity: O(log *n*) in the number of entries for an entry whose footprint consists of
-  ///   keys, otherwise O(*n*).
+  /// - Complexity: O(*n*) in the number of entries, O(1) for the newest one.
   public func execution<Base: UndoableUseCase>(
     _ entry: HistoryEntry.ID, by type: Base.Type
   ) -> (request: Base.Request, response: Base.Response)? {
@@ -83,7 +81,7 @@ extension UseCaseHistory {
   /// Inside a recorded body, an undo, a redo or a group, `clear()` takes effect when that body,
   /// undo, redo or group has ended.
   ///
-  /// - Complexity: O(*n*) in the number of entries, with no lock held.
+  /// - Complexity: O(*n*) in the number of entries.
   public func clear() {
     let isInside = roleHere != nil
     lane.drop { $0.clear(isInside: isInside) }

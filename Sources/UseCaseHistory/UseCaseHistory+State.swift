@@ -5,7 +5,7 @@ extension UseCaseHistory {
   /// Returns the state of a document: what ``undo(in:)`` and ``redo(in:)`` would undo and redo now,
   /// their titles, and how many entries of the document there are.
   ///
-  /// `canUndo` and `canRedo` are true even if another entry blocks the undo or the redo. `isBusy`,
+  /// `canUndo` and `canRedo` are false if another entry blocks the undo or the redo. `isBusy`,
   /// `isClean` and `version` are those of the history.
   ///
   /// An execution that waits or runs will discard the undone entries that it contradicts:
@@ -14,8 +14,7 @@ extension UseCaseHistory {
   /// - Parameter document: The keys of the document. ``HistoryFootprint/everything`` is the whole
   ///   history.
   /// - Returns: The state.
-  /// - Complexity: O(*n*) in the number of operations that wait. With several keys, also in the
-  ///   number of entries of the document.
+  /// - Complexity: O(*n*) in the number of entries and of operations that wait.
   public func state(in document: HistoryFootprint) -> HistoryState { lane.state(in: document) }
 
   /// Returns the present state, and then the new state after each change. A slow reader skips to

@@ -163,10 +163,10 @@ extension UseCaseHistory {
   ///   - the error of the use case's `undo`
   ///   - ``HistoryError/blocked(by:)`` if later entries have to be undone first
   ///   - ``HistoryError/unknownEntry(_:)`` if the entry is not in the history when the operation
-  ///     begins, or is an execution in doubt
+  ///     begins
   ///   - ``HistoryError/reentrant`` inside a recorded body, an undo, a redo or a group
   ///   - ``HistoryJournalError``, in a history with a journal: the journal can't be written, or the
-  ///     entry can't be read
+  ///     entry can't be read, or is an execution in doubt
   /// - Complexity: O(*n*) in the number of later entries that overlap it, and in the number of
   ///   parts of a group. Later entries move by one slot of an array, which takes little time. For an
   ///   entry whose footprint is everything, O(*n*) in the number of later entries.
@@ -248,10 +248,10 @@ extension UseCaseHistory {
   ///   order in which it did so. It fails with:
   ///   - the error of an undo or a redo
   ///   - ``HistoryError/unknownEntry(_:)`` if the entry is not in the history when the operation
-  ///     begins, or is an execution in doubt
+  ///     begins
   ///   - ``HistoryError/reentrant`` inside a recorded body, an undo, a redo or a group
-  ///   - ``HistoryJournalError``, in a history with a journal: the journal can't be written, or an
-  ///     entry can't be read
+  ///   - ``HistoryJournalError``, in a history with a journal: the journal can't be written, an entry
+  ///     can't be read, or the goal is an execution in doubt
   /// - Complexity: O(*n*) in the number of entries to undo or redo.
   @discardableResult
   public func move(to entry: HistoryEntry.ID?) -> UseCaseOperation<HistoryMove, [HistoryEntry]> {

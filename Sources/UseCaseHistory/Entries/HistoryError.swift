@@ -8,8 +8,7 @@ public enum HistoryError: Error, Hashable, CustomStringConvertible {
   /// itself. A group inside a group is allowed.
   case reentrant
 
-  /// The entry never existed, has left the history, or is an execution in doubt. An execution in
-  /// doubt can only be forgotten: see ``HistoryEntry/Standing/inDoubt``.
+  /// The entry never existed, or has left the history.
   case unknownEntry(HistoryEntry.ID)
 
   /// These later entries, which overlap the entry, have to be undone first. The array lists them

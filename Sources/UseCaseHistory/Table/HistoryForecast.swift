@@ -170,10 +170,15 @@ extension HistoryForecast {
     if let goal, let index = undoneIndex(of: goal, in: table) {
       if let half { redo(half, in: table) }
       for _ in index..<undoneCount { redo(undone(at: undoneCount - 1, of: table).id, in: table) }
-    } else if goal.map({ appliedIndex(of: $0, in: table) ?? -1 >= evicted }) ?? true {
+    } else if goal.map({ isGoal($0, in: table) }) ?? true {
       while let id = undoTarget(of: table), id != goal { undo(id, in: table) }
       half = nil
     }
+  }
+
+  private func isGoal<Step>(_ id: ID, in table: HistoryTable<Step>) -> Bool {
+    guard let index = appliedIndex(of: id, in: table), index >= evicted else { return false }
+    return !applied(at: index, of: table).isDoubtful
   }
 
   private mutating func undo<Step>(_ id: ID, in table: HistoryTable<Step>) {

@@ -431,11 +431,12 @@ extension HistoryMachine {
     case .undone(let index)??:
       let ids = table.undone[index...].reversed().map(\.id)
       return go((table.half.map { [$0.id] } ?? []) + ids, isRedo: true)
-    case .applied(let index)??:
+    case .applied(let index)?? where !table.applied[index].isDoubtfulExecution:
       // A half undone group counts among the undone ones.
       if let half = table.half, half.id == goal { return go([half.id], isRedo: true) }
       return go(below: index + 1)
     case nil: return go(below: 0)
+    case .applied??: return refuse(HistoryJournalError(.inDoubt))
     case .held??, .running??, .some(nil): return refuse(HistoryError.unknownEntry(goal ?? .nobody))
     }
   }

@@ -276,6 +276,7 @@ extension HistoryTable {
   }
 
   private mutating func finishCleared(_ walk: Walk, into drops: inout [Drop]) -> [Row] {
+    for id in walk.lost { noteGone(id) }
     // A half-done move has led to an unknown place.
     if walk.hasMoved { leaveEffect(unknownPlace()) }
     let left = walk.held.filter { !walk.lost.contains($0.id) }

@@ -29,7 +29,8 @@ struct RecoveryMatrixTests {
   }
 
   @Test(
-    .holds("Interrupted groups", "One transaction"), arguments: Interrupted.allCases, Steps.allCases)
+    .holds("Interrupted groups", "One transaction"), arguments: Interrupted.allCases, Steps.allCases
+  )
   func `in transactions they agree after each launch, and nothing is in doubt`(
     interrupted: Interrupted, steps: Steps
   ) async throws {

@@ -164,6 +164,26 @@ struct ObsoleteTests {
     #expect(page.discarded.last == "d4 obsolete" && history.entries.isEmpty)
   }
 
+  @Test func `a clear behind a group that was obsolete leaves nothing in the journal`() async throws
+  {
+    let (disk, paper) = (Disk(), Paper())
+    let history = try await UseCaseHistory.open(disk, paper)
+    await history.write(paper, "A")
+    await history.group("G") {
+      _ = try await Tag(paper: paper).recorded(in: history)("t")
+    }.ended()
+    paper.fail("undo t2")
+    let gate = paper.hold("undo A1")
+    let move = history.move(to: nil)
+    await paper.began("undo A1")
+    history.clear()
+    gate.open()
+    await move.ended()
+    await history.idle()
+    #expect(history.entries.isEmpty)
+    #expect(try await UseCaseHistory.open(disk.next(), paper).entries.isEmpty)
+  }
+
   @Test func `an obsolete part and a clear discard each pair once`() async {
     await desk.group("G", "a", "b", "c")
     page.lose("undo c3")
