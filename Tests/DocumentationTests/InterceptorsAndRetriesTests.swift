@@ -24,6 +24,16 @@ struct InterceptorsAndRetriesTests {
     }
   }
 
+  struct Logged<Base: UseCase>: UseCase {
+    let base: Base
+    let log: @Sendable (String) -> Void
+
+    func main(_ request: Base.Request) async throws -> Base.Response {
+      log("\(base.useCaseName) begins")
+      return try await base(request)
+    }
+  }
+
   actor Cache: UseCaseInterceptor {
     private struct Key: Hashable {
       let useCase: String
@@ -181,6 +191,28 @@ struct InterceptorsAndRetriesTests {
       }
     }
     #expect(renewToken.queue.activity.executed == 1)
+  }
+
+  @Test func `a wrapper keeps the attempts of its base, and one on its queue multiplies them`()
+    async throws
+  {
+    struct Borrowing<Base: UseCase>: UseCase {
+      let base: Base
+      var queue: UseCaseQueue { base.queue }
+      func main(_ request: Base.Request) async throws -> Base.Response { try await base(request) }
+    }
+    let (calls, log) = (Log<Int>(), Log<String>())
+    let retry = RetryInterceptor(attempts: 3, delay: .constant(.zero))
+    let base = AnyUseCase<Int, Int>(queue: UseCaseQueue(interceptors: [retry])) { number in
+      calls.append(number)
+      throw Offline()
+    }
+    let logged = Logged(base: base) { log.append($0) }
+    await #expect(throws: Offline.self) { try await logged.execute(1).value }
+    #expect(calls.elements == [1, 1, 1])
+    #expect(log.elements == ["AnyUseCase<Int, Int> begins"])
+    await #expect(throws: Offline.self) { try await Borrowing(base: base).execute(2).value }
+    #expect(calls.elements.count { $0 == 2 } == 9)
   }
 
   @Test func `a log-in outlives the search that asked for it`() async throws {

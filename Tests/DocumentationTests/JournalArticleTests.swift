@@ -192,7 +192,35 @@ private func closeHistory(
   await journal.close()
 }
 
+private func shutDown(
+  _ rename: RecordedUseCase<RenameNote>, _ history: UseCaseHistory
+) async {
+  rename.queue.close()
+  await history.idle()
+}
+
 extension JournalArticleTests {
+  @Test func `a shutdown lets a group end with its parts, and refuses what comes`() async throws {
+    let useCase = RenameNote(server: server)
+    let history = try await UseCaseHistory.open(Rows(), for: [useCase])
+    let (rename, entered, gate) = (useCase.recorded(in: history), Gate(), Gate())
+    let group = history.group("Tidy up") {
+      entered.open()
+      await gate.passIgnoringCancellation()
+      _ = try await rename(.init(note: 1, title: "New"))
+    }
+    await entered.passIgnoringCancellation()
+    async let end: Void = shutDown(rename, history)
+    while !rename.queue.isClosed { await Task.yield() }
+    let late = await rename.execute(.init(note: 2, title: "Late")).ended()
+    let undo = await history.undo().ended()
+    gate.open()
+    await end
+    try await group.value
+    #expect("\(late)".contains("closed") && "\(undo)".contains("closed"))
+    #expect(history.entries.map(\.title) == ["Tidy up"])
+  }
+
   fileprivate func launch(
     _ folder: URL, _ server: Server, _ screen: Screen
   ) async throws -> UseCaseHistory {

@@ -121,7 +121,7 @@ struct ReadmeCode {
     history.undo().catch { error in print("Not undone: \(error)") }
   }
 
-  func edit(_ rename: Rename) {
+  func edit(_ rename: Rename, in history: UseCaseHistory) {
     let rename = rename.recorded(in: history)
     rename.execute("Report")
     history.undo().catch { error in print("Not undone: \(error)") }
@@ -190,7 +190,7 @@ struct ReadmeTests {
   @Test func `a group is one entry`() async {
     let (document, code) = (Document(), ReadmeCode())
     let history = code.history
-    code.edit(ReadmeCode.Rename { await document.rename(to: $0) })
+    code.edit(ReadmeCode.Rename { await document.rename(to: $0) }, in: history)
     await history.idle()
     #expect(history.entries.map(\.title) == ["Rename", "Tidy up"])
     await history.undo().ended()

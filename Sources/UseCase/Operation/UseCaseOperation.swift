@@ -186,8 +186,8 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   /// A waiting operation never starts. The task of a running operation is cancelled, and its late
   /// response or error is ignored.
   ///
-  /// After `cancel()` has returned, no `then`, `catch` or `common` that runs in the caller's
-  /// isolation begins, even if the operation already had an outcome. In that case, `onCancel` and
+  /// After `cancel()` has returned, no `then`, `catch` or `common` that runs on the caller's actor
+  /// begins, even if the operation already had an outcome. In that case, `onCancel` and
   /// `finally` run instead and receive a cancellation. The ``outcome`` property keeps its value.
   ///
   /// Cancelling an operation again has no effect. `cancel()` also has no effect once the operation

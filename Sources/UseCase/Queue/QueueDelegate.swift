@@ -12,7 +12,7 @@ package protocol QueueDelegate: AnyObject, Sendable {
   /// An operation has given its slot back, or has left while it waited.
   func left(_ id: UseCaseOperationID, hasSucceeded: Bool)
 
-  /// An operation that has its slot was cancelled, and its body never begins. This is called outside
+  /// An operation was cancelled before its body began, and never begins. This is called outside
   /// of the lock, before its handlers run.
   func neverBegins(_ id: UseCaseOperationID)
 

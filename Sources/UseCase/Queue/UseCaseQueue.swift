@@ -171,7 +171,8 @@ public final class UseCaseQueue: Sendable {
   /// Refuses all operations that come from now on: each is cancelled as
   /// ``UseCaseCancellation/closed`` before `execute` returns.
   ///
-  /// Operations in the queue go on, and so do calls inside a slot. Closing ends a program gracefully:
+  /// Operations in the queue go on, and so do calls inside a slot, and the parts of a group that a
+  /// history runs. Closing ends a program gracefully:
   ///
   /// ```swift
   /// save.queue.close()
