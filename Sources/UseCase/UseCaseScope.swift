@@ -102,7 +102,7 @@ private final class MemberGroup: Sendable {
   /// Cancels the members in order of `execute`.
   func cancelAll(_ reason: UseCaseCancellation) {
     for (_, member) in members.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
-      member.cancel(reason, isFromQueue: false)
+      member.concludeEarly(.cancelled(reason), isFromQueue: false)
     }
   }
 }

@@ -261,10 +261,6 @@ extension OperationCore {
     return deliverAtOnce(from: consume step)
   }
 
-  func cancel(_ reason: UseCaseCancellation, isFromQueue: Bool) {
-    concludeEarly(.cancelled(reason), isFromQueue: isFromQueue)
-  }
-
   /// Gives the operation an early outcome, before its body has returned.
   ///
   /// - Parameters:

@@ -79,31 +79,19 @@ package enum HeldSlots {
 
   /// Returns the nearest member whose slot is occupied: one of this queue if a queue is given.
   static func holder(in queue: UseCaseQueue? = nil) -> (any QueueMember)? {
-    var found: (any QueueMember)?
-    visit { member in
-      guard queue.map(member.queue.isInside) ?? true, member.isOccupied else { return true }
-      found = member
-      return false
-    }
-    return found
+    first { member in member.isOccupied && queue.map(member.queue.isInside) ?? true }
   }
 
   /// Whether the running code is a part of the body of this member, which waits for it.
   static func isAwaitedHere(_ member: any QueueMember) -> Bool {
-    var isFound = false
-    visit { visited in
-      isFound = visited === member && visited.isOccupied
-      return !isFound
-    }
-    return isFound
+    first { $0 === member }?.isOccupied ?? false
   }
 
-  /// Visits the innermost member, and each caller and host of a visited one, as long as `body` returns
-  /// true.
-  private static func visit(_ body: (any QueueMember) -> Bool) {
+  /// Returns the first that fits of the innermost member, and each caller and host of one that does not.
+  private static func first(where fits: (any QueueMember) -> Bool) -> (any QueueMember)? {
     var (next, others, hosts) = (innermost, [any QueueMember](), Set<UseCaseOperationID>())
     while let member = next ?? others.popLast() {
-      guard body(member) else { return }
+      if fits(member) { return member }
       let context = member.context
       next = context?.caller
       // A host keeps its slot, and its value, until its guests have left, even after its caller has
@@ -112,6 +100,7 @@ package enum HeldSlots {
         others.append(host)
       }
     }
+    return nil
   }
 
   /// A call that the running code awaits was cancelled. If its body ends with `CancellationError`,

@@ -17,10 +17,6 @@ protocol QueueMember: AdmittedOperation {
   /// The member has a slot, and its body may begin.
   func grant()
 
-  /// Gives the member the outcome `.cancelled`, unless it has one. A queue that cancels it knows of
-  /// it already.
-  func cancel(_ reason: UseCaseCancellation, isFromQueue: Bool)
-
   // The member as the code sees it that runs in its slot.
 
   /// The queue that gives out the slot.

@@ -223,7 +223,7 @@ public final class UseCaseQueue: Sendable {
       return (members, release)
     }
     hasChanged()
-    for member in members { member.cancel(.requested, isFromQueue: true) }
+    for member in members { member.concludeEarly(.cancelled(.requested), isFromQueue: true) }
     act(on: release)
   }
 
@@ -276,7 +276,7 @@ extension UseCaseQueue {
       return arrival
     }
     hasChanged()
-    arrival.superseded.forEach { $0.cancel(.superseded, isFromQueue: true) }
+    arrival.superseded.forEach { $0.concludeEarly(.cancelled(.superseded), isFromQueue: true) }
     if let urged = arrival.urged { urged.member.raise(to: urged.priority) }
     return arrival.admission
   }

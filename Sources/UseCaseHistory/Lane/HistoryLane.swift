@@ -213,7 +213,7 @@ extension HistoryLane {
     read { $0.entry(of: execution) }.map { $0.row.entry(isApplied: $0.isApplied) }
   }
 
-  var isBusy: Bool { state(in: .everything).isBusy }
+  var isBusy: Bool { read { $0.isBusy } }
 
   func states() -> AsyncStream<HistoryState> {
     changes.values { [weak self] in self?.state(in: .everything) }

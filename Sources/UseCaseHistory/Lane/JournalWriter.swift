@@ -332,7 +332,11 @@ extension JournalWriter {
           self.end(doubt)
           throw doubt
         }
-        guard version > change.version else { throw error }
+        guard version > change.version else {
+          // Its response is not missing: the execution did not happen.
+          let omitted = state.withLock { $0.omitted.removeValue(forKey: id) }
+          throw withExtendedLifetime(omitted) { error }
+        }
       }
       guard let (step, event, change) = run.result else {
         throw run.error ?? HistoryJournalError(.cannotWrite)
@@ -407,21 +411,17 @@ private final class TransactionRun: Sendable {
 
 /// The journals that are objects, and have a history.
 enum OpenJournals {
-  private static let all = Lock<[ObjectIdentifier: Int]>([:])
+  private static let all = Lock<Set<ObjectIdentifier>>([])
 
   /// Returns false if it has a history.
   static func take(_ journal: any HistoryJournal) -> Bool {
     guard let id = identity(of: journal) else { return true }
-    return all.withLock { all in
-      guard all[id] == nil else { return false }
-      all[id] = 1
-      return true
-    }
+    return all.withLock { $0.insert(id).inserted }
   }
 
   static func giveBack(_ journal: any HistoryJournal) {
     guard let id = identity(of: journal) else { return }
-    _ = all.withLock { $0.removeValue(forKey: id) }
+    _ = all.withLock { $0.remove(id) }
   }
 
   private static func identity(of journal: any HistoryJournal) -> ObjectIdentifier? {

@@ -602,7 +602,7 @@ extension HistoryMachine {
     return forecast?.redoTarget(in: document, of: table)?.id
   }
 
-  private var isBusy: Bool { asks.present.contains(where: \.hasEffect) }
+  var isBusy: Bool { asks.present.contains(where: \.hasEffect) }
 
   private func title(_ entry: ID) -> String? {
     asks[entry].flatMap { $0.move == nil ? $0.title : nil }

@@ -69,6 +69,9 @@ struct HistoryRow<Step: Sendable>: Sendable {
 
   var isGroup: Bool { marks.contains(.group) }
 
+  /// Whether it does not count for the limit.
+  var isUncounted: Bool { isDoubtfulExecution || marks.contains(.interrupted) }
+
   /// An execution that may have had an effect: undo and redo pass over it.
   var isDoubtfulExecution: Bool { state == .executing && marks.contains(.inDoubt) }
 

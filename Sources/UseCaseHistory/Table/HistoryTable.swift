@@ -329,7 +329,7 @@ extension HistoryTable {
   }
 
   mutating func push(_ row: consuming Row) {
-    if row.marks.contains(.interrupted) || row.isDoubtfulExecution { uncounted += 1 }
+    if row.isUncounted { uncounted += 1 }
     applied.append(row)
   }
 
@@ -361,7 +361,7 @@ extension HistoryTable {
     var isBelow = false
     for index in applied.indices.reversed() {
       let row = applied[index]
-      if row.isDoubtfulExecution || row.marks.contains(.interrupted) { continue }
+      if row.isUncounted { continue }
       if row.isPartial {
         if isBelow { throw Damage(id: row.id) }
         if index != newest {
@@ -381,7 +381,7 @@ extension HistoryTable {
         && (!recoverable.contains(row.id) || row.reasonNotToTry != nil)
     }
     for row in applied.remove(where: leaves) {
-      if row.marks.contains(.interrupted) || row.isDoubtfulExecution { uncounted -= 1 }
+      if row.isUncounted { uncounted -= 1 }
       leaveEffect(of: row)
       drop([row], row.reason, into: &drops)
     }
@@ -390,7 +390,7 @@ extension HistoryTable {
 
   mutating func takeApplied(at index: Int) -> Row {
     let row = applied.remove(at: index)
-    if row.marks.contains(.interrupted) || row.isDoubtfulExecution { uncounted -= 1 }
+    if row.isUncounted { uncounted -= 1 }
     return row
   }
 
@@ -501,7 +501,7 @@ extension HistoryTable {
     var index = 0
     var left: [Row] = []
     while over > 0, index < applied.count, walk?.oldest != applied[index].id {
-      if applied[index].isDoubtfulExecution || applied[index].marks.contains(.interrupted) {
+      if applied[index].isUncounted {
         index += 1
         continue
       }

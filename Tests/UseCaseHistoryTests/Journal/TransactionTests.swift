@@ -370,6 +370,25 @@ struct TransactionTests {
   }
 
   @Test(.holds("A transaction that fails"))
+  func `the response of what was not committed is not missing`() async throws {
+    struct Mute: JournaledUseCase {
+      struct Reply: Codable, Sendable {
+        func encode(to encoder: any Encoder) throws { throw Failure("encode") }
+      }
+      static let journalName = "mute"
+      func main(_: String) async throws -> Reply { Reply() }
+      func undo(_: String, _: Reply) async throws {}
+    }
+    let history = try await UseCaseHistory.open(database, for: [Mute()])
+    database.fail(at: .commit)
+    #expect(await history.execute(Mute(), "A").ended().error is Database.Failed)
+    #expect(history.journalError == nil && history.entries.isEmpty)
+    database.fail(at: nil)
+    await history.execute(Mute(), "B").ended()
+    #expect(history.journalError is HistoryJournalError)
+  }
+
+  @Test(.holds("A transaction that fails"))
   func `what was not written comes with the next transaction`() async throws {
     let history = try await open()
     await history.write(paper, "A", "B")
