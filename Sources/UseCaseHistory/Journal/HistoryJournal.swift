@@ -118,7 +118,7 @@ public struct HistoryChange: Sendable {
 /// The database is locked for as long as a body takes: call no server in it. A part of a group that
 /// waits for another part of the group waits for ever. Nothing else may write on the connection of
 /// a transaction meanwhile: it would write into a stranger's transaction, and vanish if that is
-/// rolled back.
+/// rolled back. Each execution copies the list of the entries, which is O(*n*) in their number.
 public protocol TransactionalJournal: HistoryJournal {
   /// Begins a transaction, runs `body` in it, makes the change that `body` returns, and commits.
   ///
