@@ -1,5 +1,5 @@
 import Dispatch
-import Synchronization
+import UseCaseInternals
 
 /// Lets so many tests run at a time; the others wait for their turn.
 final class Turns: Sendable {
@@ -11,9 +11,9 @@ final class Turns: Sendable {
     var waiting: [CheckedContinuation<Void, Never>] = []
   }
 
-  private let state: Mutex<State>
+  private let state: Lock<State>
 
-  init(_ count: Int) { state = Mutex(State(free: count)) }
+  init(_ count: Int) { state = Lock(State(free: count)) }
 
   /// Returns when it is the caller's turn.
   func take() async {
