@@ -185,7 +185,7 @@ extension RecordedUseCase {
           ?? HistoryFrame.line(in: lane.history, where: isHere),
         let here
       else { return nil }
-      // What a part has left behind does not wait for the slot of that part.
+      // A task that a part has left behind does not wait for the slot of that part.
       if line.calls.isHeldHere, !line.queue.isHeldHere {
         await line.parts.awaitEarlier(here)
         try Task.checkCancellation()

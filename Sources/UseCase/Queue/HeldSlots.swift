@@ -34,7 +34,8 @@ package enum HeldSlots {
   /// The callers of the operation whose body runs here are a chain behind it.
   @usableFromInline static let local = TaskLocal(wrappedValue: Holder.nobody)
 
-  /// What a history knows of the running code: whether it belongs to a recorded body. Handlers never do.
+  /// The place of the running code in a history: its frame, if it belongs to a recorded body. A handler
+  /// never does.
   package static let frame = TaskLocal<(any AnyObject & Sendable)?>(wrappedValue: nil)
 
   private static var currentTask: Int { withUnsafeCurrentTask { $0?.hashValue ?? 0 } }

@@ -81,7 +81,8 @@ extension UseCaseQueue {
     /// The newest operation runs, and the previous one is cancelled. Use it for search as you type.
     ///
     /// Only the newest operation delivers. If the previous one has its outcome already, no `then`,
-    /// `catch` or `common` of it begins on the actor that calls `execute` once that has returned. Its `onCancel` and `finally` run instead, for the reason
+    /// `catch` or `common` of it begins on the actor that calls `execute` once that has returned.
+    /// Its `onCancel` and `finally` run instead, for the reason
     /// ``UseCaseCancellation/superseded``.
     public static let cancelPrevious = Policy(limit: 1, whenBusy: .cancelPrevious)
 

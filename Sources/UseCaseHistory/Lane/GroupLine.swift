@@ -218,6 +218,7 @@ struct GroupPartsMachine<Waiter: Sendable>: Sendable {
     var hasBegun = false
   }
 
+  /// The parts that wait or run.
   private var parts: [UseCaseOperationID: Part] = [:]
   /// The parts that are executed, and not called.
   private var executions: Set<UseCaseOperationID> = []
@@ -225,7 +226,7 @@ struct GroupPartsMachine<Waiter: Sendable>: Sendable {
   private var calls: [(id: UseCaseOperationID, waiter: Waiter)] = []
   /// The titles of all, as long as the group is observed.
   private(set) var names: [UseCaseOperationID: String] = [:]
-  /// What the body asks for once the group is cancelled.
+  /// The parts that the body asks for once the group is cancelled.
   private var refused: Set<UseCaseOperationID> = []
   private var isBodyOver = false
   /// Waits for the end of the parts.
