@@ -1,4 +1,4 @@
-/// Format 2: each number that a row has is written down here, and never changes.
+/// Format 2. The numbers of states and marks are their raw values.
 ///
 /// The row with the key 0 is the head of the history. The row of an entry or of a part has its id as
 /// key. A number is a varint, seven bits at a time, the lowest first; a list of bytes has its length
@@ -9,49 +9,6 @@ enum RowFormat {
 
   /// An id or a stamp above this is refused: those of the next launches are above it.
   static var highestID: UInt64 { 1 << 62 }
-}
-
-extension HistoryRow.State {
-  fileprivate var number: UInt8 {
-    switch self {
-    case .executing: 0
-    case .applied: 1
-    case .undoing: 2
-    case .undone: 3
-    case .redoing: 4
-    case .leaving: 5
-    }
-  }
-
-  fileprivate init?(number: UInt8) {
-    switch number {
-    case 0: self = .executing
-    case 1: self = .applied
-    case 2: self = .undoing
-    case 3: self = .undone
-    case 4: self = .redoing
-    case 5: self = .leaving
-    default: return nil
-    }
-  }
-}
-
-extension HistoryRow.Marks {
-  /// Which marks a row has, one bit each.
-  fileprivate var number: UInt8 {
-    Self.numbers.reduce(0) { contains($1.mark) ? $0 | $1.number : $0 }
-  }
-
-  fileprivate init(number: UInt8) {
-    self = Self.numbers.reduce([]) { number & $1.number == 0 ? $0 : $0.union($1.mark) }
-  }
-
-  private static var numbers: [(mark: Self, number: UInt8)] {
-    [
-      (.group, 1), (.inDoubt, 2), (.interrupted, 4), (.incomplete, 8), (.leavesLater, 16),
-      (.keyed, 32), (.redo, 64),
-    ]
-  }
 }
 
 extension HistoryDiscardReason {
@@ -96,9 +53,9 @@ struct HeadRow: Equatable, Sendable {
     bytes.put(head.limit.map { UInt64($0) + 1 } ?? 0)
     bytes.put(UInt8(head.saved == nil ? 0 : 1))
     bytes.put(head.saved?.sum ?? 0)
-    bytes.put(head.rest.sum)
-    bytes.put(head.unknowns)
-    bytes.put(head.covered)
+    bytes.put(head.rowless.sum.sum)
+    bytes.put(head.rowless.unknowns)
+    bytes.put(head.rowless.covered)
     return bytes.bytes
   }
 
@@ -114,15 +71,15 @@ struct HeadRow: Equatable, Sendable {
     head = .init()
     head.limit = limit == 0 ? nil : Int(clamping: limit - 1)
     head.saved = hasSaved == 0 ? nil : HistoryPlace(sum: saved)
-    head.rest = HistoryPlace(sum: rest)
-    (head.unknowns, head.covered) = (unknowns, covered)
+    head.rowless = RowlessEffects(
+      sum: HistoryPlace(sum: rest), unknowns: unknowns, covered: covered)
     self.newestID = newestID
     if !isInRange { return nil }
   }
 
   /// Whether the next launch can go on counting.
   var isInRange: Bool {
-    [newestID, head.unknowns, head.covered].allSatisfy { $0 <= RowFormat.highestID }
+    [newestID, head.rowless.unknowns, head.rowless.covered].allSatisfy { $0 <= RowFormat.highestID }
   }
 
   init(_ head: HistoryTable<any HistoryStep>.Head, newestID: UInt64) {
@@ -146,10 +103,9 @@ extension HistoryRow<any HistoryStep> {
   /// has none.
   func bytes(_ pair: HistoryPair?, title: [UInt8]) -> [UInt8] {
     var bytes = RowBytes()
-    bytes.put(state.number)
-    var marks = marks
-    if !marks.contains(.unreadable), !isGroup, footprint != .everything { marks.insert(.keyed) }
-    bytes.put(marks.number)
+    bytes.put(state.rawValue)
+    let isKeyed = !marks.contains(.unreadable) && !isGroup && footprint != .everything
+    bytes.put(marks.subtracting(.unreadable).union(isKeyed ? .keyed : []).rawValue)
     bytes.put(reason.number)
     bytes.put(tries)
     bytes.put(stamp)
@@ -168,15 +124,15 @@ extension HistoryRow<any HistoryStep> {
     _ id: UInt64, _ bytes: [UInt8]
   ) -> (row: Self, title: [UInt8], pair: HistoryPair?)? {
     var bytes = RowReader(bytes)
-    guard id > 0, id <= RowFormat.highestID, let state = bytes.byte().flatMap(State.init(number:)),
-      let marks = bytes.byte(),
+    guard id > 0, id <= RowFormat.highestID,
+      let state = bytes.byte().flatMap(State.init(rawValue:)),
+      let marks = bytes.byte().map(Marks.init(rawValue:)), !marks.contains(.unreadable),
       let reason = bytes.byte().flatMap(HistoryDiscardReason.init(number:)),
       let tries = bytes.byte(), let stamp = bytes.number(), stamp <= RowFormat.highestID,
       let parent = bytes.number(), parent < id, let title = bytes.list()
     else { return nil }
     var row = Self(id: HistoryEntry.ID(number: id), title: "", step: nil)
-    (row.state, row.marks, row.reason) = (state, Marks(number: marks), reason)
-    guard row.marks.number == marks else { return nil }
+    (row.state, row.marks, row.reason) = (state, marks, reason)
     (row.tries, row.stamp, row.parent) = (tries, stamp, HistoryEntry.ID(number: parent))
     if row.isGroup { return bytes.isAtEnd ? (row, title, nil) : nil }
     guard let name = bytes.list().flatMap({ String(validating: $0, as: UTF8.self) }),

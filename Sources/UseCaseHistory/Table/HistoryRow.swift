@@ -5,21 +5,23 @@
 struct HistoryRow<Step: Sendable>: Sendable {
   typealias ID = HistoryEntry.ID
 
+  /// The raw values stand in journals, and never change.
   enum State: UInt8 {
     /// Its body runs. Next is `applied`, or the row goes. A group has parts meanwhile.
-    case executing
+    case executing = 0
     /// Next is `undoing`, or `leaving`.
-    case applied
+    case applied = 1
     /// Its undo runs. Next is `undone`, or `applied` if that fails.
-    case undoing
+    case undoing = 2
     /// Next is `redoing`, or `leaving`.
-    case undone
+    case undone = 3
     /// Its redo runs. Next is `applied`, or `undone` if that fails.
-    case redoing
+    case redoing = 4
     /// It is no entry any more, and `discard` has not returned. Then the row goes.
-    case leaving
+    case leaving = 5
   }
 
+  /// The raw values stand in journals, and never change.
   struct Marks: OptionSet {
     let rawValue: UInt8
 
@@ -30,14 +32,14 @@ struct HistoryRow<Step: Sendable>: Sendable {
     static var interrupted: Self { Self(rawValue: 4) }
     /// The group was never complete: once its parts are undone, it is no entry.
     static var incomplete: Self { Self(rawValue: 8) }
-    /// No use case can read it.
-    static var unreadable: Self { Self(rawValue: 16) }
     /// It leaves when what runs is over, for the reason of the row.
-    static var leavesLater: Self { Self(rawValue: 32) }
+    static var leavesLater: Self { Self(rawValue: 16) }
     /// The footprint is not everything, so ask the use case for it.
-    static var keyed: Self { Self(rawValue: 64) }
+    static var keyed: Self { Self(rawValue: 32) }
     /// A redo was interrupted, which is not carried on unasked.
-    static var redo: Self { Self(rawValue: 128) }
+    static var redo: Self { Self(rawValue: 64) }
+    /// No use case can read it. A journal does not keep that: another version of the app may.
+    static var unreadable: Self { Self(rawValue: 128) }
   }
 
   let id: ID

@@ -30,7 +30,7 @@ extension HistoryTable {
     leaving = rows.filter { $0.state == .leaving }.sorted { $0.stamp < $1.stamp }
     for row in leaving where row.isGroup { throw Damage(id: row.id) }
     let rows = rows.filter { $0.state != .leaving }.sorted { $0.stamp < $1.stamp }
-    stamp = max(rows.last?.stamp ?? 0, head.covered)
+    stamp = max(rows.last?.stamp ?? 0, head.rowless.covered)
     for (row, next) in zip(rows, rows.dropFirst()) where row.stamp == next.stamp {
       throw Damage(id: next.id)
     }
@@ -101,61 +101,53 @@ extension HistoryTable {
     }
   }
 
+  /// Where a row goes.
+  private enum Rest {
+    case applied
+    case undone
+    /// It becomes an entry now, and is noted then.
+    case recorded
+    case gone
+  }
+
   /// Puts all rows to their places.
   mutating func finishOpening(
     _ answers: [ID: Settlement], keepsGroups: Bool, into drops: inout [Drop]
   ) throws -> Interrupted {
     var interrupted = Interrupted()
     var (applied, undone, recorded) = ([Row](), [Row](), [Row]())
-    var lifted: [Row] = []
     for var row in opened {
-      let written = row
-      let isGroup = row.isGroup
-      if !isGroup, answers[row.id] == nil, row.isTransient {
-        // A later version of the app may know it, so its row stays as it is.
-        row.marks.formUnion([.inDoubt, .unreadable])
-        if row.state != .executing { isUncertain(row.id) }
-        if row.state == .undoing { row.state = .applied }
-        if row.state == .redoing { row.state = .undone }
-        if row.state == .undone { undone.append(row) } else { applied.append(row) }
-        continue
+      let rest: Rest
+      if row.isGroup {
+        let written = row
+        applied += settleParts(of: &row, answers)
+        rest = settle(&row, keepsGroups, &interrupted, into: &drops)
+        if rest == .applied || rest == .undone { noteIfChanged(row, from: written) }
+      } else {
+        rest = settle(&row, answers[row.id])
       }
-      lifted += settle(&row, answers, into: &drops)
-      if isGroup {
-        comeToRest(&row, keepsGroups, &interrupted, &lifted, &recorded, into: &drops)
+      switch rest {
+      case .applied: applied.append(row)
+      case .undone: undone.append(row)
+      case .recorded: recorded.append(row)
+      case .gone: break
       }
-      if !isGroup, row.state == .executing, row.marks.contains(.inDoubt) {
-        applied.append(row)
-      } else if row.state == .applied {
-        applied.append(row)
-      } else if row.state == .undone {
-        undone.append(row)
-      } else if row.state == .executing, !isGroup, row.step != nil,
-        answers[row.id]?.isEffect == true
-      {
-        recorded.append(row)
-      }
-      // A row that leaves is noted already.
-      if row.state != .leaving { noteIfChanged(row, from: written) }
     }
     opened = []
-    for row in lifted {
-      note(row)
-      applied.append(row)
-    }
     // An execution of an earlier process has its place by its stamp. Nothing that came later goes.
     let newest = applied.lazy.filter { !$0.isDoubtfulExecution }.map(\.stamp).max() ?? 0
     for var row in recorded where row.isPassed(by: newest) {
       row.state = .applied
-      head.covered = max(head.covered, row.stamp)
+      head.rowless.cover(row.stamp)
       note(row)
       applied.append(row)
     }
-    place(applied, undone)
+    for row in applied.sorted(by: { $0.stamp < $1.stamp }) { push(row) }
+    for row in undone.sorted(by: { $0.stamp < $1.stamp }) { pushUndone(row) }
     try settleHalves()
     for row in recorded where !row.isPassed(by: newest) {
       if row.marks.contains(.leavesLater) {
-        leaveEffect(row.place)
+        head.rowless.add(row.place, above: stamp)
         drop([row], row.reason, into: &drops)
       } else {
         insertOpened(row, into: &drops)
@@ -167,157 +159,162 @@ extension HistoryTable {
     return interrupted
   }
 
-  private mutating func place(_ applied: [Row], _ undone: [Row]) {
-    for row in applied.sorted(by: { $0.stamp < $1.stamp }) { pushOpened(row) }
-    for row in undone.sorted(by: { $0.stamp < $1.stamp }) { pushUndone(row) }
+  private mutating func noteIfChanged(_ row: Row, from old: Row) {
+    if row.state != old.state || row.marks != old.marks || row.stamp != old.stamp { note(row) }
   }
 
-  private mutating func noteIfChanged(_ row: Row, from old: Row) {
-    if row.isGroup, row.state == .executing { return noteGone(row.id) }
-    if row.state != old.state || row.marks != old.marks || row.stamp != old.stamp
-      || row.reason != old.reason
-    {
+  // MARK: Executions
+
+  private mutating func settle(_ row: inout Row, _ answer: Settlement?) -> Rest {
+    let written = row.state
+    if row.isTransient {
+      guard let answer else { return leaveUnsettled(&row) }
+      guard end(&row, answer, in: row.stamp) else { return .gone }
+      switch (written, row.state) {
+      case (.executing, .applied): return .recorded
+      case (.undoing, .undone), (.redoing, .applied): row.stamp = nextStamp()
+      default: break
+      }
       note(row)
     }
+    return row.state == .undone ? .undone : .applied
   }
 
-  // MARK: Interruptions
+  /// No use case of this app can answer for the execution, the undo or the redo. A later version of
+  /// the app may, so the row stays as it was written.
+  private mutating func leaveUnsettled(_ row: inout Row) -> Rest {
+    row.marks.formUnion([.inDoubt, .unreadable])
+    if row.state == .executing { return .applied }
+    becomesUncertain(row.id)
+    row.state = row.state == .undoing ? .applied : .undone
+    return row.state == .undone ? .undone : .applied
+  }
 
-  /// Takes the answers for an execution, or for the parts of a group. Returns the executions in doubt,
-  /// which are entries of their own.
-  private mutating func settle(
-    _ row: inout Row, _ answers: [ID: Settlement], into drops: inout [Drop]
-  ) -> [Row] {
-    guard row.isGroup else {
-      guard let answer = answers[row.id] else { return [] }
-      if row.state == .executing, case .hadNoEffect = answer { noteGone(row.id) }
-      settle(&row, answer)
-      return []
+  /// The execution, undo or redo that was interrupted has ended like this, in an entry of this stamp.
+  /// Returns false if nothing is left of it.
+  private mutating func end(_ row: inout Row, _ answer: Settlement, in stamp: UInt64) -> Bool {
+    switch (row.state, answer) {
+    case (.executing, .hadNoEffect):
+      noteGone(row.id)
+      return false
+    case (.undoing, .hadNoEffect): row.state = .applied
+    case (.redoing, .hadNoEffect): row.state = .undone
+    case (.undoing, .hadEffect):
+      row.state = .undone
+      head.rowless.hasUndone(in: stamp)
+    case (_, .hadEffect(let step, let footprint)):
+      (row.state, row.step, row.footprint) = (.applied, step, footprint)
+    case (let state, .unknown):
+      if state != .executing { row.state = state == .undoing ? .applied : .undone }
+      row.marks.insert(.inDoubt)
+      head.rowless.addUnknown(above: stamp)
+    case (_, .hadNoEffect): break
     }
-    var lifted: [Row] = []
-    for index in row.parts.indices {
+    return true
+  }
+
+  // MARK: Groups
+
+  /// Takes the answers for the parts. Returns the executions in doubt, which are entries of their own.
+  private mutating func settleParts(of row: inout Row, _ answers: [ID: Settlement]) -> [Row] {
+    var doubtful: [Row] = []
+    let stamp = row.stamp
+    for index in row.parts.indices where !row.parts[index].isGroup {
+      guard let answer = answers[row.parts[index].id],
+        end(&row.parts[index], answer, in: stamp)
+      else { continue }
       var part = row.parts[index]
-      guard !part.isGroup, let answer = answers[part.id] else { continue }
-      let wasExecuting = part.state == .executing
-      settle(&part, answer)
-      if wasExecuting {
-        switch answer {
-        case .hadEffect: part.state = .applied
-        case .hadNoEffect: noteGone(part.id)
-        case .unknown:
-          var entry = part
-          entry.parent = .nobody
-          lifted.append(entry)
-        }
+      if part.state == .executing {
+        part.parent = .nobody
+        doubtful.append(part)
       }
-      if part.state == .undone, row.stamp <= head.covered { head.rest += unknownPlace() }
-      row.parts[index] = part
-      if part.state != .executing { note(part) }
+      note(part)
     }
     _ = row.removeParts { $0.state == .executing }
     row.footprint = .union(of: row.leaves.map(\.footprint))
-    return lifted
+    return doubtful
   }
 
-  private mutating func settle(_ row: inout Row, _ answer: Settlement) {
-    let state = row.state
-    switch (state, answer) {
-    case (.undoing, .hadNoEffect): row.state = .applied
-    case (.undoing, .hadEffect):
-      row.state = .undone
-      if row.parent == .nobody {
-        if row.stamp <= head.covered { head.rest += unknownPlace() }
-        row.stamp = nextStamp()
-      }
-    case (.redoing, .hadNoEffect): row.state = .undone
-    case (.redoing, .hadEffect(let step, let footprint)):
-      (row.state, row.step, row.footprint) = (.applied, step, footprint)
-      if row.parent == .nobody { row.stamp = nextStamp() }
-    case (.executing, .hadEffect(let step, let footprint)):
-      (row.step, row.footprint) = (step, footprint)
-    case (.executing, .hadNoEffect): break
-    case (_, .unknown):
-      if state != .executing { row.state = state == .undoing ? .applied : .undone }
-      row.marks.insert(.inDoubt)
-      head.rest += unknownPlace()
-      head.covered = max(head.covered, row.stamp)
-    case (.applied, _), (.undone, _), (.leaving, _): break
-    }
-  }
-
-  /// The group is at rest from now on.
-  private mutating func comeToRest(
+  private mutating func settle(
     _ row: inout Row, _ keepsGroups: Bool, _ interrupted: inout Interrupted,
-    _ lifted: inout [Row], _ recorded: inout [Row], into drops: inout [Drop]
-  ) {
+    into drops: inout [Drop]
+  ) -> Rest {
+    // A roll-back that had begun is carried on.
+    let isKept = keepsGroups && !row.marks.contains(.incomplete)
+    let leaves = row.leaves
     switch row.state {
     case .executing:
-      let groups = Set(row.parts.filter(\.isGroup).map(\.id))
-      let undone = row.removeParts { $0.state == .undone }
-      drop(undone, .truncated, into: &drops)
-      for index in row.parts.indices where row.parts[index].isGroup {
-        row.parts[index].state = .applied
-        note(row.parts[index])
+      endBody(of: &row, into: &drops)
+      if row.parts.isEmpty {
+        noteGone(row.id)
+        return .gone
       }
-      _ = row.removeParts { _ in false }
-      for group in groups.subtracting(row.parts.map(\.id)) { noteGone(group) }
-      if row.parts.isEmpty { return }
-      row.footprint = .union(of: row.leaves.map(\.footprint))
-      if keepsGroups, !row.marks.contains(.incomplete) {
+      if isKept {
         interrupted.kept.append(row.id)
-        recorded.append(row)
-        row.parts = []
-        return
+        return .recorded
       }
       row.marks.formUnion([.interrupted, .incomplete])
-      row.state = .applied
-      row.stamp = nextStamp()
+      (row.state, row.stamp) = (.applied, nextStamp())
       interrupted.recoverable.append(row.id)
+      return .applied
     case .undoing:
-      let isDone = !row.leaves.contains { $0.state == .applied }
-      let isWhole = !row.leaves.contains { $0.state == .undone }
-      if isDone {
+      if leaves.allSatisfy({ $0.state == .undone }) {
         row.stamp = nextStamp()
         return wasUndone(&row, into: &drops)
       }
       row.state = .applied
-      // A roll-back that had begun is carried on.
-      if keepsGroups, !row.marks.contains(.incomplete) {
-        if !isWhole {
-          row.marks.insert(.interrupted)
-          interrupted.kept.append(row.id)
-        }
-        return
+      if !isKept {
+        row.marks.insert(.interrupted)
+        interrupted.recoverable.append(row.id)
+      } else if leaves.contains(where: { $0.state == .undone }) {
+        row.marks.insert(.interrupted)
+        interrupted.kept.append(row.id)
       }
-      row.marks.insert(.interrupted)
-      interrupted.recoverable.append(row.id)
+      return .applied
     case .redoing:
-      let isDone = !row.leaves.contains { $0.state == .undone }
-      let isWhole = !row.leaves.contains { $0.state == .applied }
-      if isWhole {
+      if leaves.allSatisfy({ $0.state == .undone }) {
         row.state = .undone
-        return
+        return .undone
       }
       (row.state, row.stamp) = (.applied, nextStamp())
-      if !isDone { row.marks.formUnion([.interrupted, .redo]) }
-    case .applied:
-      guard row.marks.contains(.interrupted), !row.marks.contains(.redo), !keepsGroups else {
-        return
+      if leaves.contains(where: { $0.state == .undone }) {
+        row.marks.formUnion([.interrupted, .redo])
       }
-      interrupted.recoverable.append(row.id)
-    case .undone: wasUndone(&row, into: &drops)
-    case .leaving: break
+      return .applied
+    case .applied:
+      if row.marks.contains(.interrupted), !row.marks.contains(.redo), !keepsGroups {
+        interrupted.recoverable.append(row.id)
+      }
+      return .applied
+    case .undone: return wasUndone(&row, into: &drops)
+    case .leaving: return .gone
     }
   }
 
-  /// All parts of the group are undone: one that was never complete is no entry.
-  private mutating func wasUndone(_ row: inout Row, into drops: inout [Drop]) {
-    guard row.marks.contains(.incomplete) else {
-      row.state = .undone
-      return row.marks.subtract([.interrupted, .redo])
+  /// The body of the group was interrupted: what is undone is no part any more, and the groups in it
+  /// have ended.
+  private mutating func endBody(of row: inout Row, into drops: inout [Drop]) {
+    let groups = Set(row.parts.filter(\.isGroup).map(\.id))
+    let undone = row.removeParts { $0.state == .undone }
+    drop(undone, .truncated, into: &drops)
+    for index in row.parts.indices where row.parts[index].isGroup {
+      row.parts[index].state = .applied
+      note(row.parts[index])
     }
-    drop([row], .truncated, into: &drops)
-    row.state = .leaving
+    _ = row.removeParts { _ in false }
+    for group in groups.subtracting(row.parts.map(\.id)) { noteGone(group) }
+    row.footprint = .union(of: row.leaves.map(\.footprint))
+  }
+
+  /// All parts of the group are undone: one that was never complete is no entry.
+  private mutating func wasUndone(_ row: inout Row, into drops: inout [Drop]) -> Rest {
+    if row.marks.contains(.incomplete) {
+      drop([row], .truncated, into: &drops)
+      return .gone
+    }
+    row.state = .undone
+    row.marks.subtract([.interrupted, .redo])
+    return .undone
   }
 }
 
@@ -350,11 +347,5 @@ extension HistoryRow {
     case .undoing, .redoing: true
     case .applied, .undone, .leaving: false
     }
-  }
-}
-
-extension HistoryTable.Settlement {
-  fileprivate var isEffect: Bool {
-    if case .hadEffect = self { true } else { false }
   }
 }

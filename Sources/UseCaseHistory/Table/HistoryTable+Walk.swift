@@ -161,7 +161,7 @@ extension HistoryTable {
       self[spot].parts[part].state = .undone
       self[spot].parts[part].marks.remove(.inDoubt)
       note(spot, part: part)
-      if counts { wasUndone(id, stamp: self[spot].stamp) }
+      if counts { wasUndone(id, in: self[spot].stamp) }
     case .redone(let step, let footprint):
       trash.append(self[spot].parts[part])
       self[spot].parts[part].step = step
@@ -173,9 +173,9 @@ extension HistoryTable {
     case .obsolete:
       if !walk.isRedo {
         if counts {
-          hasLost(id, stamp: self[spot].stamp)
+          wasLost(id, in: self[spot].stamp)
         } else if walk.isRollBack {
-          hasLostPart(id)
+          partWasLost(id)
         }
       }
       let lost = removeParts(of: spot) { $0.id == id }
@@ -210,12 +210,11 @@ extension HistoryTable {
       note(spot)
       return false
     case .obsolete:
-      if walk?.isRedo == false, isCounted(spot) { hasLost(id, stamp: stamp) }
       self[spot].state = walk?.isRedo == true ? .undone : .applied
       walk?.lost.insert(id)
       return false
     case .undone:
-      if isCounted(spot) { wasUndone(id, stamp: stamp) }
+      if isCounted(spot) { wasUndone(id, in: stamp) }
     case .redone(let step, let footprint):
       trash.append(self[spot])
       self[spot].step = step
@@ -278,7 +277,7 @@ extension HistoryTable {
   private mutating func finishCleared(_ walk: Walk, into drops: inout [Drop]) -> [Row] {
     for id in walk.lost { noteGone(id) }
     // A half-done move has led to an unknown place.
-    if walk.hasMoved { leaveEffect(unknownPlace()) }
+    if walk.hasMoved { head.rowless.addUnknown(above: stamp) }
     let left = walk.held.filter { !walk.lost.contains($0.id) }
     drop(left, .cleared, isReversed: !walk.isRedo, into: &drops)
     drop(walk.held.filter { !$0.isGroup && walk.lost.contains($0.id) }, .obsolete, into: &drops)
@@ -321,7 +320,9 @@ extension HistoryTable {
   /// The walk has stopped at an entry.
   private mutating func stop(_ spot: Spot, of walk: Walk, into drops: inout [Drop]) {
     if walk.lost.contains(self[spot].id) {
-      return drop([take(spot)], .obsolete, into: &drops)
+      let row = take(spot)
+      if !walk.isRedo { leaveEffect(of: row) }
+      return drop([row], .obsolete, into: &drops)
     }
     guard self[spot].isGroup else { return }
     if walk.isRedo, walk.hasMovedNext { renewFootprint(of: spot) }
@@ -334,7 +335,7 @@ extension HistoryTable {
       if walk.hasMovedNext, index != newest, !self[spot].marks.contains(.interrupted) {
         var row = take(spot)
         row.stamp = nextStamp()
-        if walk.hasLostNext { head.covered = row.stamp }
+        if walk.hasLostNext { head.rowless.cover(row.stamp) }
         push(row)
         note(.applied(applied.count - 1))
       } else if state != .applied {

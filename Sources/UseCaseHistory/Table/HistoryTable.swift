@@ -15,13 +15,7 @@ struct HistoryTable<Step: Sendable>: Sendable {
   struct Head: Equatable, Sendable {
     var limit: Int?
     var saved: HistoryPlace? = .beginning
-    /// The effects that have stayed without their row.
-    var rest = HistoryPlace.beginning
-    /// The number of the last unknown place.
-    var unknowns: UInt64 = 0
-    /// An effect without a row lies above the applied rows up to this stamp. One of them that is
-    /// undone and redone comes to lie above the effect, and that is another place.
-    var covered: UInt64 = 0
+    var rowless = RowlessEffects()
   }
 
   private(set) var applied = RowStack<Step>()
@@ -31,7 +25,7 @@ struct HistoryTable<Step: Sendable>: Sendable {
   /// The undo, redo or move that has the lane, or the roll-back of a group.
   var walk: Walk?
   var head = Head()
-  /// The sum of the applied rows.
+  /// The sum of the places of all rows, and of the uncertain ones.
   private var live = HistoryPlace.beginning
   var stamp: UInt64 = 0
   /// How many applied rows do not count for the limit.
@@ -146,7 +140,7 @@ extension HistoryTable {
   var redoID: ID? { half?.id ?? undone.last?.id }
 
   /// The present place. Nil inside of a group that is half undone.
-  var place: HistoryPlace? { half == nil ? live + head.rest : nil }
+  var place: HistoryPlace? { half == nil ? live + head.rowless.sum : nil }
 
   var isSaved: Bool { head.saved != nil && head.saved == place }
 
@@ -268,46 +262,35 @@ extension HistoryTable {
     self[spot].footprint = .union(of: self[spot].leaves.map(\.footprint))
   }
 
-  /// Returns a place where the history has never been.
-  mutating func unknownPlace() -> HistoryPlace {
-    head.unknowns += 1
-    return .unknown(head.unknowns)
-  }
-
-  /// An applied row leaves, and its effect stays.
-  private mutating func leaveEffect(of row: Row) {
-    live -= row.place
-    head.rest += row.place
-    head.covered = max(head.covered, row.stamp)
-  }
-
-  /// Something has an effect, and no row.
-  mutating func leaveEffect(_ place: HistoryPlace) {
-    head.rest += place
-    head.covered = stamp
-  }
-
-  /// A leaf of an applied row with this stamp was undone.
-  mutating func wasUndone(_ leaf: ID, stamp: UInt64) {
+  /// An execution in a row of this stamp was undone.
+  mutating func wasUndone(_ leaf: ID, in stamp: UInt64) {
     live -= .of(leaf)
-    if stamp <= head.covered { head.rest += unknownPlace() }
+    head.rowless.hasUndone(in: stamp)
+  }
+
+  mutating func wasRedone(_ leaf: ID) { live += .of(leaf) }
+
+  /// An applied execution in a row of this stamp can never be undone.
+  mutating func wasLost(_ leaf: ID, in stamp: UInt64) {
+    live -= .of(leaf)
+    head.rowless.add(.of(leaf), above: stamp)
   }
 
   /// A part of the running group can never be undone.
-  mutating func hasLostPart(_ leaf: ID) {
-    leaveEffect(.of(leaf))
+  mutating func partWasLost(_ leaf: ID) {
+    head.rowless.add(.of(leaf), above: stamp)
     hasLostParts = true
   }
 
-  /// The running group is over.
+  /// The running group is over. What it has lost lies above it.
   mutating func coverLosses() {
-    if hasLostParts { head.covered = stamp }
+    if hasLostParts { head.rowless.cover(stamp) }
     hasLostParts = false
   }
 
   /// An execution of an earlier process may have had an effect, and a later version of the app may
   /// know.
-  mutating func isUncertain(_ row: ID) {
+  mutating func becomesUncertain(_ row: ID) {
     live += .unknown(~row.number)
     uncertain.insert(row)
   }
@@ -316,27 +299,44 @@ extension HistoryTable {
   private mutating func becomesCertain(_ row: ID) {
     if uncertain.isEmpty || uncertain.remove(row) == nil { return }
     live -= .unknown(~row.number)
-    head.rest += .unknown(~row.number)
-  }
-
-  mutating func wasRedone(_ leaf: ID) { live += .of(leaf) }
-
-  /// A leaf that is applied can never be undone.
-  mutating func hasLost(_ leaf: ID, stamp: UInt64) {
-    live -= .of(leaf)
-    head.rest += .of(leaf)
-    head.covered = max(head.covered, stamp)
+    head.rowless.add(.unknown(~row.number), above: 0)
   }
 
   mutating func push(_ row: consuming Row) {
-    if row.isUncounted { uncounted += 1 }
+    willAdd(row)
     applied.append(row)
   }
 
-  /// A row of a journal is applied.
-  mutating func pushOpened(_ row: consuming Row) {
+  mutating func pushUndone(_ row: consuming Row) {
     live += row.place
-    push(row)
+    undone.append(row)
+  }
+
+  mutating func takeApplied(at index: Int) -> Row {
+    let row = applied.remove(at: index)
+    hasRemoved(row)
+    return row
+  }
+
+  mutating func takeUndone(at index: Int) -> Row {
+    let row = undone.remove(at: index)
+    live -= row.place
+    return row
+  }
+
+  private mutating func willAdd(_ row: borrowing Row) {
+    live += row.place
+    if row.isUncounted { uncounted += 1 }
+  }
+
+  private mutating func hasRemoved(_ row: borrowing Row) {
+    live -= row.place
+    if row.isUncounted { uncounted -= 1 }
+  }
+
+  /// A row has left the applied ones. Its effect stays.
+  mutating func leaveEffect(of row: Row) {
+    head.rowless.add(row.place, above: row.stamp)
   }
 
   /// An execution of an earlier process becomes an entry. Only executions in doubt came later, such as
@@ -348,9 +348,9 @@ extension HistoryTable {
     truncate(row.footprint, into: &drops)
     var row = row
     row.state = .applied
-    live += row.place
-    head.covered = max(head.covered, row.stamp)
+    head.rowless.cover(row.stamp)
     note(row)
+    willAdd(row)
     applied.insert(row, at: applied.position(behind: row.stamp))
     evict(into: &drops)
   }
@@ -381,22 +381,12 @@ extension HistoryTable {
         && (!recoverable.contains(row.id) || row.reasonNotToTry != nil)
     }
     for row in applied.remove(where: leaves) {
-      if row.isUncounted { uncounted -= 1 }
+      hasRemoved(row)
       leaveEffect(of: row)
       drop([row], row.reason, into: &drops)
     }
     for row in undone.remove(where: leaves) { drop([row], row.reason, into: &drops) }
   }
-
-  mutating func takeApplied(at index: Int) -> Row {
-    let row = applied.remove(at: index)
-    if row.isUncounted { uncounted -= 1 }
-    return row
-  }
-
-  mutating func pushUndone(_ row: consuming Row) { undone.append(row) }
-
-  mutating func takeUndone(at index: Int) -> Row { undone.remove(at: index) }
 }
 
 // MARK: - Recording
@@ -408,7 +398,6 @@ extension HistoryTable {
     truncate(row.footprint, into: &drops)
     row.stamp = nextStamp()
     row.state = .applied
-    live += row.place
     push(row)
     note(.applied(applied.count - 1))
     evict(into: &drops)
@@ -433,7 +422,6 @@ extension HistoryTable {
   mutating func annul(_ later: consuming Row, into drops: inout [Drop]) {
     truncate(later.footprint, into: &drops)
     let earlier = takeApplied(at: newestSingle(for: later.id))
-    live -= earlier.place
     drop([earlier, later], .annulled, into: &drops)
   }
 
@@ -446,7 +434,7 @@ extension HistoryTable {
 
   /// The row has an effect, and is not recorded: the history was cleared meanwhile.
   mutating func lose(_ row: consuming Row, into drops: inout [Drop]) {
-    leaveEffect(row.place)
+    head.rowless.add(row.place, above: stamp)
     drop([row], .cleared, into: &drops)
   }
 
@@ -506,9 +494,7 @@ extension HistoryTable {
         continue
       }
       let row = takeApplied(at: index)
-      live -= row.place
-      head.rest += row.place
-      if index > 0 { head.covered = max(head.covered, row.stamp) }
+      leaveEffect(of: row)
       left.append(row)
       over -= 1
     }
@@ -525,7 +511,7 @@ extension HistoryTable {
     if running != nil { noteLeavesLater(.running, .cleared) }
     drop(applied, .cleared, into: &drops)
     drop(undone, .cleared, isReversed: true, into: &drops)
-    head.rest += live
+    head.rowless.add(live, above: stamp)
     live = .beginning
   }
 

@@ -68,7 +68,7 @@ struct GoldenTests {
     head.saved = saved.map { applied in
       applied.reduce(into: HistoryPlace.beginning) { $0 += .of(.init(number: $1)) }
     }
-    (head.rest, head.unknowns, head.covered) = (.init(sum: rest), unknowns, covered)
+    head.rowless = RowlessEffects(sum: .init(sum: rest), unknowns: unknowns, covered: covered)
     return HistoryChange.Row(key: 0, bytes: HeadRow(head, newestID: 1_000).bytes)
   }
 
