@@ -130,7 +130,7 @@ extension Scenario {
       sentence: Phrase(
         "At most two start in any 500 ms, and none is lost.",
         "Dos inicios por cada 500 ms, y ninguna se pierde."),
-      gist: Phrase("so many in a time", "tantas en un tiempo"),
+      gist: Phrase("so many per interval", "tantas por intervalo"),
       calls: Phrase("requests to a server", "peticiones a un servidor")),
     policy: .serial.rate(2, per: .milliseconds(500)),
     pause: Stage.Pause(starts: 2, interval: 20),

@@ -37,12 +37,12 @@ struct UndoPool: Equatable, Sendable {
       let titles = discarded.map(UndoPool.word)
       return Phrase(
         "drops " + titles.map { $0[.english] }.joined(separator: " "),
-        "quita lo deshecho")
+        "descarta lo deshecho")
     }
   }
 
   private static let words = [
-    "Rename": "Nombre", "Star": "Marcar", "Move": "Mover", "Delete": "Borrar", "Tag": "Nota",
+    "Rename": "Nombre", "Star": "Marcar", "Move": "Mover", "Delete": "Eliminar", "Tag": "Nota",
     "Sort": "Orden", "group": "grupo",
   ]
 
@@ -81,7 +81,7 @@ struct UndoPool: Equatable, Sendable {
       remark: Phrase("nothing changes", "nada cambia"))
     paper.refuses = false
     await session.note(Phrase("undo, again", "undo, otra vez"), history.undo())
-    await session.note(Phrase("delete", "borrar"), write.execute("Delete"))
+    await session.note(Phrase("delete", "eliminar"), write.execute("Delete"))
     await session.note(
       Phrase("a group", "un grupo"),
       history.group("group") {
