@@ -215,7 +215,7 @@ extension RecordedUseCase {
       do {
         draft = try lane.journal?.draft(of: Base.self, request, title: lane.title(of: id))
       } catch {
-        lane.change { $0.leave(id) }
+        lane.change { $0.failEarly(id) }
         throw error
       }
       guard lane.change({ $0.begin(id, draft) }) else {

@@ -273,6 +273,12 @@ extension HistoryMachine {
     mergedLimit = Swift.max(64, 2 * merged.count, present.count)
   }
 
+  /// The operation has failed before its body.
+  mutating func failEarly(_ id: ID) {
+    window.close()
+    leave(id)
+  }
+
   /// A body has thrown.
   mutating func fail(_ id: ID) -> Drops {
     guard let row = table.running.take() else {

@@ -91,9 +91,35 @@ struct JournalDoubtTests {
     #expect(await next.redo(doubted).ended().journalReason == .inDoubt)
     #expect(await next.move(to: doubted).ended().journalReason == .inDoubt)
     #expect(next.layout == "[B A | C]")
+    let gate = paper.hold("do D")
+    let (execution, move) = (next.execute(Write(paper: paper), "D"), next.move(to: doubted))
+    #expect(next.state.undoTitle == "D")
+    gate.open()
+    #expect(await move.ended().journalReason == .inDoubt)
+    await execution.ended()
+    await next.back(1)
     next.forget(doubted)
-    #expect(next.layout == "[A | C]")
+    #expect(next.layout == "[A | D]")
     await next.idle()
+  }
+
+  @Test(.holds("In doubt"))
+  func `a group of which nothing is left is no failure of the recovery`() async throws {
+    let history = try await open(disk)
+    let gate = paper.hold("do B")
+    let group = history.group("G") { [paper] in
+      _ = try await Tag(paper: paper).recorded(in: history)("a")
+      _ = try await Write(paper: paper).recorded(in: history)("B")
+    }
+    await paper.began("do B")
+    let disk = disk.next()
+    paper.fail("undo a1")
+    let next = try await open(disk)
+    #expect(paper.log.elements.contains("undo a1"))
+    #expect(next.entries.isEmpty)
+    #expect(next.recovery.failed.isEmpty && next.recovery.takenBack.isEmpty)
+    gate.open()
+    await group.ended()
   }
 
   @Test(.holds("In doubt"))

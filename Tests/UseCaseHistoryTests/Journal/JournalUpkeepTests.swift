@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 import UseCase
 import UseCaseHistory
+import UseCaseJournal
 
 /// Entries that nobody can read, what is to be discarded, and the size of a journal.
 @Suite(.mustEnd)
@@ -108,6 +109,26 @@ struct JournalUpkeepTests {
     let next = try await UseCaseHistory.open(disk.next(), for: [asking])
     #expect(next.entries.map(\.standing) == [.unreadable, .normal])
     #expect(next.journalError == nil)
+  }
+
+  @Test(.holds("What ends merging"))
+  func `nothing merges across a request that cannot be encoded`() async throws {
+    struct Refusing: HistoryCoder {
+      let json = JSONHistoryCoder()
+      func encode<Value: Encodable>(_ value: Value) throws -> [UInt8] {
+        if "\(value)" == "x" { throw Failure("encode") }
+        return try json.encode(value)
+      }
+      func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
+        try json.decode(type, from: bytes)
+      }
+    }
+    let history = try await UseCaseHistory.open(Disk(coder: Refusing()), paper)
+    for text in ["a", "b", "x", "c"] {
+      await history.execute(Letters(paper: paper), text).ended()
+    }
+    #expect(history.layout == "[ab c |]")
+    #expect(paper.log.elements.filter { $0.hasPrefix("do") } == ["do a", "do b", "do c"])
   }
 
   @Test func `a response of a part that can be encoded later is written`() async throws {

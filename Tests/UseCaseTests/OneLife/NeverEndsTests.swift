@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 import UseCase
+import UseCaseTesting
 
 /// What can never return says so.
 @Suite(.mustEnd)
@@ -75,6 +76,27 @@ struct NeverEndsTests {
     await waiting.ended()
     await waiting.onStart { [log] in log.append("start") }.ended()
     #expect(log.elements == ["UseCaseDeadlock"])
+  }
+
+  @Test func `a cancel handler behind a time-out does not wait for the body`() async throws {
+    let (clock, gate) = (ManualClock(), Gate())
+    let queue = UseCaseQueue(.serial, clock: clock)
+    let slow = AnyUseCase<Int, Void>(queue: queue, timeout: .seconds(1)) { _ in
+      await gate.passIgnoringCancellation()
+    }
+    let operation = slow.execute(1)
+    let cancelled = Gate()
+    operation.onCancel { [log] _ in
+      log.append("cancelled")
+      cancelled.open()
+    }
+    try await clock.sleeping()
+    await clock.advance(by: .seconds(1))
+    operation.cancel()
+    await cancelled.passIgnoringCancellation()
+    #expect(log.elements == ["cancelled"])
+    gate.open()
+    await operation.ended()
   }
 
   @Test func `in a Task of the body the end of the own operation comes`() async {
