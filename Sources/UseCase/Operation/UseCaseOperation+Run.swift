@@ -12,10 +12,10 @@ extension UseCaseOperation {
       return core.exit()
     }
     if isCall || !core.isInBody {
-      spawn(admission, urgency)
+      spawn(admission)
     } else {
       // An operation that a body executes is independent: its task does not inherit the slot.
-      HeldSlots.local.withValue(HeldSlots.Holder.nobody) { spawn(admission, urgency) }
+      HeldSlots.local.withValue(HeldSlots.Holder.nobody) { spawn(admission) }
     }
   }
 
@@ -29,27 +29,18 @@ extension UseCaseOperation {
     if core.verdict == nil { core.queue.boards?(self) }
   }
 
-  /// Makes the task of the body: one that runs it at once, or waits for its slot first.
+  /// Makes the task of the body: one that runs it at once, or waits for its slot first. It would
+  /// inherit the priority that the current task had before that was raised, and not the present one.
   ///
   /// The tasks may throw, though none does. Around a closure that may not throw, a task makes one
   /// that may, which costs an allocation.
   @inlinable @inline(never)
-  func spawn(_ admission: Admission, _ urgency: UInt8) {
-    if urgency > 0 { return spawn(admission, TaskPriority(rawValue: urgency)) }
+  func spawn(_ admission: Admission) {
+    let priority = TaskPriority(rawValue: core.urgency)
     if case .wait = admission {
-      core.keep(Task<Void, any Error> { await run(core.startInTurn()) })
+      core.keep(Task<Void, any Error>(priority: priority) { await run(core.startInTurn()) })
     } else {
-      core.keep(Task<Void, any Error> { await run(core.start()) })
-    }
-  }
-
-  /// Makes a task of this priority. Few clients need it.
-  @usableFromInline
-  func spawn(_ admission: Admission, _ priority: TaskPriority) {
-    if case .wait = admission {
-      core.keep(Task(priority: priority) { await run(core.startInTurn()) })
-    } else {
-      core.keep(Task(priority: priority) { await run(core.start()) })
+      core.keep(Task<Void, any Error>(priority: priority) { await run(core.start()) })
     }
   }
 

@@ -135,6 +135,23 @@ struct PriorityTests {
   }
 
   @Test(.holds("Awaited priority"))
+  func `a call of a task that was raised before is as urgent as the task`() async throws {
+    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
+    let (begun, gate) = (Gate(), Gate())
+    let measure = Measuring(queue: UseCaseQueue(.serial))
+    measure.gate.open()
+    let task = Task(priority: .background) {
+      begun.open()
+      await gate.passIgnoringCancellation()
+      return (try await measure(1), try await measure.execute(2).value)
+    }
+    await begun.passIgnoringCancellation()
+    task.escalatePriority(to: .high)
+    gate.open()
+    #expect(try await task.value == (.high, .high))
+  }
+
+  @Test(.holds("Awaited priority"))
   func `a run is as urgent as the most urgent of its riders`() async throws {
     let (reactions, runs) = (UseCaseReactions(), Log<Operation>())
     let line = UseCaseQueue(.serial.byPriority, reactions: reactions)
