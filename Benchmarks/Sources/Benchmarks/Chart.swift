@@ -8,6 +8,8 @@ import Foundation
 struct Chart {
   private let common: [ChartPath]
   private let others: [ChartPath]
+  /// How long a bare task of a burst takes, in nanoseconds.
+  private let bareTask: Int
   private let language: ChartLanguage
 
   /// Reads the table of results.
@@ -15,6 +17,7 @@ struct Chart {
     let rows = MeasuredRow.all(in: markdown)
     common = try ChartPath.common(in: rows)
     others = try ChartPath.others(in: rows)
+    bareTask = try MeasuredRow.bareTask(in: markdown)
     self.language = language
   }
 
@@ -81,7 +84,8 @@ struct Chart {
   }
 
   private var numbers: [String] {
-    let bare = language.text("a bare task", "una tarea a secas")
+    let time = number(Double(bareTask) / 1_000) + " µs"
+    let bare = language.text("a bare task, \(time)", "una tarea a secas, \(time)")
     return [Self.word(bare, Self.x(1), Self.top - 40, "faint centred")]
       + (0...Int(Self.most)).map { ratio in
         Self.word("\(ratio)×", Self.x(Double(ratio)), Self.top - 22, "centred")
@@ -105,7 +109,7 @@ struct Chart {
     ]
     lines += Self.whisker(path.row, y, "onBar")
     if path.row.ratio > Self.most { lines.append(Self.gap(y)) }
-    lines.append(Self.word(number(path.row.ratio), 470, baseline, "value"))
+    lines.append(Self.word(number(path.row.ratio) + "×", 470, baseline, "value"))
     y += 3
     for rival in path.rivals {
       y += 13
@@ -155,9 +159,10 @@ struct Chart {
     return lines
   }
 
-  private func number(_ ratio: Double) -> String {
-    let text = String(format: "%.1f", (ratio * 10).rounded() / 10)
-    return language.text(text, text.replacing(".", with: ",")) + "×"
+  /// To a tenth.
+  private func number(_ number: Double) -> String {
+    let text = String(format: "%.1f", (number * 10).rounded() / 10)
+    return language.text(text, text.replacing(".", with: ","))
   }
 
   private static func word(

@@ -26,4 +26,14 @@ struct MeasuredRow {
         scenario: scenario, contestant: cells[0], ratio: ratio, range: ends[0]...ends[1])
     }
   }
+
+  /// Reads how long a bare task of a burst takes, in nanoseconds.
+  static func bareTask(in markdown: String) throws -> Int {
+    let scenario = "burst: execute + then"
+    let burst = markdown.split(separator: "### \(scenario)\n").last ?? ""
+    guard let row = burst.firstMatch(of: #/\| bare Task +\| 1 +\| +\| +([0-9,]+) ns/#),
+      let time = Int(row.output.1.replacing(",", with: ""))
+    else { throw ChartPath.MissingRow(scenario: scenario, contestant: "bare Task") }
+    return time
+  }
 }
