@@ -435,6 +435,8 @@ extension HistoryMachine {
   private mutating func go(to goal: ID?) -> Result<Bool, any Error> {
     switch goal.map({ table.spot(of: $0) }) {
     case .undone(let index)??:
+      let blockers = table.interrupted(blocking: table.undone[index...])
+      if !blockers.isEmpty { return refuse(HistoryError.blocked(by: blockers)) }
       let ids = table.undone[index...].reversed().map(\.id)
       return go((table.half.map { [$0.id] } ?? []) + ids, isRedo: true)
     case .applied(let index)?? where !table.applied[index].isDoubtfulExecution:
@@ -510,8 +512,9 @@ extension HistoryMachine {
   mutating func setLimit(_ limit: Int?) -> Drops {
     var drops: Drops = []
     version += 1
+    let newest = table.undoID
     table.setLimit(limit, into: &drops)
-    if table.applied.isEmpty { window.close() }
+    if table.undoID != newest { window.close() }
     forgetForecast()
     return drops
   }
@@ -588,7 +591,7 @@ extension HistoryMachine {
       if isBlocked || row.worstStanding == .unreadable { undo = nil }
     }
     if let id = redo, let (row, isApplied) = table.row(of: id) {
-      let blockers = isWhole ? table.interrupted(blocking: row) : table.blockers(ofRedoing: id)
+      let blockers = isWhole ? table.interrupted(blocking: [row]) : table.blockers(ofRedoing: id)
       let isBlocked = !isApplied && !blockers.isEmpty
       if isBlocked || row.worstStanding == .unreadable { redo = nil }
     }
@@ -647,10 +650,7 @@ extension HistoryMachine {
   mutating func oweAgain(_ ids: [ID]) {
     for id in ids {
       guard table.changed?[id] == nil else { continue }
-      let row =
-        table.rowOrPart(id) ?? table.leaving.first { $0.id == id }
-        ?? table.running.flatMap { [$0] + $0.parts }?.first { $0.id == id }
-      if let row { table.note(row) } else { table.noteGone(id) }
+      if let row = table.journaledRow(id) { table.note(row) } else { table.noteGone(id) }
     }
   }
 

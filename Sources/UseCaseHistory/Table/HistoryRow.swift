@@ -82,8 +82,6 @@ struct HistoryRow<Step: Sendable>: Sendable {
 
   /// The numbers that it adds to the place of the history.
   var place: HistoryPlace {
-    // A later version of the app may know whether it has an effect.
-    if isDoubtfulExecution, marks.contains(.unreadable) { return .unknown(~id.number) }
     if !isGroup { return hasEffect ? .of(id) : .beginning }
     return parts.reduce(into: .beginning) { if $1.hasEffect { $0 += .of($1.id) } }
   }

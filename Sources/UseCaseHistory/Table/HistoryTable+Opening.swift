@@ -43,11 +43,11 @@ extension HistoryTable {
       if part.isGroup { roots[part.id] = (index, depth + 1) }
       opened[index].parts.append(part)
     }
-    for index in opened.indices { try check(&opened[index]) }
+    for index in opened.indices { try Self.check(&opened[index]) }
   }
 
   /// Checks an entry with its parts.
-  private func check(_ row: inout Row) throws {
+  private static func check(_ row: inout Row) throws {
     for row in [row] + row.parts where !row.hasPossibleMarks { throw Damage(id: row.id) }
     guard row.isGroup else { return }
     let leaves = row.leaves
@@ -79,7 +79,7 @@ extension HistoryTable {
   }
 
   /// A group in another one runs, or has ended and has parts.
-  private func checkGroups(in row: Row) throws {
+  private static func checkGroups(in row: Row) throws {
     var running: Set<ID> = row.state == .executing ? [row.id] : []
     let parents = Set(row.parts.map(\.parent))
     for part in row.parts {
@@ -134,26 +134,19 @@ extension HistoryTable {
       }
     }
     opened = []
-    // An execution of an earlier process has its place by its stamp. Nothing that came later goes.
-    let newest = applied.lazy.filter { !$0.isDoubtfulExecution }.map(\.stamp).max() ?? 0
-    for var row in recorded where row.isPassed(by: newest) {
-      row.state = .applied
-      head.rowless.cover(row.stamp)
-      note(row)
-      applied.append(row)
-    }
     for row in applied.sorted(by: { $0.stamp < $1.stamp }) { push(row) }
     for row in undone.sorted(by: { $0.stamp < $1.stamp }) { pushUndone(row) }
     try settleHalves()
-    for row in recorded where !row.isPassed(by: newest) {
+    let newest = applied.lazy.filter { !$0.isDoubtfulExecution }.map(\.stamp).max() ?? 0
+    for row in recorded {
       if row.marks.contains(.leavesLater) {
         head.rowless.add(row.place, above: stamp)
         drop([row], row.reason, into: &drops)
       } else {
-        insertOpened(row, into: &drops)
+        insertOpened(row, isPassed: row.stamp < newest, into: &drops)
       }
     }
-    if recorded.contains(where: { $0.isPassed(by: newest) }) { evict(into: &drops) }
+    if !recorded.isEmpty { evict(into: &drops) }
     // A row that is to be recovered leaves when that is over.
     leaveNow(except: Set(interrupted.recoverable), into: &drops)
     return interrupted
@@ -184,9 +177,12 @@ extension HistoryTable {
   /// the app may, so the row stays as it was written.
   private mutating func leaveUnsettled(_ row: inout Row) -> Rest {
     row.marks.formUnion([.inDoubt, .unreadable])
-    if row.state == .executing { return .applied }
-    becomesUncertain(row.id)
-    row.state = row.state == .undoing ? .applied : .undone
+    becomesUncertain(row)
+    switch row.state {
+    case .undoing: row.state = .applied
+    case .redoing: row.state = .undone
+    case .executing, .applied, .undone, .leaving: break
+    }
     return row.state == .undone ? .undone : .applied
   }
 
@@ -201,13 +197,16 @@ extension HistoryTable {
     case (.redoing, .hadNoEffect): row.state = .undone
     case (.undoing, .hadEffect):
       row.state = .undone
+      row.marks.remove(.inDoubt)
       head.rowless.hasUndone(in: stamp)
     case (_, .hadEffect(let step, let footprint)):
       (row.state, row.step, row.footprint) = (.applied, step, footprint)
+      row.marks.remove(.inDoubt)
     case (let state, .unknown):
+      // What was redone lies above all that is applied.
+      head.rowless.addUnknown(above: state == .redoing ? self.stamp : stamp)
       if state != .executing { row.state = state == .undoing ? .applied : .undone }
       row.marks.insert(.inDoubt)
-      head.rowless.addUnknown(above: stamp)
     case (_, .hadNoEffect): break
     }
     return true
@@ -279,6 +278,8 @@ extension HistoryTable {
       (row.state, row.stamp) = (.applied, nextStamp())
       if leaves.contains(where: { $0.state == .undone }) {
         row.marks.formUnion([.interrupted, .redo])
+      } else {
+        row.marks.subtract([.interrupted, .incomplete, .redo])
       }
       return .applied
     case .applied:
@@ -333,11 +334,6 @@ extension HistoryRow {
     let half = marks.intersection([.interrupted, .incomplete, .redo])
     if state == .executing { return half.isSubset(of: .incomplete) }
     return half.isEmpty || half.contains(.interrupted)
-  }
-
-  /// Whether an entry with this stamp came later, and it is an entry, too.
-  fileprivate func isPassed(by newest: UInt64) -> Bool {
-    stamp < newest && !marks.contains(.leavesLater)
   }
 
   /// Whether its execution, undo or redo was interrupted.

@@ -237,10 +237,17 @@ extension HistoryTable {
       walk?.lost.insert(id)
       noteGone(id)
     } else {
-      self[spot].state = walk?.isRedo == true ? .applied : .undone
       self[spot].stamp = nextStamp()
-      self[spot].marks.subtract([.inDoubt])
-      if walk?.isRedo == true, self[spot].isGroup { renewFootprint(of: spot) }
+      if walk?.isRedo == true {
+        self[spot].state = .applied
+        unmark(spot, [.inDoubt, .interrupted, .incomplete, .redo])
+        if self[spot].isGroup { renewFootprint(of: spot) }
+      } else {
+        self[spot].state = .undone
+        // A group that was never complete leaves as what it was.
+        let isIncomplete = self[spot].marks.contains(.incomplete)
+        unmark(spot, isIncomplete ? .inDoubt : [.inDoubt, .interrupted, .redo])
+      }
       note(spot)
     }
     walk?.done += 1
@@ -294,15 +301,11 @@ extension HistoryTable {
       noteGone(row.id)
       return nil
     }
-    let wasIncomplete = row.marks.contains(.incomplete)
-    if !row.marks.isDisjoint(with: [.interrupted, .incomplete, .redo]) {
-      row.marks.subtract([.interrupted, .incomplete, .redo])
-      note(row)
-    }
     if walk.isRedo {
       push(row)
-    } else if wasIncomplete {
+    } else if row.marks.contains(.incomplete) {
       drop([row], .truncated, into: &drops)
+      row.marks.subtract([.incomplete, .interrupted])
     } else {
       pushUndone(row)
     }

@@ -39,8 +39,8 @@ struct HistoryTable<Step: Sendable>: Sendable {
   private var hasLostParts = false
   /// Not to be released under a lock.
   var trash: [Row] = []
-  /// The rows of an undo or a redo that no use case of this app can answer for. They are left as they
-  /// were written.
+  /// The rows of an execution, an undo or a redo that no use case of this app can answer for. They are
+  /// left as they were written.
   private var uncertain: Set<ID> = []
   /// The entries of a journal, until they are put to their places.
   var opened: [Row] = []
@@ -111,7 +111,18 @@ extension HistoryTable {
   /// Returns the entry, or the part of one, with this id.
   func rowOrPart(_ id: ID) -> Row? {
     if let (row, _) = row(of: id) { return row }
-    for row in [applied, undone].joined() where !row.parts.isEmpty {
+    return Self.part(id, in: applied) ?? Self.part(id, in: undone)
+  }
+
+  /// Returns the row or the part with this id that the journal has, or is to have.
+  func journaledRow(_ id: ID) -> Row? {
+    func row(in rows: [Row]) -> Row? { rows.first { $0.id == id } ?? Self.part(id, in: rows) }
+    return rowOrPart(id) ?? row(in: leaving) ?? row(in: running.map { [$0] } ?? [])
+      ?? row(in: walk?.held ?? [])
+  }
+
+  private static func part(_ id: ID, in rows: some Sequence<Row>) -> Row? {
+    for row in rows where !row.parts.isEmpty {
       if let part = row.parts.first(where: { $0.id == id }) { return part }
     }
     return nil
@@ -168,7 +179,7 @@ extension HistoryTable {
     case .undone(let index):
       let row = undone[index]
       let sooner = undone[(index + 1)...].reversed().filter { $0.footprint.overlaps(row.footprint) }
-      return interrupted(blocking: row) + sooner.map(\.id)
+      return interrupted(blocking: [row]) + sooner.map(\.id)
     // An interrupted group goes on behind those that overlap it.
     case .applied(let index): return index == newest ? [] : blockers(ofUndoing: id)
     case .held, .running, nil: return []
@@ -177,10 +188,11 @@ extension HistoryTable {
 }
 
 extension HistoryTable {
-  /// Returns the interrupted groups for which the redo of an entry has to wait, the oldest first.
-  func interrupted(blocking row: Row) -> [ID] {
+  /// Returns the interrupted groups for which the redo of these has to wait, the oldest first.
+  func interrupted(blocking rows: some Collection<Row>) -> [ID] {
     if uncounted == 0 { return [] }
-    return applied.filter { $0.blocksRedo(of: row.footprint) }.map(\.id)
+    return applied.filter { group in rows.contains { group.blocksRedo(of: $0.footprint) } }
+      .map(\.id)
   }
 }
 
@@ -288,11 +300,12 @@ extension HistoryTable {
     hasLostParts = false
   }
 
-  /// An execution of an earlier process may have had an effect, and a later version of the app may
-  /// know.
-  mutating func becomesUncertain(_ row: ID) {
-    live += .unknown(~row.number)
-    uncertain.insert(row)
+  /// Whether an execution, an undo or a redo of an earlier process took effect is unknown, and a later
+  /// version of the app may know.
+  mutating func becomesUncertain(_ row: Row) {
+    live += .unknown(~row.id.number)
+    uncertain.insert(row.id)
+    head.rowless.cover(row.state == .redoing ? stamp : row.stamp)
   }
 
   /// The row is written anew, or goes. The next launch does not know that it was uncertain.
@@ -318,6 +331,12 @@ extension HistoryTable {
     return row
   }
 
+  private mutating func takeApplied(where leaves: (Row) -> Bool) -> [Row] {
+    let rows = applied.remove(where: leaves)
+    for row in rows { hasRemoved(row) }
+    return rows
+  }
+
   mutating func takeUndone(at index: Int) -> Row {
     let row = undone.remove(at: index)
     live -= row.place
@@ -334,25 +353,29 @@ extension HistoryTable {
     if row.isUncounted { uncounted -= 1 }
   }
 
+  /// Takes marks from a row, wherever it is.
+  mutating func unmark(_ spot: Spot, _ marks: Row.Marks) {
+    let wasUncounted = self[spot].isUncounted
+    self[spot].marks.subtract(marks)
+    if case .applied = spot, wasUncounted, !self[spot].isUncounted { uncounted -= 1 }
+  }
+
   /// A row has left the applied ones. Its effect stays.
   mutating func leaveEffect(of row: Row) {
     head.rowless.add(row.place, above: row.stamp)
   }
 
-  /// An execution of an earlier process becomes an entry. Only executions in doubt came later, such as
-  /// one of its own parts.
-  mutating func insertOpened(_ row: Row, into drops: inout [Drop]) {
-    guard let last = applied.last, last.stamp > row.stamp else {
-      return record(row, into: &drops)
-    }
-    truncate(row.footprint, into: &drops)
+  /// An execution of an earlier process becomes an entry, at the place of its stamp. What it
+  /// contradicts goes, unless entries came later.
+  mutating func insertOpened(_ row: Row, isPassed: Bool, into drops: inout [Drop]) {
+    if !isPassed { truncate(row.footprint, into: &drops) }
+    let index = applied.position(behind: row.stamp)
+    if index < applied.count { head.rowless.cover(row.stamp) }
     var row = row
     row.state = .applied
-    head.rowless.cover(row.stamp)
     note(row)
     willAdd(row)
-    applied.insert(row, at: applied.position(behind: row.stamp))
-    evict(into: &drops)
+    applied.insert(row, at: index)
   }
 
   /// Only the newest group may be half undone, but for interrupted ones. One whose undo has failed
@@ -380,8 +403,7 @@ extension HistoryTable {
       row.marks.contains(.leavesLater)
         && (!recoverable.contains(row.id) || row.reasonNotToTry != nil)
     }
-    for row in applied.remove(where: leaves) {
-      hasRemoved(row)
+    for row in takeApplied(where: leaves) {
       leaveEffect(of: row)
       drop([row], row.reason, into: &drops)
     }
@@ -485,19 +507,20 @@ extension HistoryTable {
   /// Drops the oldest applied rows over the limit, but none that a move has in its hand.
   mutating func evict(into drops: inout [Drop]) {
     guard let limit = head.limit, applied.count - uncounted > limit else { return }
-    var over = applied.count - uncounted - limit
-    var index = 0
+    let over = applied.count - uncounted - limit
     var left: [Row] = []
-    while over > 0, index < applied.count, walk?.oldest != applied[index].id {
-      if applied[index].isUncounted {
-        index += 1
-        continue
-      }
-      let row = takeApplied(at: index)
-      leaveEffect(of: row)
-      left.append(row)
-      over -= 1
+    while left.count < over, let first = applied.first, !first.isUncounted,
+      walk?.oldest != first.id
+    {
+      left.append(takeApplied(at: 0))
     }
+    if left.count < over, uncounted > 0 {
+      let counted = applied.lazy.prefix { [walk] in walk?.oldest != $0.id }
+        .filter { !$0.isUncounted }
+      let ids = Set(counted.prefix(over - left.count).map(\.id))
+      left += takeApplied { ids.contains($0.id) }
+    }
+    for row in left { leaveEffect(of: row) }
     drop(left, .evicted, into: &drops)
   }
 

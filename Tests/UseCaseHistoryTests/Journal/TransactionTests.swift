@@ -451,5 +451,5 @@ private struct Hedge: UseCaseInterceptor {
 }
 
 extension UseCaseOutcome {
-  fileprivate var error: (any Error)? { if case .failure(let error) = self { error } else { nil } }
+  var error: (any Error)? { if case .failure(let error) = self { error } else { nil } }
 }
