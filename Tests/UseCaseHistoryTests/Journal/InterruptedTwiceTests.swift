@@ -221,7 +221,9 @@ struct InterruptedTwiceTests {
     while disk.rows.rows[key] != nil { await Task.yield() }
   }
 
-  @Test(.holds("What counts")) func `a hundred thousand entries are evicted above one in doubt`() throws {
+  @Test(.holds("What counts")) func `a hundred thousand entries are evicted above one in doubt`()
+    throws
+  {
     var rows: [HistoryRow<Int>] = (1...UInt64(100_000)).map { number in
       var row = HistoryRow(id: .init(number: number), title: "", step: 1)
       row.stamp = number
