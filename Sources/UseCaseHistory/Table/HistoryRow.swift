@@ -74,6 +74,13 @@ struct HistoryRow<Step: Sendable>: Sendable {
   /// Whether it does not count for the limit.
   var isUncounted: Bool { isDoubtfulExecution || marks.contains(.interrupted) }
 
+  /// Takes marks from the row. Returns whether it counts for the limit by that.
+  mutating func unmark(_ marks: Marks) -> Bool {
+    let wasUncounted = isUncounted
+    self.marks.subtract(marks)
+    return wasUncounted && !isUncounted
+  }
+
   /// An execution that may have had an effect: undo and redo pass over it.
   var isDoubtfulExecution: Bool { state == .executing && marks.contains(.inDoubt) }
 

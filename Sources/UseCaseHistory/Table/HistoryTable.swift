@@ -355,9 +355,7 @@ extension HistoryTable {
 
   /// Takes marks from a row, wherever it is.
   mutating func unmark(_ spot: Spot, _ marks: Row.Marks) {
-    let wasUncounted = self[spot].isUncounted
-    self[spot].marks.subtract(marks)
-    if case .applied = spot, wasUncounted, !self[spot].isUncounted { uncounted -= 1 }
+    if self[spot].unmark(marks), case .applied = spot { uncounted -= 1 }
   }
 
   /// A row has left the applied ones. Its effect stays.
