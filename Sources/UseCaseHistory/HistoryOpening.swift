@@ -87,12 +87,11 @@ struct HistoryOpening {
     swap(&table, &self.table)
     let answers = await settle(table.doubts, lane)
     try Task.checkCancellation()
-    var drops: [Table.Drop] = []
     let found: Table.Interrupted
     do {
       found = try table.finishOpening(
-        answers, keepsGroups: interrupted == .keep, into: &drops)
-      table.setLimit(limit, into: &drops)
+        answers, keepsGroups: interrupted == .keep)
+      table.setLimit(limit)
     } catch let damage as Table.Damage {
       throw HistoryJournalError(.damaged(offset: Int(clamping: damage.id.number)))
     }

@@ -223,7 +223,7 @@ extension RecordedUseCase {
       }
       let (step, result) = await run(request, as: id, draft, body) { [lane] step in
         let fate = lane.fate(of: step)
-        return { _ = $0.record(step, fate) }
+        return { $0.record(step, fate) }
       }
       if step == nil {
         await lane.fail(id)

@@ -14,7 +14,7 @@
 /// the next one: hold a lock, as `FileJournal` does. The version notices the rest: of two histories
 /// over the same rows, the one that writes second gets ``HistoryJournalError/Reason/stale``.
 public protocol HistoryJournal: Sendable {
-  /// Encodes requests, responses, titles and footprints. Besides these bytes, a row contains only
+  /// Encodes requests, responses and titles. Besides these bytes, a row contains only
   /// numbers, and the name of the use case.
   var coder: any HistoryCoder { get }
 
@@ -148,7 +148,7 @@ public protocol TransactionalJournal: HistoryJournal {
 public protocol HistoryCoder: Sendable {
   /// Returns the bytes of a value.
   ///
-  /// - Parameter value: A request, a response, a title or a footprint.
+  /// - Parameter value: A request, a response or a title.
   /// - Returns: The bytes.
   /// - Throws: The reason why the value can't be encoded.
   func encode<Value: Encodable>(_ value: Value) throws -> [UInt8]

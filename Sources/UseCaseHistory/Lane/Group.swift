@@ -36,8 +36,7 @@ struct Group<Value: Sendable, Answer: Sendable>: UseCase, DescribedUseCase {
     }
     let result = await run(id)
     if case .success(let value) = result, !UseCaseQueue.isCancelledHere, line.parts.record() {
-      let (row, drops) = lane.change { $0.recordGroup(id, in: parent) }
-      lane.discard(drops)
+      let row = lane.change { $0.recordGroup(id, in: parent) }
       await lane.journal?.settle(lane)
       return answer(value) {
         parent == nil ? lane.entry(of: id) : row.map { $0.entry(isApplied: true) }
@@ -103,8 +102,7 @@ struct Group<Value: Sendable, Answer: Sendable>: UseCase, DescribedUseCase {
       if let failure = await lane.carryOut() { throw failure }
     }
     let outcome = await undo.execute(()).ended()
-    let (isLeft, drops) = lane.change { $0.endRollBack(of: id, in: parent) }
-    lane.discard(drops)
+    let isLeft = lane.change { $0.endRollBack(of: id, in: parent) }
     await lane.journal?.settle(lane)
     guard isLeft else { return nil }
     do {

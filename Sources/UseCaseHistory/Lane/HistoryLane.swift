@@ -40,20 +40,17 @@ final class HistoryLane: Sendable {
     machine.withLock { body(&$0) }
   }
 
-  /// Changes the machine, lets go of what that has replaced, and wakes the readers of its states.
+  /// Changes the machine, lets go of what that has replaced, and wakes the readers of its states. Then
+  /// tells the use cases what has left: with a journal, that is done once it is written.
   @discardableResult
   func change<Value: Sendable>(_ body: (inout Machine) -> Value) -> Value {
-    let (value, trash) = machine.withLock { machine in
+    var (value, trash, drops) = machine.withLock { machine in
       let value = body(&machine)
-      return (value, machine.takeTrash())
+      return (value, machine.takeTrash(), machine.takeDrops())
     }
     changes.poke()
-    return withExtendedLifetime(trash) { value }
-  }
-
-  /// Tells the use cases what has left. With a journal, that is done once it is written.
-  func discard(_ drops: consuming Machine.Drops) {
     if !drops.isEmpty { drops.discardAll() }
+    return withExtendedLifetime(trash) { value }
   }
 
   // MARK: Ids
@@ -248,13 +245,13 @@ extension HistoryLane {
   /// The body of the execution on the lane has returned.
   nonisolated(nonsending) func record(_ step: any HistoryStep) async {
     let fate = fate(of: step)
-    discard(change { $0.record(step, fate) })
+    change { $0.record(step, fate) }
     await journal?.settle(self)
   }
 
   /// The body of the execution on the lane has thrown.
   nonisolated(nonsending) func fail(_ entry: HistoryEntry.ID) async {
-    discard(change { $0.fail(entry) })
+    change { $0.fail(entry) }
     await journal?.settle(self)
   }
 
@@ -298,7 +295,7 @@ extension HistoryLane.Machine {
     return Subject(move: ask.move, title: title, row: table.row(of: target)?.row)
   }
 
-  mutating func record(_ step: any HistoryStep, _ fate: HistoryLane.Fate) -> Drops {
+  mutating func record(_ step: any HistoryStep, _ fate: HistoryLane.Fate) {
     record(step, touching: fate.footprint, fate.merging, fate.ticket)
   }
 }
@@ -307,8 +304,8 @@ extension HistoryLane.Machine {
 
 extension HistoryLane {
   /// Makes entries leave. The journal is written soon, because nobody waits for it.
-  func drop(_ body: (inout Machine) -> Machine.Drops) {
-    discard(change(body))
+  func drop(_ body: (inout Machine) -> Void) {
+    change(body)
     journal?.start(self)
   }
 

@@ -18,8 +18,7 @@ struct Move<Answer: Sendable>: UseCase, DescribedUseCase {
     guard try beginning.get() else { return answer([]) }
     let isRedo = lane.read { $0.isRedo }
     let failure = await lane.carryOut(for: purpose)
-    let (moved, drops) = lane.change { $0.finishMove() }
-    lane.discard(drops)
+    let moved = lane.change { $0.finishMove() }
     await lane.journal?.settle(lane)
     if let failure { throw failure }
     return answer(moved.map { $0.entry(isApplied: isRedo) })

@@ -85,8 +85,8 @@ struct HistoryAsks: Sendable {
   }
 
   /// Undos and redos that are bound to an entry are bound to another from now on, or to none.
-  mutating func rebind(from old: ID? = nil, to new: ID?, after first: ID? = nil) {
-    for index in asks.indices[head...] where asks[index].id != first {
+  mutating func rebind(from old: ID? = nil, to new: ID?, except ask: ID? = nil) {
+    for index in asks.indices[head...] where asks[index].id != ask {
       if asks[index].target != nil, old == nil || asks[index].target == old {
         asks[index].target = new
       }

@@ -12,9 +12,49 @@ struct HistoryForecast: Sendable {
     var isDoubtful = false
   }
 
-  /// So many of the oldest applied rows of the table, and of the last undone ones, stay.
-  private var (appliedBase, undoneBase): (Int, Int)
-  private var (applied, undone): ([Item], [Item]) = ([], [])
+  /// One side of the cursor: the first rows of the table there, and what is on top of them.
+  fileprivate struct Side: Sendable {
+    private var base: Int
+    private var added: [Item] = []
+
+    init(_ count: Int) { base = count }
+
+    var count: Int { base + added.count }
+
+    func item<Step>(at index: Int, in rows: RowStack<Step>) -> Item {
+      index < base ? Item(rows[index]) : added[index - base]
+    }
+
+    func index<Step>(of id: ID, in rows: RowStack<Step>) -> Int? {
+      if let index = added.lastIndex(where: { $0.id == id }) { return base + index }
+      guard let index = rows.position(of: id), index < base else { return nil }
+      return index
+    }
+
+    mutating func append(_ item: Item) { added.append(item) }
+
+    mutating func remove<Step>(at index: Int, in rows: RowStack<Step>) -> Item {
+      let item = item(at: index, in: rows)
+      replace(from: index, in: rows, with: index + 1..<count)
+      return item
+    }
+
+    /// Keeps what is below an index, and of the rest only these.
+    mutating func replace<Step>(
+      from index: Int, in rows: RowStack<Step>, with kept: some Sequence<Int>
+    ) {
+      let kept = kept.map { item(at: $0, in: rows) }
+      if index < base {
+        (base, added) = (index, kept)
+      } else {
+        added.replaceSubrange((index - base)..., with: kept)
+      }
+    }
+
+    mutating func removeAll() { (base, added) = (0, []) }
+  }
+
+  private var (applied, undone): (Side, Side)
   /// How many of the next undone ones were undone behind the last recording. Nil without one.
   private var fresh: Int?
   /// How many of the oldest applied ones were evicted.
@@ -24,33 +64,8 @@ struct HistoryForecast: Sendable {
 
   /// Creates the forecast that holds when nothing waits.
   init<Step>(of table: HistoryTable<Step>) {
-    (appliedBase, undoneBase) = (table.applied.count, table.undone.count)
+    (applied, undone) = (Side(table.applied.count), Side(table.undone.count))
     half = table.half?.id
-  }
-
-  private var appliedCount: Int { appliedBase + applied.count }
-  private var undoneCount: Int { undoneBase + undone.count }
-
-  private func applied<Step>(at index: Int, of table: HistoryTable<Step>) -> Item {
-    if index >= appliedBase { return applied[index - appliedBase] }
-    return Item(table.applied[index])
-  }
-
-  private func undone<Step>(at index: Int, of table: HistoryTable<Step>) -> Item {
-    if index >= undoneBase { return undone[index - undoneBase] }
-    return Item(table.undone[index])
-  }
-
-  private func appliedIndex<Step>(of id: ID, in table: HistoryTable<Step>) -> Int? {
-    if let index = applied.lastIndex(where: { $0.id == id }) { return appliedBase + index }
-    guard let index = table.applied.position(of: id), index < appliedBase else { return nil }
-    return index
-  }
-
-  private func undoneIndex<Step>(of id: ID, in table: HistoryTable<Step>) -> Int? {
-    if let index = undone.lastIndex(where: { $0.id == id }) { return undoneBase + index }
-    guard let index = table.undone.position(of: id), index < undoneBase else { return nil }
-    return index
   }
 }
 
@@ -67,9 +82,9 @@ extension HistoryForecast {
   func undoTarget<Step>(
     in document: HistoryFootprint = .everything, of table: HistoryTable<Step>
   ) -> ID? {
-    var index = appliedCount - 1
+    var index = applied.count - 1
     while index >= evicted {
-      let item = applied(at: index, of: table)
+      let item = applied.item(at: index, in: table.applied)
       if !item.isDoubtful, item.footprint.isIn(document) { return item.id }
       index -= 1
     }
@@ -84,11 +99,11 @@ extension HistoryForecast {
     if let half, let row = table.row(of: half)?.row, row.footprint.isIn(document) {
       return (half, true)
     }
-    var index = undoneCount - 1
+    var index = undone.count - 1
     while index >= 0 {
-      let item = undone(at: index, of: table)
+      let item = undone.item(at: index, in: table.undone)
       if item.footprint.isIn(document) {
-        return (item.id, fresh.map { undoneCount - 1 - index < $0 } ?? true)
+        return (item.id, fresh.map { undone.count - 1 - index < $0 } ?? true)
       }
       index -= 1
     }
@@ -108,7 +123,7 @@ extension HistoryForecast {
       for part in row.parts where part.state == .undone { wave.insert(part.footprint) }
     }
     if footprint == .everything {
-      (undoneBase, undone) = (0, [])
+      undone.removeAll()
     } else {
       drop(&wave, in: table)
     }
@@ -116,7 +131,7 @@ extension HistoryForecast {
     fresh = 0
     applied.append(Item(id: entry, footprint: footprint))
     if let limit = table.head.limit {
-      evicted = max(evicted, appliedCount - table.uncounted - limit)
+      evicted = max(evicted, applied.count - table.uncounted - limit)
     }
   }
 
@@ -124,22 +139,16 @@ extension HistoryForecast {
     _ wave: inout HistoryFootprint.Wave, in table: HistoryTable<Step>
   ) {
     var dropped: Set<Int> = []
-    for index in undone.indices.reversed() where wave.overlaps(undone[index].footprint) {
-      dropped.insert(undoneBase + index)
-      wave.insert(undone[index].footprint)
-    }
-    for index in (0..<undoneBase).reversed() where wave.overlaps(table.undone[index].footprint) {
+    for index in (0..<undone.count).reversed() {
+      let item = undone.item(at: index, in: table.undone)
+      guard wave.overlaps(item.footprint) else { continue }
       dropped.insert(index)
-      wave.insert(table.undone[index].footprint)
+      wave.insert(item.footprint)
     }
     guard let first = dropped.min() else { return }
-    let kept = (first..<undoneCount).filter { !dropped.contains($0) }
-      .map { undone(at: $0, of: table) }
-    if first < undoneBase {
-      (undoneBase, undone) = (first, kept)
-    } else {
-      undone.replaceSubrange((first - undoneBase)..., with: kept)
-    }
+    undone.replace(
+      from: first, in: table.undone,
+      with: (first..<undone.count).lazy.filter { !dropped.contains($0) })
   }
 
   /// An undo, a redo or a move will run. Out of turn it will change nothing.
@@ -167,9 +176,11 @@ extension HistoryForecast {
   }
 
   private mutating func go<Step>(to goal: ID?, in table: HistoryTable<Step>) {
-    if let goal, let index = undoneIndex(of: goal, in: table) {
+    if let goal, let index = undone.index(of: goal, in: table.undone) {
       if let half { redo(half, in: table) }
-      for _ in index..<undoneCount { redo(undone(at: undoneCount - 1, of: table).id, in: table) }
+      for _ in index..<undone.count {
+        redo(undone.item(at: undone.count - 1, in: table.undone).id, in: table)
+      }
     } else if goal.map({ isGoal($0, in: table) }) ?? true {
       while let id = undoTarget(of: table), id != goal { undo(id, in: table) }
       half = nil
@@ -177,37 +188,26 @@ extension HistoryForecast {
   }
 
   private func isGoal<Step>(_ id: ID, in table: HistoryTable<Step>) -> Bool {
-    guard let index = appliedIndex(of: id, in: table), index >= evicted else { return false }
-    return !applied(at: index, of: table).isDoubtful
+    guard let index = applied.index(of: id, in: table.applied), index >= evicted else {
+      return false
+    }
+    return !applied.item(at: index, in: table.applied).isDoubtful
   }
 
   private mutating func undo<Step>(_ id: ID, in table: HistoryTable<Step>) {
-    guard let index = appliedIndex(of: id, in: table), index >= evicted, half == nil || half == id
+    guard let index = applied.index(of: id, in: table.applied), index >= evicted,
+      half == nil || half == id
     else { return }
     half = nil
-    let item = applied(at: index, of: table)
-    if index >= appliedBase {
-      applied.remove(at: index - appliedBase)
-    } else {
-      applied = table.applied[(index + 1)..<appliedBase].map { Item($0) } + applied
-      appliedBase = index
-    }
-    undone.append(item)
+    undone.append(applied.remove(at: index, in: table.applied))
     fresh = fresh.map { $0 + 1 }
   }
 
   private mutating func redo<Step>(_ id: ID, in table: HistoryTable<Step>) {
     if let half, half != id { return }
     if half.take() != nil { return }
-    guard let index = undoneIndex(of: id, in: table) else { return }
-    let item = undone(at: index, of: table)
-    if let fresh, undoneCount - 1 - index < fresh { self.fresh = fresh - 1 }
-    if index >= undoneBase {
-      undone.remove(at: index - undoneBase)
-    } else {
-      undone = table.undone[(index + 1)..<undoneBase].map { Item($0) } + undone
-      undoneBase = index
-    }
-    applied.append(item)
+    guard let index = undone.index(of: id, in: table.undone) else { return }
+    if let fresh, undone.count - 1 - index < fresh { self.fresh = fresh - 1 }
+    applied.append(undone.remove(at: index, in: table.undone))
   }
 }

@@ -1,20 +1,19 @@
 /// Decides which executions are recorded, where the cursor is, and which entry an undo is for.
 ///
 /// The machine is the table and what was asked of the lane. Each event is one of its methods. The
-/// owner acts once the lock is released, discards the drops that a method returns, and lets go of the
-/// trash. `Step` is an execution that can be undone.
+/// owner acts once the lock is released, discards the drops, and lets go of the trash. `Step` is an
+/// execution that can be undone.
 struct HistoryMachine<Step: Sendable>: Sendable {
   typealias ID = HistoryEntry.ID
   typealias Table = HistoryTable<Step>
   typealias Row = HistoryRow<Step>
-  typealias Drops = [HistoryDrop<Step>]
   typealias Ask = HistoryAsks.Element
 
   private(set) var table: Table
   private(set) var asks = HistoryAsks()
   /// The operation that has the lane, until its work is done.
   private var turn: ID?
-  /// Whether the history was cleared before the body of that began.
+  /// Whether the history was cleared since that has the lane.
   private var turnIsCleared = false
   /// Whether a `clear` from inside takes effect when what runs is over.
   private var clearsWhenOver = false
@@ -41,6 +40,9 @@ struct HistoryMachine<Step: Sendable>: Sendable {
     table = Table(limit: limit)
     window = MergeWindow(length: mergeWindow)
   }
+
+  /// Returns the rows that have left, of which the use cases are to be told.
+  mutating func takeDrops() -> [HistoryDrop<Step>] { table.takeDrops() }
 
   mutating func takeTrash() -> Trash {
     guard !table.trash.isEmpty || !trash.asks.isEmpty || !trash.forecasts.isEmpty
@@ -221,45 +223,44 @@ extension HistoryMachine {
     _ step: Step, touching footprint: HistoryFootprint,
     _ merging: HistoryMerging<(step: Step, title: String, footprint: HistoryFootprint)> = .separate,
     _ ticket: Int? = nil
-  ) -> Drops {
+  ) {
     guard let asked = running?.asked, var row = table.running.take() else {
       preconditionFailure("A body ends, and none has begun: \(String(describing: turn)).")
     }
-    var drops: Drops = []
     (row.step, row.footprint, row.state) = (step, footprint, .applied)
-    if clears(row.marks, into: &drops) {
-      table.lose(row, into: &drops)
-      settle()
-      return drops
+    if clearIfDue(row.marks) {
+      table.lose(row)
+      return settle()
     }
     let id = row.id
     switch window.isValid(ticket) ? merging : .separate {
     case .separate:
-      table.record(row, into: &drops)
+      table.record(row)
       window.open(for: asked)
       settle(as: id)
     case .merged(let merged):
       let new = Row(
         id: id, title: merged.title, step: merged.step, footprint: merged.footprint)
-      table.merge(into: new, row, into: &drops)
+      table.merge(into: new, row)
       window.open(for: asked)
       if let entry = table.undoID {
         note(id, mergedInto: entry)
         settle(as: entry)
       }
     case .annul:
-      table.annul(row, into: &drops)
+      table.annul(row)
       window.close()
       settle()
     }
-    return drops
   }
 
-  /// An execution or a group is over. Returns whether a `clear` keeps it from being recorded.
-  private mutating func clears(_ marks: Row.Marks, into drops: inout Drops) -> Bool {
+  /// What had the lane is over, and a `clear` from inside takes effect. Returns whether one keeps it
+  /// from being recorded.
+  @discardableResult
+  private mutating func clearIfDue(_ marks: Row.Marks = []) -> Bool {
     if clearsWhenOver {
       clearsWhenOver = false
-      dropAll(into: &drops)
+      dropAll()
       return true
     }
     return marks.contains(.leavesLater)
@@ -280,16 +281,14 @@ extension HistoryMachine {
   }
 
   /// A body has thrown.
-  mutating func fail(_ id: ID) -> Drops {
+  mutating func fail(_ id: ID) {
     guard let row = table.running.take() else {
       preconditionFailure("\(id) ends, and has not begun.")
     }
     window.close()
     table.noteGone(row.id)
-    var drops: Drops = []
-    _ = clears(row.marks, into: &drops)
+    clearIfDue(row.marks)
     settle()
-    return drops
   }
 
   /// Keeps what was asked for before from merging with what is asked for from now on.
@@ -334,7 +333,7 @@ extension HistoryMachine {
   }
 
   /// The group becomes an entry, or a part of the group around it. Returns it, nil if it is empty.
-  mutating func recordGroup(_ group: ID, in parent: ID?) -> (entry: Row?, drops: Drops) {
+  mutating func recordGroup(_ group: ID, in parent: ID?) -> Row? {
     end(group, in: parent, isResidue: false)
   }
 
@@ -342,34 +341,33 @@ extension HistoryMachine {
   mutating func beginRollBack(of group: ID) { table.beginRollBack(of: group) }
 
   /// The roll-back has come as far as it could. Returns whether parts are left.
-  mutating func endRollBack(of group: ID, in parent: ID?) -> (isLeft: Bool, drops: Drops) {
-    var drops: Drops = []
-    let isLeft = table.endRollBack(into: &drops)
-    return (isLeft, drops + end(group, in: parent, isResidue: true).drops)
+  mutating func endRollBack(of group: ID, in parent: ID?) -> Bool {
+    let isLeft = table.endRollBack()
+    _ = end(group, in: parent, isResidue: true)
+    return isLeft
   }
 
   private mutating func end(
     _ group: ID, in parent: ID?, isResidue: Bool
-  ) -> (entry: Row?, drops: Drops) {
-    var drops: Drops = []
+  ) -> Row? {
     if parent != nil {
       let entry = isResidue ? nil : table.running.flatMap { $0.nested(group) }
       table.endNested(group)
-      return (entry, drops)
+      return entry
     }
     let marks = table.running?.marks ?? []
     let row = table.takeGroup()
-    let isLost = clears(marks, into: &drops)
+    let isLost = clearIfDue(marks)
     window.close()
     switch row {
-    case let row? where isLost: table.lose(row, into: &drops)
-    case let row?: table.record(row, into: &drops)
+    case let row? where isLost: table.lose(row)
+    case let row?: table.record(row)
     case nil: break
     }
     table.coverLosses()
     // A residue is nobody's target.
     settle(as: isResidue ? .nobody : nil)
-    return (isLost ? nil : row, drops)
+    return isLost ? nil : row
   }
 }
 
@@ -494,58 +492,48 @@ extension HistoryMachine {
   var hasMovedNothing: Bool { table.walk?.hasResult == false }
 
   /// The undo, redo or move has come as far as it could. Returns the entries that it has moved.
-  mutating func finishMove() -> (moved: [Row], drops: Drops) {
-    var drops: Drops = []
-    let moved = table.finish(into: &drops)
-    if clearsWhenOver {
-      clearsWhenOver = false
-      dropAll(into: &drops)
-    }
+  mutating func finishMove() -> [Row] {
+    let moved = table.finish()
+    clearIfDue()
     settle()
-    return (moved, drops)
+    return moved
   }
 }
 
 // MARK: - Limit, clear, forget and save
 
 extension HistoryMachine {
-  mutating func setLimit(_ limit: Int?) -> Drops {
-    var drops: Drops = []
+  mutating func setLimit(_ limit: Int?) {
     version += 1
     let newest = table.undoID
-    table.setLimit(limit, into: &drops)
+    table.setLimit(limit)
     if table.undoID != newest { window.close() }
     forgetForecast()
-    return drops
   }
 
-  mutating func forget(_ entry: ID) -> Drops {
-    var drops: Drops = []
-    guard table.spot(of: entry) != nil else { return drops }
+  mutating func forget(_ entry: ID) {
+    guard table.spot(of: entry) != nil else { return }
     window.close()
     version += 1
-    table.forget(entry, into: &drops)
+    table.forget(entry)
     forgetForecast()
-    return drops
   }
 
   /// From inside of what runs, the history is cleared when that is over.
-  mutating func clear(isInside: Bool) -> Drops {
-    var drops: Drops = []
+  mutating func clear(isInside: Bool) {
     if isInside, isRunning {
       clearsWhenOver = true
     } else {
-      dropAll(into: &drops)
+      dropAll()
     }
-    return drops
   }
 
   /// Waiting undos and redos find nothing.
-  private mutating func dropAll(into drops: inout Drops) {
+  private mutating func dropAll() {
     version += 1
-    asks.rebind(to: nil, after: table.walk == nil ? nil : turn)
+    asks.rebind(to: nil, except: table.walk == nil ? nil : turn)
     turnIsCleared = isRunning
-    table.clear(into: &drops)
+    table.clear()
     forgetForecast()
   }
 
@@ -654,7 +642,7 @@ extension HistoryMachine {
     }
   }
 
-  /// Takes over a table that was opened. From now on it notes its changes.
+  /// Takes over a table that was opened.
   mutating func take(_ table: Table) {
     self.table = table
     version += 1

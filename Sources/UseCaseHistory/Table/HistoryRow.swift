@@ -7,7 +7,8 @@ struct HistoryRow<Step: Sendable>: Sendable {
 
   /// The raw values stand in journals, and never change.
   enum State: UInt8 {
-    /// Its body runs. Next is `applied`, or the row goes. A group has parts meanwhile.
+    /// Its body runs, or has run and is in doubt. Next is `applied`, or the row goes. A group has parts
+    /// meanwhile.
     case executing = 0
     /// Next is `undoing`, or `leaving`.
     case applied = 1

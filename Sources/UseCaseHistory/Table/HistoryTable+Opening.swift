@@ -112,7 +112,7 @@ extension HistoryTable {
 
   /// Puts all rows to their places.
   mutating func finishOpening(
-    _ answers: [ID: Settlement], keepsGroups: Bool, into drops: inout [Drop]
+    _ answers: [ID: Settlement], keepsGroups: Bool
   ) throws -> Interrupted {
     var interrupted = Interrupted()
     var (applied, undone, recorded) = ([Row](), [Row](), [Row]())
@@ -121,7 +121,7 @@ extension HistoryTable {
       if row.isGroup {
         let written = row
         applied += settleParts(of: &row, answers)
-        rest = settle(&row, keepsGroups, &interrupted, into: &drops)
+        rest = settle(&row, keepsGroups, &interrupted)
         if rest == .applied || rest == .undone { noteIfChanged(row, from: written) }
       } else {
         rest = settle(&row, answers[row.id])
@@ -141,14 +141,14 @@ extension HistoryTable {
     for row in recorded {
       if row.marks.contains(.leavesLater) {
         head.rowless.add(row.place, above: stamp)
-        drop([row], row.reason, into: &drops)
+        drop([row], row.reason)
       } else {
-        insertOpened(row, isPassed: row.stamp < newest, into: &drops)
+        insertOpened(row, isPassed: row.stamp < newest)
       }
     }
-    if !recorded.isEmpty { evict(into: &drops) }
+    if !recorded.isEmpty { evict() }
     // A row that is to be recovered leaves when that is over.
-    leaveNow(except: Set(interrupted.recoverable), into: &drops)
+    leaveNow(except: Set(interrupted.recoverable))
     return interrupted
   }
 
@@ -198,7 +198,7 @@ extension HistoryTable {
     case (.undoing, .hadEffect):
       row.state = .undone
       row.marks.remove(.inDoubt)
-      head.rowless.hasUndone(in: stamp)
+      head.rowless.noteUndo(in: stamp)
     case (_, .hadEffect(let step, let footprint)):
       (row.state, row.step, row.footprint) = (.applied, step, footprint)
       row.marks.remove(.inDoubt)
@@ -235,15 +235,14 @@ extension HistoryTable {
   }
 
   private mutating func settle(
-    _ row: inout Row, _ keepsGroups: Bool, _ interrupted: inout Interrupted,
-    into drops: inout [Drop]
+    _ row: inout Row, _ keepsGroups: Bool, _ interrupted: inout Interrupted
   ) -> Rest {
     // A roll-back that had begun is carried on.
     let isKept = keepsGroups && !row.marks.contains(.incomplete)
     let leaves = row.leaves
     switch row.state {
     case .executing:
-      endBody(of: &row, into: &drops)
+      endBody(of: &row)
       if row.parts.isEmpty {
         noteGone(row.id)
         return .gone
@@ -259,7 +258,7 @@ extension HistoryTable {
     case .undoing:
       if leaves.allSatisfy({ $0.state == .undone }) {
         row.stamp = nextStamp()
-        return wasUndone(&row, into: &drops)
+        return wasUndone(&row)
       }
       row.state = .applied
       if !isKept {
@@ -287,17 +286,17 @@ extension HistoryTable {
         interrupted.recoverable.append(row.id)
       }
       return .applied
-    case .undone: return wasUndone(&row, into: &drops)
+    case .undone: return wasUndone(&row)
     case .leaving: return .gone
     }
   }
 
   /// The body of the group was interrupted: what is undone is no part any more, and the groups in it
   /// have ended.
-  private mutating func endBody(of row: inout Row, into drops: inout [Drop]) {
+  private mutating func endBody(of row: inout Row) {
     let groups = Set(row.parts.filter(\.isGroup).map(\.id))
     let undone = row.removeParts { $0.state == .undone }
-    drop(undone, .truncated, into: &drops)
+    drop(undone, .truncated)
     for index in row.parts.indices where row.parts[index].isGroup {
       row.parts[index].state = .applied
       note(row.parts[index])
@@ -308,9 +307,9 @@ extension HistoryTable {
   }
 
   /// All parts of the group are undone: one that was never complete is no entry.
-  private mutating func wasUndone(_ row: inout Row, into drops: inout [Drop]) -> Rest {
+  private mutating func wasUndone(_ row: inout Row) -> Rest {
     if row.marks.contains(.incomplete) {
-      drop([row], .truncated, into: &drops)
+      drop([row], .truncated)
       return .gone
     }
     row.state = .undone

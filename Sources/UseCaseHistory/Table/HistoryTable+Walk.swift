@@ -73,7 +73,7 @@ extension HistoryTable {
   /// The end of an undo or a redo.
   enum StepEnd {
     case undone
-    /// The new step, what it touches, and whether a journal has to ask for that.
+    /// The new step, and what it touches.
     case redone(Step, HistoryFootprint)
     case failed
     /// It can never be undone or redone.
@@ -143,55 +143,71 @@ extension HistoryTable {
 
   /// The undo or redo has ended that `next` has begun. Returns whether the walk may go on.
   mutating func ended(_ end: StepEnd) -> Bool {
-    guard let spot = spotOfNext(), let walk else {
+    guard let spot = spotOfNext(), let isRedo = walk?.isRedo else {
       preconditionFailure("A step ends, and none has begun: \(String(describing: self.walk)).")
     }
     if self[spot].tries > 0 {
       self[spot].tries = 0
       note(spot)
     }
-    guard let part = begunPart(of: spot) else { return endedSingle(end, spot) }
-    let (id, counts) = (self[spot].parts[part].id, isCounted(spot))
+    let part = begunPart(of: spot)
+    let (id, stamp, isCounted) = (self[spot, part].id, self[spot].stamp, isCounted(spot))
     switch end {
     case .failed:
-      self[spot].parts[part].state = walk.isRedo ? .undone : .applied
+      self[spot, part].state = isRedo ? .undone : .applied
       note(spot, part: part)
       return false
-    case .undone:
-      self[spot].parts[part].state = .undone
-      self[spot].parts[part].marks.remove(.inDoubt)
-      note(spot, part: part)
-      if counts { wasUndone(id, in: self[spot].stamp) }
-    case .redone(let step, let footprint):
-      trash.append(self[spot].parts[part])
-      self[spot].parts[part].step = step
-      self[spot].parts[part].footprint = footprint
-      self[spot].parts[part].state = .applied
-      self[spot].parts[part].marks.remove(.inDoubt)
-      note(spot, part: part)
-      if counts { wasRedone(id) }
     case .obsolete:
-      if !walk.isRedo {
-        if counts {
-          wasLost(id, in: self[spot].stamp)
-        } else if walk.isRollBack {
-          partWasLost(id)
-        }
+      guard let part else {
+        self[spot].state = isRedo ? .undone : .applied
+        walk?.lost.insert(id)
+        return false
       }
-      let lost = removeParts(of: spot) { $0.id == id }
-      self.walk?.lostParts += lost
-      // Nobody asks again whether it took effect.
-      for var part in lost {
-        (part.state, part.reason) = (.leaving, .obsolete)
-        note(part)
-      }
-      self.walk?.hasLostNext = true
-      self.walk?.part = nil
+      losePart(part, of: spot)
+    case .undone:
+      self[spot, part].state = .undone
+      if isCounted { wasUndone(id, in: stamp) }
+      hasMoved(spot, part)
+    case .redone(let step, let footprint):
+      trash.append(self[spot, part])
+      self[spot, part].step = step
+      self[spot, part].footprint = footprint
+      self[spot, part].state = .applied
+      if isCounted { wasRedone(id) }
+      hasMoved(spot, part)
     }
-    if case .obsolete = end {} else { self.walk?.hasMoved = true }
-    self.walk?.hasMovedNext = true
-    if nextPart(of: spot) == nil { entryIsDone(spot) }
+    walk?.hasMovedNext = true
+    if part == nil || nextPart(of: spot) == nil { entryIsDone(spot) }
     return true
+  }
+
+  private mutating func hasMoved(_ spot: Spot, _ part: Int?) {
+    walk?.hasMoved = true
+    // An entry is noted when it is done with.
+    guard let part else { return }
+    self[spot].parts[part].marks.remove(.inDoubt)
+    note(spot, part: part)
+  }
+
+  /// The part can never be undone or redone.
+  private mutating func losePart(_ part: Int, of spot: Spot) {
+    let id = self[spot].parts[part].id
+    if walk?.isRedo == false {
+      if isCounted(spot) {
+        wasLost(id, in: self[spot].stamp)
+      } else if walk?.isRollBack == true {
+        partWasLost(id)
+      }
+    }
+    let lost = removeParts(of: spot) { $0.id == id }
+    walk?.lostParts += lost
+    // Nobody asks again whether it took effect.
+    for var part in lost {
+      (part.state, part.reason) = (.leaving, .obsolete)
+      note(part)
+    }
+    walk?.hasLostNext = true
+    walk?.part = nil
   }
 
   /// Whether the applied executions of the row count for the place.
@@ -200,30 +216,6 @@ extension HistoryTable {
     case .applied, .undone: true
     case .held, .running: false
     }
-  }
-
-  private mutating func endedSingle(_ end: StepEnd, _ spot: Spot) -> Bool {
-    let (id, stamp) = (self[spot].id, self[spot].stamp)
-    switch end {
-    case .failed:
-      self[spot].state = walk?.isRedo == true ? .undone : .applied
-      note(spot)
-      return false
-    case .obsolete:
-      self[spot].state = walk?.isRedo == true ? .undone : .applied
-      walk?.lost.insert(id)
-      return false
-    case .undone:
-      if isCounted(spot) { wasUndone(id, in: stamp) }
-    case .redone(let step, let footprint):
-      trash.append(self[spot])
-      self[spot].step = step
-      self[spot].footprint = footprint
-      if isCounted(spot) { wasRedone(id) }
-    }
-    walk?.hasMoved = true
-    entryIsDone(spot)
-    return true
   }
 
   /// All executions of the entry are undone or redone, or gone.
@@ -258,43 +250,43 @@ extension HistoryTable {
   }
 
   /// The walk has come as far as it could. Returns the entries that were undone or redone.
-  mutating func finish(into drops: inout [Drop]) -> [Row] {
+  mutating func finish() -> [Row] {
     guard let walk = walk.take() else {
       preconditionFailure("A move ends, and none has begun.")
     }
-    drop(walk.lostParts, .obsolete, into: &drops)
-    guard walk.held.isEmpty else { return finishCleared(walk, into: &drops) }
+    drop(walk.lostParts, .obsolete)
+    guard walk.held.isEmpty else { return finishCleared(walk) }
     var moved: [Row] = []
     for id in walk.ids[..<walk.done] {
       guard let spot = spot(of: id) else { continue }
-      if let row = finish(spot, of: walk, into: &drops) { moved.append(row) }
+      if let row = finish(spot, of: walk) { moved.append(row) }
     }
     if walk.done < walk.ids.count, let spot = spot(of: walk.ids[walk.done]) {
-      stop(spot, of: walk, into: &drops)
+      stop(spot, of: walk)
     }
     // To look each up costs more than all the rest.
     for id in walk.ids where walk.mayLeave || walk.isRecovery {
       guard let (row, _) = row(of: id), row.marks.contains(.leavesLater) else { continue }
-      forget(id, row.reason, into: &drops)
+      forget(id, row.reason)
     }
-    if walk.evictsWhenOver { evict(into: &drops) }
+    if walk.evictsWhenOver { evict() }
     return moved
   }
 
-  private mutating func finishCleared(_ walk: Walk, into drops: inout [Drop]) -> [Row] {
+  private mutating func finishCleared(_ walk: Walk) -> [Row] {
     for id in walk.lost { noteGone(id) }
     // A half-done move has led to an unknown place.
     if walk.hasMoved { head.rowless.addUnknown(above: stamp) }
     let left = walk.held.filter { !walk.lost.contains($0.id) }
-    drop(left, .cleared, isReversed: !walk.isRedo, into: &drops)
-    drop(walk.held.filter { !$0.isGroup && walk.lost.contains($0.id) }, .obsolete, into: &drops)
+    drop(left, .cleared, isReversed: !walk.isRedo)
+    drop(walk.held.filter { !$0.isGroup && walk.lost.contains($0.id) }, .obsolete)
     let done = Set(walk.ids[..<walk.done]).subtracting(walk.lost)
     return walk.held.filter { done.contains($0.id) }
   }
 
   /// An entry that is done with goes to the other side.
   private mutating func finish(
-    _ spot: Spot, of walk: Walk, into drops: inout [Drop]
+    _ spot: Spot, of walk: Walk
   ) -> Row? {
     var row = take(spot)
     if walk.lost.contains(row.id) {
@@ -304,7 +296,7 @@ extension HistoryTable {
     if walk.isRedo {
       push(row)
     } else if row.marks.contains(.incomplete) {
-      drop([row], .truncated, into: &drops)
+      drop([row], .truncated)
       row.marks.subtract([.incomplete, .interrupted])
     } else {
       pushUndone(row)
@@ -321,11 +313,11 @@ extension HistoryTable {
   }
 
   /// The walk has stopped at an entry.
-  private mutating func stop(_ spot: Spot, of walk: Walk, into drops: inout [Drop]) {
+  private mutating func stop(_ spot: Spot, of walk: Walk) {
     if walk.lost.contains(self[spot].id) {
       let row = take(spot)
       if !walk.isRedo { leaveEffect(of: row) }
-      return drop([row], .obsolete, into: &drops)
+      return drop([row], .obsolete)
     }
     guard self[spot].isGroup else { return }
     if walk.isRedo, walk.hasMovedNext { renewFootprint(of: spot) }
@@ -428,15 +420,15 @@ extension HistoryTable {
 
   /// The roll-back has come as far as it could: what is undone is no part any more. Returns whether
   /// parts are left that could not be undone.
-  mutating func endRollBack(into drops: inout [Drop]) -> Bool {
+  mutating func endRollBack() -> Bool {
     guard let walk = walk.take(), let groups = walk.rollsBack, running != nil else {
       preconditionFailure("A roll-back ends, and none has begun.")
     }
     let undone = removeParts(of: .running) {
       groups.contains($0.parent) && $0.state == .undone
     }
-    drop(undone, .truncated, into: &drops)
-    drop(walk.lostParts, .obsolete, into: &drops)
+    drop(undone, .truncated)
+    drop(walk.lostParts, .obsolete)
     return running?.parts.contains { groups.contains($0.parent) && !$0.isGroup } ?? false
   }
 }

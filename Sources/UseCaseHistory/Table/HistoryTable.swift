@@ -37,6 +37,9 @@ struct HistoryTable<Step: Sendable>: Sendable {
   var leaving: [Row] = []
   /// Whether something in the running group can never be undone, so its effect stays above others.
   private var hasLostParts = false
+  /// Rows that have left, of which the use cases are to be told. With a journal, they are among those
+  /// that are leaving.
+  private var drops: [Drop] = []
   /// Not to be released under a lock.
   var trash: [Row] = []
   /// The rows of an execution, an undo or a redo that no use case of this app can answer for. They are
@@ -85,6 +88,14 @@ extension HistoryTable {
         // swift-format-ignore: NeverForceUnwrap
         yield &running!
       }
+    }
+  }
+
+  /// The row, or a part of it.
+  subscript(spot: Spot, part: Int?) -> Row {
+    get { part.map { self[spot].parts[$0] } ?? self[spot] }
+    _modify {
+      if let part { yield &self[spot].parts[part] } else { yield &self[spot] }
     }
   }
 
@@ -215,12 +226,8 @@ extension HistoryTable {
     changed?[id] = .some(row)
   }
 
-  mutating func note(_ spot: Spot) {
-    if changed != nil { note(self[spot]) }
-  }
-
-  mutating func note(_ spot: Spot, part: Int) {
-    if changed != nil { note(self[spot].parts[part]) }
+  mutating func note(_ spot: Spot, part: Int? = nil) {
+    if changed != nil { note(self[spot, part]) }
   }
 
   mutating func noteGone(_ id: ID) {
@@ -234,10 +241,16 @@ extension HistoryTable {
     return stamp
   }
 
+  /// Returns the rows that have left. Nobody is told of them again.
+  mutating func takeDrops() -> [Drop] {
+    if drops.isEmpty { return [] }
+    defer { drops = [] }
+    return drops
+  }
+
   /// Rows leave. With a journal, they wait there for `discard`.
   mutating func drop(
-    _ rows: [Row], _ reason: HistoryDiscardReason, isReversed: Bool = false,
-    into drops: inout [Drop]
+    _ rows: [Row], _ reason: HistoryDiscardReason, isReversed: Bool = false
   ) {
     if rows.isEmpty { return }
     guard changed != nil else {
@@ -277,7 +290,7 @@ extension HistoryTable {
   /// An execution in a row of this stamp was undone.
   mutating func wasUndone(_ leaf: ID, in stamp: UInt64) {
     live -= .of(leaf)
-    head.rowless.hasUndone(in: stamp)
+    head.rowless.noteUndo(in: stamp)
   }
 
   mutating func wasRedone(_ leaf: ID) { live += .of(leaf) }
@@ -365,8 +378,8 @@ extension HistoryTable {
 
   /// An execution of an earlier process becomes an entry, at the place of its stamp. What it
   /// contradicts goes, unless entries came later.
-  mutating func insertOpened(_ row: Row, isPassed: Bool, into drops: inout [Drop]) {
-    if !isPassed { truncate(row.footprint, into: &drops) }
+  mutating func insertOpened(_ row: Row, isPassed: Bool) {
+    if !isPassed { truncate(row.footprint) }
     let index = applied.position(behind: row.stamp)
     if index < applied.count { head.rowless.cover(row.stamp) }
     var row = row
@@ -396,16 +409,16 @@ extension HistoryTable {
   }
 
   /// The rows that were to leave later leave, but for these if they are tried.
-  mutating func leaveNow(except recoverable: Set<ID>, into drops: inout [Drop]) {
+  mutating func leaveNow(except recoverable: Set<ID>) {
     func leaves(_ row: Row) -> Bool {
       row.marks.contains(.leavesLater)
         && (!recoverable.contains(row.id) || row.reasonNotToTry != nil)
     }
     for row in takeApplied(where: leaves) {
       leaveEffect(of: row)
-      drop([row], row.reason, into: &drops)
+      drop([row], row.reason)
     }
-    for row in undone.remove(where: leaves) { drop([row], row.reason, into: &drops) }
+    for row in undone.remove(where: leaves) { drop([row], row.reason) }
   }
 }
 
@@ -414,20 +427,20 @@ extension HistoryTable {
 extension HistoryTable {
   /// Puts a row behind the newest applied one, after the entries that it contradicts have left, and
   /// before those over the limit leave.
-  mutating func record(_ row: consuming Row, into drops: inout [Drop]) {
-    truncate(row.footprint, into: &drops)
+  mutating func record(_ row: consuming Row) {
+    truncate(row.footprint)
     row.stamp = nextStamp()
     row.state = .applied
     push(row)
     note(.applied(applied.count - 1))
-    evict(into: &drops)
+    evict()
   }
 
   /// The newest applied entry becomes `merged`, and `later` goes.
   mutating func merge(
-    into merged: Row, _ later: consuming Row, into drops: inout [Drop]
+    into merged: Row, _ later: consuming Row
   ) {
-    truncate(.union(of: [later.footprint, merged.footprint]), into: &drops)
+    truncate(.union(of: [later.footprint, merged.footprint]))
     let index = newestSingle(for: later.id)
     trash.append(applied[index])
     applied[index].step = merged.step
@@ -435,14 +448,14 @@ extension HistoryTable {
     applied[index].footprint = merged.footprint
     applied[index].marks = merged.marks
     note(.applied(index))
-    drop([later], .merged, into: &drops)
+    drop([later], .merged)
   }
 
   /// The newest applied entry and `later` cancel each other out.
-  mutating func annul(_ later: consuming Row, into drops: inout [Drop]) {
-    truncate(later.footprint, into: &drops)
+  mutating func annul(_ later: consuming Row) {
+    truncate(later.footprint)
     let earlier = takeApplied(at: newestSingle(for: later.id))
-    drop([earlier, later], .annulled, into: &drops)
+    drop([earlier, later], .annulled)
   }
 
   private func newestSingle(for later: ID) -> Int {
@@ -453,31 +466,31 @@ extension HistoryTable {
   }
 
   /// The row has an effect, and is not recorded: the history was cleared meanwhile.
-  mutating func lose(_ row: consuming Row, into drops: inout [Drop]) {
+  mutating func lose(_ row: consuming Row) {
     head.rowless.add(row.place, above: stamp)
-    drop([row], .cleared, into: &drops)
+    drop([row], .cleared)
   }
 
   /// Drops the undone parts of a half undone group, and the undone entries that a new one with this
   /// footprint contradicts: those that it overlaps, and of those that would be redone after a dropped
   /// one, those that overlap that one.
-  private mutating func truncate(_ footprint: HistoryFootprint, into drops: inout [Drop]) {
+  private mutating func truncate(_ footprint: HistoryFootprint) {
     var wave = HistoryFootprint.Wave(footprint)
     if half != nil, let newest {
       let parts = removeParts(of: .applied(newest)) { $0.state == .undone }
       note(.applied(newest))
       for part in parts { wave.insert(part.footprint) }
-      drop(parts, .truncated, into: &drops)
+      drop(parts, .truncated)
     }
     if undone.isEmpty { return }
     // The whole branch goes, with the entries that touch nothing.
     if footprint == .everything {
-      return drop(undone.removeAll(), .truncated, isReversed: true, into: &drops)
+      return drop(undone.removeAll(), .truncated, isReversed: true)
     }
     let dropped = contradicted(by: &wave)
     if dropped.isEmpty { return }
     let rows = undone.remove { dropped.contains($0.id) }
-    drop(rows, .truncated, isReversed: true, into: &drops)
+    drop(rows, .truncated, isReversed: true)
   }
 
   /// Returns the undone entries that something with these footprints contradicts.
@@ -494,16 +507,16 @@ extension HistoryTable {
 // MARK: - Limit, clear and forget
 
 extension HistoryTable {
-  mutating func setLimit(_ limit: Int?, into drops: inout [Drop]) {
+  mutating func setLimit(_ limit: Int?) {
     let isLower = limit ?? .max < head.limit ?? .max
     head.limit = limit
     guard isLower else { return }
     walk?.evictsWhenOver = true
-    evict(into: &drops)
+    evict()
   }
 
   /// Drops the oldest applied rows over the limit, but none that a move has in its hand.
-  mutating func evict(into drops: inout [Drop]) {
+  mutating func evict() {
     guard let limit = head.limit, applied.count - uncounted > limit else { return }
     let over = applied.count - uncounted - limit
     var left: [Row] = []
@@ -519,19 +532,19 @@ extension HistoryTable {
       left += takeApplied { ids.contains($0.id) }
     }
     for row in left { leaveEffect(of: row) }
-    drop(left, .evicted, into: &drops)
+    drop(left, .evicted)
   }
 
   /// Drops all rows. The rows of a move go when it is over, and an execution that runs is not
   /// recorded.
-  mutating func clear(into drops: inout [Drop]) {
+  mutating func clear() {
     uncounted = 0
     var (applied, undone) = (applied.removeAll(), undone.removeAll())
     if walk?.isRollBack == false { walk?.hold(&applied, &undone) }
     for index in walk?.held.indices ?? 0..<0 { noteLeavesLater(.held(index), .cleared) }
     if running != nil { noteLeavesLater(.running, .cleared) }
-    drop(applied, .cleared, into: &drops)
-    drop(undone, .cleared, isReversed: true, into: &drops)
+    drop(applied, .cleared)
+    drop(undone, .cleared, isReversed: true)
     head.rowless.add(live, above: stamp)
     live = .beginning
   }
@@ -539,7 +552,7 @@ extension HistoryTable {
   /// The entry leaves, and its effect stays, so the place does not change. An entry in the hand of a
   /// move leaves when the move is over.
   mutating func forget(
-    _ id: ID, _ reason: HistoryDiscardReason = .forgotten, into drops: inout [Drop]
+    _ id: ID, _ reason: HistoryDiscardReason = .forgotten
   ) {
     guard let spot = spot(of: id) else { return }
     if walk?.holds(id) == true { return noteLeavesLater(spot, reason) }
@@ -547,8 +560,8 @@ extension HistoryTable {
     case .applied(let index):
       let row = takeApplied(at: index)
       leaveEffect(of: row)
-      drop([row], reason, into: &drops)
-    case .undone(let index): drop([takeUndone(at: index)], reason, into: &drops)
+      drop([row], reason)
+    case .undone(let index): drop([takeUndone(at: index)], reason)
     case .held, .running: break
     }
   }

@@ -23,7 +23,7 @@ struct RowlessEffects: Equatable, Sendable {
   mutating func cover(_ stamp: UInt64) { covered = max(covered, stamp) }
 
   /// Something in an applied row of this stamp was undone.
-  mutating func hasUndone(in stamp: UInt64) {
+  mutating func noteUndo(in stamp: UInt64) {
     if stamp <= covered { addUnknown(above: 0) }
   }
 }

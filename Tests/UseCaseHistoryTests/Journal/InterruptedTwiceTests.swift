@@ -231,9 +231,8 @@ struct InterruptedTwiceTests {
     }
     (rows[0].state, rows[0].marks) = (.executing, .inDoubt)
     var table = try HistoryTable(rows, head: .init())
-    var drops: [HistoryDrop<Int>] = []
-    _ = try table.finishOpening([:], keepsGroups: false, into: &drops)
-    table.setLimit(10, into: &drops)
+    _ = try table.finishOpening([:], keepsGroups: false)
+    table.setLimit(10)
     #expect(table.applied.map(\.id.number) == [1] + (99_991...UInt64(100_000)))
   }
 }

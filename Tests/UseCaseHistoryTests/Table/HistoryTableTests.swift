@@ -63,9 +63,8 @@ struct HistoryTableTests {
     for index in rows.indices { rows[index].state = .redoing }
     rows[2].state = .undone
     var table = try HistoryTable(rows, head: world.machine.table.head)
-    var drops: [HistoryDrop<Int>] = []
     let answers = [rows[1].id: HistoryTable<Int>.Settlement.hadEffect(7, .keys("c"))]
-    _ = try table.finishOpening(answers, keepsGroups: true, into: &drops)
+    _ = try table.finishOpening(answers, keepsGroups: true)
     #expect(table.applied.map(\.footprint) == [.keys("c").union(.keys("b"))])
   }
 

@@ -17,7 +17,7 @@ struct TableWorld {
   init(limit: Int? = nil) throws {
     machine = Machine(limit: limit, mergeWindow: .seconds(1))
     machine.take(try HistoryTable([], head: .init()))
-    _ = machine.setLimit(limit)
+    machine.setLimit(limit)
   }
 
   mutating func next() -> ID {
@@ -47,9 +47,9 @@ struct TableWorld {
     _ = machine.begin(id, nil)
     flush()
     if fails {
-      _ = machine.fail(id)
+      machine.fail(id)
     } else {
-      _ = machine.record(Int(id.number), touching: footprint)
+      machine.record(Int(id.number), touching: footprint)
     }
     machine.leave(id)
     flush()
@@ -133,17 +133,17 @@ struct TableWorld {
   }
 
   mutating func forget(_ id: ID) {
-    _ = machine.forget(id)
+    machine.forget(id)
     flush()
   }
 
   mutating func clear() {
-    _ = machine.clear(isInside: false)
+    machine.clear(isInside: false)
     flush()
   }
 
   mutating func limit(_ limit: Int?) {
-    _ = machine.setLimit(limit)
+    machine.setLimit(limit)
     flush()
   }
 
@@ -155,8 +155,7 @@ struct TableWorld {
   /// What a history is that is opened of the rows.
   func opened() throws -> HistoryTable<Int> {
     var table = try HistoryTable(rows.values.compactMap { $0 }, head: machine.table.head)
-    var drops: [HistoryDrop<Int>] = []
-    _ = try table.finishOpening([:], keepsGroups: true, into: &drops)
+    _ = try table.finishOpening([:], keepsGroups: true)
     return table
   }
 
