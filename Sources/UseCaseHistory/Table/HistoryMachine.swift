@@ -227,7 +227,7 @@ extension HistoryMachine {
     guard let asked = running?.asked, var row = table.running.take() else {
       preconditionFailure("A body ends, and none has begun: \(String(describing: turn)).")
     }
-    (row.step, row.footprint, row.state) = (step, footprint, .applied)
+    row.apply(step, footprint)
     if clearIfDue(row.marks) {
       table.lose(row)
       return settle()

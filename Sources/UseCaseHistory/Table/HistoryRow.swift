@@ -75,6 +75,11 @@ struct HistoryRow<Step: Sendable>: Sendable {
   /// Whether it does not count for the limit.
   var isUncounted: Bool { isDoubtfulExecution || marks.contains(.interrupted) }
 
+  /// Its execution or redo has made this step, which touches this.
+  mutating func apply(_ step: Step, _ footprint: HistoryFootprint) {
+    (self.step, self.footprint, state) = (step, footprint, .applied)
+  }
+
   /// Takes marks from the row. Returns whether it counts for the limit by that.
   mutating func unmark(_ marks: Marks) -> Bool {
     let wasUncounted = isUncounted

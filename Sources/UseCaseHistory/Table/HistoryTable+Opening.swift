@@ -200,7 +200,7 @@ extension HistoryTable {
       row.marks.remove(.inDoubt)
       head.rowless.noteUndo(in: stamp)
     case (_, .hadEffect(let step, let footprint)):
-      (row.state, row.step, row.footprint) = (.applied, step, footprint)
+      row.apply(step, footprint)
       row.marks.remove(.inDoubt)
     case (let state, .unknown):
       // What was redone lies above all that is applied.

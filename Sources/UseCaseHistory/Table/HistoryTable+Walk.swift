@@ -19,7 +19,7 @@ struct HistoryWalk<Step: Sendable>: Sendable {
   fileprivate(set) var done = 0
   /// The part of the next entry to look at.
   fileprivate var part: Int?
-  /// The part that has begun, wherever it is by now.
+  /// The execution that has begun, wherever it is by now.
   fileprivate var begun: ID?
   /// Whether something was undone or redone, of all entries and of the next one.
   fileprivate(set) var hasMoved = false
@@ -93,9 +93,11 @@ extension HistoryTable {
       note(spot)
     }
     guard self[spot].isGroup else {
+      let id = walk.ids[walk.done]
+      self.walk?.begun = id
       self[spot].state = state
       note(spot)
-      return self[spot].step.map { (self[spot].id, $0) }
+      return self[spot].step.map { (id, $0) }
     }
     guard let part = nextPart(of: spot) else { return nil }
     self.walk?.part = part
@@ -143,7 +145,7 @@ extension HistoryTable {
 
   /// The undo or redo has ended that `next` has begun. Returns whether the walk may go on.
   mutating func ended(_ end: StepEnd) -> Bool {
-    guard let spot = spotOfNext(), let isRedo = walk?.isRedo else {
+    guard let spot = spotOfNext(), let isRedo = walk?.isRedo, let id = walk?.begun else {
       preconditionFailure("A step ends, and none has begun: \(String(describing: self.walk)).")
     }
     if self[spot].tries > 0 {
@@ -151,7 +153,7 @@ extension HistoryTable {
       note(spot)
     }
     let part = begunPart(of: spot)
-    let (id, stamp, isCounted) = (self[spot, part].id, self[spot].stamp, isCounted(spot))
+    let isCounted = isCounted(spot)
     switch end {
     case .failed:
       self[spot, part].state = isRedo ? .undone : .applied
@@ -166,13 +168,11 @@ extension HistoryTable {
       losePart(part, of: spot)
     case .undone:
       self[spot, part].state = .undone
-      if isCounted { wasUndone(id, in: stamp) }
+      if isCounted { wasUndone(id, in: self[spot].stamp) }
       hasMoved(spot, part)
     case .redone(let step, let footprint):
       trash.append(self[spot, part])
-      self[spot, part].step = step
-      self[spot, part].footprint = footprint
-      self[spot, part].state = .applied
+      self[spot, part].apply(step, footprint)
       if isCounted { wasRedone(id) }
       hasMoved(spot, part)
     }
@@ -372,7 +372,7 @@ extension HistoryTable {
     }
     // Parts that overlap are in the order of their ends.
     guard var part = running?.parts.remove(at: index) else { return }
-    (part.step, part.footprint, part.state) = (answer.step, answer.footprint, .applied)
+    part.apply(answer.step, answer.footprint)
     part.stamp = nextStamp()
     note(part)
     running?.parts.append(part)
