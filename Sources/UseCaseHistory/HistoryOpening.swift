@@ -101,6 +101,7 @@ struct HistoryOpening {
     var recovery = HistoryRecovery()
     recovery.kept = found.kept.compactMap { lane.entry(of: $0) }
     try await recover(found.recoverable, history, &recovery)
+    lane.change { $0.endRecovery() }
     if writer.database != nil, lane.isBusy {
       // A step of the recovery has not returned, and is in a transaction.
       writer.start(lane)

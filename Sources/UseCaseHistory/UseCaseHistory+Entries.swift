@@ -52,7 +52,12 @@ extension UseCaseHistory {
   ///   exist.
   /// - Complexity: The same as ``undo(_:)``.
   public func blockers(of entry: HistoryEntry.ID) -> [HistoryEntry.ID] {
-    lane.read { $0.table.blockers(ofUndoing: entry) }
+    lane.read { machine in
+      guard let (row, isApplied) = machine.table.row(of: entry), isApplied,
+        !row.isDoubtfulExecution
+      else { return [] }
+      return machine.table.blockers(ofUndoing: entry)
+    }
   }
 }
 

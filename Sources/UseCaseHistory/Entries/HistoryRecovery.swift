@@ -6,7 +6,7 @@ public struct HistoryRecovery: Sendable {
     /// The identity of the entry.
     public var id: HistoryEntry.ID { entry.id }
 
-    /// The entry, whose standing is ``HistoryEntry/Standing/interrupted``.
+    /// The entry, which is interrupted, in doubt or unreadable.
     public let entry: HistoryEntry
 
     /// The reason why it could not be taken back or finished, or was not tried.

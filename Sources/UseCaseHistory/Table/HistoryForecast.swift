@@ -10,6 +10,10 @@ struct HistoryForecast: Sendable {
     let footprint: HistoryFootprint
     /// Undo passes over it.
     var isDoubtful = false
+    /// It does not count for the limit, and is never evicted.
+    var isUncounted = false
+    /// It leaves as soon as it is undone or redone.
+    var leaves = false
   }
 
   /// One side of the cursor: the first rows of the table there, and what is on top of them.
@@ -57,21 +61,26 @@ struct HistoryForecast: Sendable {
   private var (applied, undone): (Side, Side)
   /// How many of the next undone ones were undone behind the last recording. Nil without one.
   private var fresh: Int?
-  /// How many of the oldest applied ones were evicted.
+  /// What counts below this index was evicted.
   private var evicted = 0
+  /// How many of the applied ones do not count for the limit.
+  private var uncounted: Int
   /// The newest applied entry, if it is half undone.
   private var half: ID?
 
   /// Creates the forecast that holds when nothing waits.
   init<Step>(of table: HistoryTable<Step>) {
     (applied, undone) = (Side(table.applied.count), Side(table.undone.count))
-    half = table.half?.id
+    (half, uncounted) = (table.half?.id, table.uncounted)
   }
 }
 
 extension HistoryForecast.Item {
   fileprivate init<Step>(_ row: HistoryRow<Step>) {
-    self.init(id: row.id, footprint: row.footprint, isDoubtful: row.isDoubtfulExecution)
+    self.init(
+      id: row.id, footprint: row.footprint, isDoubtful: row.isDoubtfulExecution,
+      isUncounted: row.isUncounted,
+      leaves: !row.marks.isDisjoint(with: [.incomplete, .leavesLater]))
   }
 }
 
@@ -82,11 +91,9 @@ extension HistoryForecast {
   func undoTarget<Step>(
     in document: HistoryFootprint = .everything, of table: HistoryTable<Step>
   ) -> ID? {
-    var index = applied.count - 1
-    while index >= evicted {
-      let item = applied.item(at: index, in: table.applied)
-      if !item.isDoubtful, item.footprint.isIn(document) { return item.id }
-      index -= 1
+    for index in (0..<applied.count).reversed() {
+      guard let item = applied(at: index, in: table), !item.isDoubtful else { continue }
+      if item.footprint.isIn(document) { return item.id }
     }
     return nil
   }
@@ -99,13 +106,11 @@ extension HistoryForecast {
     if let half, let row = table.row(of: half)?.row, row.footprint.isIn(document) {
       return (half, true)
     }
-    var index = undone.count - 1
-    while index >= 0 {
+    for index in (0..<undone.count).reversed() {
       let item = undone.item(at: index, in: table.undone)
       if item.footprint.isIn(document) {
         return (item.id, fresh.map { undone.count - 1 - index < $0 } ?? true)
       }
-      index -= 1
     }
     return nil
   }
@@ -131,8 +136,25 @@ extension HistoryForecast {
     fresh = 0
     applied.append(Item(id: entry, footprint: footprint))
     if let limit = table.head.limit {
-      evicted = max(evicted, applied.count - table.uncounted - limit)
+      evict(applied.count - uncounted - limit, in: table)
     }
+  }
+
+  /// So many of the oldest ones that count are evicted by now.
+  private mutating func evict<Step>(_ count: Int, in table: HistoryTable<Step>) {
+    var (index, left) = (0, count)
+    if uncounted == 0 { (index, left) = (count, 0) }
+    while left > 0 {
+      if !applied.item(at: index, in: table.applied).isUncounted { left -= 1 }
+      index += 1
+    }
+    evicted = max(evicted, index)
+  }
+
+  /// The applied item at an index, nil if it is evicted.
+  private func applied<Step>(at index: Int, in table: HistoryTable<Step>) -> Item? {
+    let item = applied.item(at: index, in: table.applied)
+    return index >= evicted || item.isUncounted ? item : nil
   }
 
   private mutating func drop<Step>(
@@ -188,26 +210,48 @@ extension HistoryForecast {
   }
 
   private func isGoal<Step>(_ id: ID, in table: HistoryTable<Step>) -> Bool {
-    guard let index = applied.index(of: id, in: table.applied), index >= evicted else {
-      return false
-    }
-    return !applied.item(at: index, in: table.applied).isDoubtful
+    applied.index(of: id, in: table.applied).flatMap { applied(at: $0, in: table) }?.isDoubtful
+      == false
   }
 
   private mutating func undo<Step>(_ id: ID, in table: HistoryTable<Step>) {
-    guard let index = applied.index(of: id, in: table.applied), index >= evicted,
-      half == nil || half == id
+    guard let index = applied.index(of: id, in: table.applied), half == nil || half == id,
+      applied(at: index, in: table) != nil
     else { return }
     half = nil
-    undone.append(applied.remove(at: index, in: table.applied))
+    let item = takeApplied(at: index, in: table)
+    if item.leaves { return }
+    undone.append(item)
     fresh = fresh.map { $0 + 1 }
+  }
+
+  private mutating func takeApplied<Step>(
+    at index: Int, in table: HistoryTable<Step>
+  ) -> Item {
+    let item = applied.remove(at: index, in: table.applied)
+    if index < evicted { evicted -= 1 }
+    if item.isUncounted { uncounted -= 1 }
+    return item
   }
 
   private mutating func redo<Step>(_ id: ID, in table: HistoryTable<Step>) {
     if let half, half != id { return }
     if half.take() != nil { return }
-    guard let index = undone.index(of: id, in: table.undone) else { return }
+    guard let index = undone.index(of: id, in: table.undone) else {
+      return finish(id, in: table)
+    }
     if let fresh, undone.count - 1 - index < fresh { self.fresh = fresh - 1 }
-    applied.append(undone.remove(at: index, in: table.undone))
+    let item = undone.remove(at: index, in: table.undone)
+    if !item.leaves { applied.append(item) }
+  }
+
+  /// The rest of an interrupted group is redone, which goes on top.
+  private mutating func finish<Step>(_ id: ID, in table: HistoryTable<Step>) {
+    guard let index = applied.index(of: id, in: table.applied),
+      let row = table.row(of: id)?.row, row.isPartial
+    else { return }
+    var item = takeApplied(at: index, in: table)
+    item.isUncounted = false
+    if !row.marks.contains(.leavesLater) { applied.append(item) }
   }
 }

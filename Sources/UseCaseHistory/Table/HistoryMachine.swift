@@ -642,6 +642,9 @@ extension HistoryMachine {
     }
   }
 
+  /// A recovery is over. What was to leave when it is leaves, but for what is still being undone.
+  mutating func endRecovery() { table.leaveNow(except: Set(table.walk?.ids ?? [])) }
+
   /// Takes over a table that was opened.
   mutating func take(_ table: Table) {
     self.table = table

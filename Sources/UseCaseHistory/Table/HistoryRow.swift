@@ -37,7 +37,8 @@ struct HistoryRow<Step: Sendable>: Sendable {
     static var leavesLater: Self { Self(rawValue: 16) }
     /// The footprint is not everything, so ask the use case for it.
     static var keyed: Self { Self(rawValue: 32) }
-    /// A redo was interrupted, which is not carried on unasked.
+    /// The interrupted group is not carried on unasked: its redo was interrupted, or its undo had failed
+    /// before another group was.
     static var redo: Self { Self(rawValue: 64) }
     /// No use case can read it. A journal does not keep that: another version of the app may.
     static var unreadable: Self { Self(rawValue: 128) }

@@ -116,6 +116,7 @@ extension HistoryTable {
   ) throws -> Interrupted {
     var interrupted = Interrupted()
     var (applied, undone, recorded) = ([Row](), [Row](), [Row]())
+    var undoneAt: [(id: ID, stamp: UInt64)] = []
     for var row in opened {
       let rest: Rest
       if row.isGroup {
@@ -124,7 +125,9 @@ extension HistoryTable {
         rest = settle(&row, keepsGroups, &interrupted)
         if rest == .applied || rest == .undone { noteIfChanged(row, from: written) }
       } else {
+        let stamp = row.stamp
         rest = settle(&row, answers[row.id])
+        if rest == .undone, row.stamp > stamp { undoneAt.append((row.id, stamp)) }
       }
       switch rest {
       case .applied: applied.append(row)
@@ -137,18 +140,19 @@ extension HistoryTable {
     for row in applied.sorted(by: { $0.stamp < $1.stamp }) { push(row) }
     for row in undone.sorted(by: { $0.stamp < $1.stamp }) { pushUndone(row) }
     try settleHalves()
-    let newest = applied.lazy.filter { !$0.isDoubtfulExecution }.map(\.stamp).max() ?? 0
     for row in recorded {
       if row.marks.contains(.leavesLater) {
         head.rowless.add(row.place, above: stamp)
         drop([row], row.reason)
       } else {
-        insertOpened(row, isPassed: row.stamp < newest)
+        insertOpened(row)
       }
     }
+    for (id, stamp) in undoneAt { dropIfContradicted(id, since: stamp) }
     if !recorded.isEmpty { evict() }
     // A row that is to be recovered leaves when that is over.
-    leaveNow(except: Set(interrupted.recoverable))
+    let tried = interrupted.recoverable.filter { row(of: $0)?.row.reasonNotToTry == nil }
+    leaveNow(except: Set(tried))
     return interrupted
   }
 
@@ -261,6 +265,8 @@ extension HistoryTable {
         return wasUndone(&row)
       }
       row.state = .applied
+      // What is undone is carried on, whatever was interrupted before.
+      row.marks.remove(.redo)
       if !isKept {
         row.marks.insert(.interrupted)
         interrupted.recoverable.append(row.id)

@@ -396,7 +396,6 @@ extension HistoryTable {
     guard var group = running.take() else {
       preconditionFailure("A group ends, and none runs.")
     }
-    group.marks.remove(.incomplete)
     group.footprint = .union(of: group.leaves.map(\.footprint))
     if group.parts.isEmpty {
       noteGone(group.id)
@@ -411,11 +410,9 @@ extension HistoryTable {
       preconditionFailure("\(group) is rolled back while \(String(describing: walk)) moves.")
     }
     walk = Walk(isRedo: false, [group], rollsBack: running?.groups(in: group) ?? [])
-    // Whatever becomes of it, the roll-back goes on.
-    if running?.id == group {
-      running?.marks.insert(.incomplete)
-      note(.running)
-    }
+    // Whatever becomes of it, what had to be undone is.
+    running?.marks.insert(.incomplete)
+    note(.running)
   }
 
   /// The roll-back has come as far as it could: what is undone is no part any more. Returns whether
@@ -429,6 +426,8 @@ extension HistoryTable {
     }
     drop(undone, .truncated)
     drop(walk.lostParts, .obsolete)
+    running?.marks.remove(.incomplete)
+    note(.running)
     return running?.parts.contains { groups.contains($0.parent) && !$0.isGroup } ?? false
   }
 }

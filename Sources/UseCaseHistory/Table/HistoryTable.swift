@@ -161,8 +161,11 @@ extension HistoryTable {
   /// The entry that a redo takes.
   var redoID: ID? { half?.id ?? undone.last?.id }
 
-  /// The present place. Nil inside of a group that is half undone.
-  var place: HistoryPlace? { half == nil ? live + head.rowless.sum : nil }
+  /// The present place. Nil when a group is half undone.
+  var place: HistoryPlace? {
+    let isPartial = half != nil || uncounted > 0 && applied.contains(where: \.isPartial)
+    return isPartial ? nil : live + head.rowless.sum
+  }
 
   var isSaved: Bool { head.saved != nil && head.saved == place }
 
@@ -376,10 +379,10 @@ extension HistoryTable {
     head.rowless.add(row.place, above: row.stamp)
   }
 
-  /// An execution of an earlier process becomes an entry, at the place of its stamp. What it
-  /// contradicts goes, unless entries came later.
-  mutating func insertOpened(_ row: Row, isPassed: Bool) {
-    if !isPassed { truncate(row.footprint) }
+  /// An execution of an earlier process becomes an entry, at the place of its stamp. What had been
+  /// undone before, and it contradicts, goes.
+  mutating func insertOpened(_ row: Row) {
+    truncate(row.footprint, before: row.stamp)
     let index = applied.position(behind: row.stamp)
     if index < applied.count { head.rowless.cover(row.stamp) }
     var row = row
@@ -387,6 +390,17 @@ extension HistoryTable {
     note(row)
     willAdd(row)
     applied.insert(row, at: index)
+  }
+
+  /// An undo took effect when the entry was the newest of its kind, and that is known only now. What
+  /// was applied over it meanwhile contradicts it.
+  mutating func dropIfContradicted(_ id: ID, since stamp: UInt64) {
+    guard let index = undone.position(of: id) else { return }
+    let footprint = undone[index].footprint
+    let isContradicted = applied.contains {
+      $0.stamp > stamp && !$0.isDoubtfulExecution && $0.footprint.overlaps(footprint)
+    }
+    if isContradicted { drop([takeUndone(at: index)], .truncated) }
   }
 
   /// Only the newest group may be half undone, but for interrupted ones. One whose undo has failed
@@ -409,10 +423,9 @@ extension HistoryTable {
   }
 
   /// The rows that were to leave later leave, but for these if they are tried.
-  mutating func leaveNow(except recoverable: Set<ID>) {
+  mutating func leaveNow(except staying: Set<ID>) {
     func leaves(_ row: Row) -> Bool {
-      row.marks.contains(.leavesLater)
-        && (!recoverable.contains(row.id) || row.reasonNotToTry != nil)
+      row.marks.contains(.leavesLater) && !staying.contains(row.id)
     }
     for row in takeApplied(where: leaves) {
       leaveEffect(of: row)
@@ -474,9 +487,9 @@ extension HistoryTable {
   /// Drops the undone parts of a half undone group, and the undone entries that a new one with this
   /// footprint contradicts: those that it overlaps, and of those that would be redone after a dropped
   /// one, those that overlap that one.
-  private mutating func truncate(_ footprint: HistoryFootprint) {
+  private mutating func truncate(_ footprint: HistoryFootprint, before stamp: UInt64 = .max) {
     var wave = HistoryFootprint.Wave(footprint)
-    if half != nil, let newest {
+    if let half, half.stamp < stamp, let newest {
       let parts = removeParts(of: .applied(newest)) { $0.state == .undone }
       note(.applied(newest))
       for part in parts { wave.insert(part.footprint) }
@@ -484,19 +497,21 @@ extension HistoryTable {
     }
     if undone.isEmpty { return }
     // The whole branch goes, with the entries that touch nothing.
-    if footprint == .everything {
+    if footprint == .everything, stamp == .max {
       return drop(undone.removeAll(), .truncated, isReversed: true)
     }
-    let dropped = contradicted(by: &wave)
+    let dropped = contradicted(by: &wave, before: stamp)
     if dropped.isEmpty { return }
     let rows = undone.remove { dropped.contains($0.id) }
     drop(rows, .truncated, isReversed: true)
   }
 
   /// Returns the undone entries that something with these footprints contradicts.
-  func contradicted(by wave: inout HistoryFootprint.Wave) -> Set<ID> {
+  private func contradicted(
+    by wave: inout HistoryFootprint.Wave, before stamp: UInt64
+  ) -> Set<ID> {
     var dropped: Set<ID> = []
-    for row in undone.reversed() where wave.overlaps(row.footprint) {
+    for row in undone.reversed() where row.stamp < stamp && wave.overlaps(row.footprint) {
       dropped.insert(row.id)
       wave.insert(row.footprint)
     }

@@ -79,6 +79,25 @@ struct InterruptedTwiceTests {
     await end()
   }
 
+  @Test(.holds("What counts"))
+  func `an undo that waits passes over what will be evicted, and no interrupted group`()
+    async throws
+  {
+    let history = try await open(disk)
+    await group(history)
+    let (next, _, end) = try await openHalfUndone(history)
+    next.limit = 1
+    await next.write(paper, "E")
+    let gate = paper.hold("do F")
+    let execution = next.execute(Write(paper: paper), "F")
+    let undos = (next.undo(), next.undo())
+    gate.open()
+    await end()
+    await execution.ended()
+    _ = await (undos.0.ended(), undos.1.ended())
+    #expect(next.layout == "[| G(A B) F]")
+  }
+
   @Test(.holds("Unknown"), arguments: [false, true])
   func `a redo of which nobody knows leads where the history has never been`(
     isReadable: Bool
@@ -145,6 +164,160 @@ struct InterruptedTwiceTests {
     #expect(paper.lines.value == [1, 2])
     await next.back(1)
     #expect(paper.lines.value == [1])
+  }
+
+  @Test(.holds("In doubt"))
+  func `an execution that is settled later drops nothing that was undone after it`() async throws {
+    let history = try await open(disk)
+    disk.fail(.crash(at: disk.writes + 2, isWritten: false))
+    await history.write(paper, "A")
+    let second = disk.next()
+    let other = try await openWithLetters(second)
+    for text in ["B", "C"] { await other.execute(Letters(paper: paper), text).ended() }
+    await other.back(2)
+    let next = try await open(second.next())
+    #expect(next.layout == "[A | B C]")
+    #expect(paper.discarded == [])
+  }
+
+  @Test(.holds("In doubt"))
+  func `an execution that is settled later drops what it contradicts below another`() async throws {
+    struct Key: JournaledUseCase {
+      static let journalName = "key"
+      let paper: Paper
+      func main(_ text: String) async throws -> StoredAnswer { try await paper.add("do", text) }
+      func undo(_: String, _ answer: StoredAnswer) async throws {
+        try await paper.remove("undo", answer)
+      }
+      func footprint(of text: String) -> HistoryFootprint? { .keys(text) }
+      func settle(
+        _ doubt: HistoryDoubt<String, StoredAnswer>
+      ) async throws -> HistorySettlement<StoredAnswer> { try paper.settle(doubt) }
+    }
+    let (write, key) = (Write(paper: paper), Key(paper: paper))
+    paper.live(with: disk)
+    let history = try await UseCaseHistory.open(disk, for: [write, key])
+    await history.write(paper, "A@a")
+    await history.back(1)
+    disk.fail(.crash(at: disk.writes + 2, isWritten: false))
+    await history.execute(key, "a").ended()
+    let second = disk.next()
+    let other = try await open(second)
+    await other.write(paper, "T@t")
+    #expect(other.entries.map(\.isApplied) == [true, true, false])
+    let next = try await UseCaseHistory.open(second.next(), for: [write, key])
+    #expect(next.entries.map(\.isApplied) == [true, true])
+    #expect(next.entries.map(\.standing) == [.normal, .normal])
+  }
+
+  @Test(.holds("In doubt"))
+  func `an undo that is settled below another entry is not redone over that`() async throws {
+    let history = try await open(disk)
+    await history.write(paper, "A")
+    disk.fail(.crash(at: disk.writes + 2, isWritten: false))
+    await history.back(1)
+    let second = disk.next()
+    let other = try await openWithLetters(second)
+    await other.execute(Letters(paper: paper), "B").ended()
+    #expect(other.layout == "[A B |]")
+    let next = try await open(second.next())
+    #expect(next.layout == "[B |]")
+  }
+
+  @Test(.holds("Interrupted groups"))
+  func `an undo behind the redo of an interrupted group is for the group`() async throws {
+    let history = try await open(disk)
+    let write = Write(paper: paper).recorded(in: history)
+    await history.group("G") { _ = try await (write("A@g"), write("B@g")) }.ended()
+    let (next, _, end) = try await openHalfUndone(history)
+    await next.write(paper, "E@e")
+    #expect(next.layout == "[G(A | B) E |]")
+    let gate = paper.hold("redo B2")
+    let redo = next.redo(try #require(next.id("G")))
+    await paper.began("redo B2")
+    #expect(next.state.undoTitle == "G")
+    let undo = next.undo()
+    gate.open()
+    await end()
+    #expect(await redo.ended().error == nil)
+    #expect(await undo.ended().error == nil)
+    #expect(next.layout == "[E | G(A B)]")
+  }
+
+  @Test(.holds("Interrupted"))
+  func `an undo of an interrupted redo that fails once is tried again`() async throws {
+    let history = try await open(disk)
+    let write = Write(paper: paper).recorded(in: history)
+    await history.group("G") { for text in ["A", "B", "C"] { _ = try await write(text) } }.ended()
+    await history.back(1)
+    paper.fail("redo C3")
+    paper.script("redo C3") { [disk] in disk.kill() }
+    await history.forth(1)
+    paper.script("redo C3") {}
+    var next = disk.next()
+    let launched = try await open(next)
+    #expect(launched.layout == "[G(A B | C) |]")
+    paper.script("undo A4") { [next] in next.kill() }
+    await launched.back(1)
+    paper.script("undo A4") {}
+    paper.fail("undo A4")
+    next = next.next()
+    #expect(try await open(next).recovery.failed.count == 1)
+    paper.repair("undo A4")
+    let last = try await open(next.next())
+    #expect(last.recovery.finished.count == 1 && last.layout == "[| G(A B C)]*")
+  }
+
+  @Test(.holds("Interrupted groups"))
+  func `a group in which a roll-back was interrupted is taken back, also if groups are kept`()
+    async throws
+  {
+    let history = try await open(disk)
+    let write = Write(paper: paper).recorded(in: history)
+    let gate = paper.hold("undo B2")
+    let group = history.group("G") {
+      _ = try await write("A")
+      await history.group("N") {
+        _ = try await (write("B"), write("C"))
+        throw Failure("N")
+      }.ended()
+    }
+    await paper.began("undo B2")
+    let next = disk.next()
+    paper.live(with: next)
+    gate.open()
+    let opened = try await open(next, .keep)
+    #expect(opened.layout.hasPrefix("[|]") && opened.recovery.kept.isEmpty)
+    disk.kill()
+    await group.ended()
+  }
+
+  @Test(.holds("Clean"))
+  func `a group that stays half undone is never clean`() async throws {
+    let history = try await open(disk)
+    await group(history)
+    let (next, _, end) = try await openHalfUndone(history)
+    next.save()
+    #expect(next.layout == "[G(A | B) |]")
+    await end()
+  }
+
+  @Test(.holds("Forgetting"))
+  func `a forgotten group that no recovery came to leaves all the same`() throws {
+    var rows: [HistoryRow<Int>] = (1...UInt64(3)).map { number in
+      var row = HistoryRow(id: .init(number: number), title: "", step: 1)
+      (row.stamp, row.parent) = (number, number == 1 ? .nobody : .init(number: 1))
+      return row
+    }
+    rows[0].marks = [.group, .interrupted, .leavesLater]
+    rows[2].state = .undone
+    var table = try HistoryTable(rows, head: .init())
+    #expect(try table.finishOpening([:], keepsGroups: false).recoverable.count == 1)
+    var machine = HistoryMachine<Int>(limit: nil, mergeWindow: .zero)
+    machine.take(table)
+    #expect(machine.table.applied.count == 1)
+    machine.endRecovery()
+    #expect(machine.table.applied.isEmpty)
   }
 
   @Test(.holds("What ends merging"))

@@ -208,6 +208,9 @@ final class Paper: Sendable {
     lines.update { $0.removeAll { answer.lines.contains($0) } }
   }
 
+  /// How many undos have begun.
+  var undos: Int { log.elements.count { $0.hasPrefix("undo") } }
+
   /// The discarded steps, with the reasons.
   var discarded: [String] {
     log.elements.filter { $0.hasPrefix("discard ") }.map { String($0.dropFirst(8)) }
@@ -365,6 +368,8 @@ extension UseCaseHistory {
 }
 
 extension UseCaseOutcome {
+  var error: (any Error)? { if case .failure(let error) = self { error } else { nil } }
+
   /// The reason of the failure, if it is one of a journal.
   var journalReason: HistoryJournalError.Reason? {
     guard case .failure(let error) = self else { return nil }

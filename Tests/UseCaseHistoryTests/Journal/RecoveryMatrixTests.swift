@@ -287,9 +287,6 @@ private struct RecoveryCase {
 }
 
 extension Paper {
-  /// How many undos have begun.
-  var undos: Int { log.elements.count { $0.hasPrefix("undo") } }
-
   /// The texts of the lines.
   fileprivate var lineTexts: [String] { lines.value.map { text($0) ?? "?" } }
 }

@@ -449,7 +449,3 @@ private struct Hedge: UseCaseInterceptor {
     return try await first
   }
 }
-
-extension UseCaseOutcome {
-  var error: (any Error)? { if case .failure(let error) = self { error } else { nil } }
-}
