@@ -80,7 +80,7 @@ extension HistoryForecast.Item {
     self.init(
       id: row.id, footprint: row.footprint, isDoubtful: row.isDoubtfulExecution,
       isUncounted: row.isUncounted,
-      leaves: !row.marks.isDisjoint(with: [.incomplete, .leavesLater]))
+      leaves: row.marks.contains(.incomplete) || row.marks.contains(.leavesLater))
   }
 }
 

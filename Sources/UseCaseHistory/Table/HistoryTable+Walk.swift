@@ -156,7 +156,7 @@ extension HistoryTable {
     let isCounted = isCounted(spot)
     switch end {
     case .failed:
-      self[spot, part].state = isRedo ? .undone : .applied
+      change(spot, part: part) { $0.state = isRedo ? .undone : .applied }
       note(spot, part: part)
       return false
     case .obsolete:
@@ -167,12 +167,12 @@ extension HistoryTable {
       }
       losePart(part, of: spot)
     case .undone:
-      self[spot, part].state = .undone
+      change(spot, part: part) { $0.state = .undone }
       if isCounted { wasUndone(id, in: self[spot].stamp) }
       hasMoved(spot, part)
     case .redone(let step, let footprint):
-      trash.append(self[spot, part])
-      self[spot, part].apply(step, footprint)
+      trash.append(row(at: spot, part: part))
+      change(spot, part: part) { $0.apply(step, footprint) }
       if isCounted { wasRedone(id) }
       hasMoved(spot, part)
     }

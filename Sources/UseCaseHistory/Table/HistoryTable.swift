@@ -91,12 +91,14 @@ extension HistoryTable {
     }
   }
 
-  /// The row, or a part of it.
-  subscript(spot: Spot, part: Int?) -> Row {
-    get { part.map { self[spot].parts[$0] } ?? self[spot] }
-    _modify {
-      if let part { yield &self[spot].parts[part] } else { yield &self[spot] }
-    }
+  /// Returns the row, or a part of it.
+  func row(at spot: Spot, part: Int?) -> Row {
+    part.map { self[spot].parts[$0] } ?? self[spot]
+  }
+
+  /// Changes the row, or a part of it. As an accessor, that would allocate.
+  mutating func change(_ spot: Spot, part: Int?, _ body: (inout Row) -> Void) {
+    if let part { body(&self[spot].parts[part]) } else { body(&self[spot]) }
   }
 
   /// Returns where the entry is, nil if there is none.
@@ -230,7 +232,7 @@ extension HistoryTable {
   }
 
   mutating func note(_ spot: Spot, part: Int? = nil) {
-    if changed != nil { note(self[spot, part]) }
+    if changed != nil { note(row(at: spot, part: part)) }
   }
 
   mutating func noteGone(_ id: ID) {
