@@ -150,30 +150,35 @@ public struct HistoryFootprint: Hashable, Sendable {
 
   /// The footprints of several executions, to compare many others with all of them.
   struct Wave {
-    /// Most others are compared with one.
+    /// Most others are compared with one. It comes last.
     private let first: HistoryFootprint
-    private var keys: Set<FootprintKey> = []
-    private var documents: Set<FootprintKey> = []
-    private var isEverything = false
-    private var hasMore = false
+    // The latest of the others, by what they touch.
+    private var keys: [FootprintKey: UInt64] = [:]
+    private var documents: [FootprintKey: UInt64] = [:]
+    private var everything: UInt64 = 0
+    private var anything: UInt64 = 0
 
-    init(_ first: HistoryFootprint) { self.first = first }
+    init(_ first: HistoryFootprint = .keys()) { self.first = first }
 
-    mutating func insert(_ footprint: HistoryFootprint) {
+    mutating func insert(_ footprint: HistoryFootprint, at stamp: UInt64 = .max) {
       guard !footprint.isEmpty else { return }
-      hasMore = true
-      guard let parts = footprint.parts else { return isEverything = true }
-      keys.formUnion(parts.keys)
-      documents.formUnion(parts.documents)
+      anything = max(anything, stamp)
+      guard let parts = footprint.parts else { return everything = max(everything, stamp) }
+      for key in parts.keys { keys[key] = max(keys[key] ?? 0, stamp) }
+      for key in parts.documents { documents[key] = max(documents[key] ?? 0, stamp) }
     }
 
-    func overlaps(_ footprint: HistoryFootprint) -> Bool {
-      if first.overlaps(footprint) { return true }
-      if !hasMore || footprint.isEmpty { return false }
-      guard let parts = footprint.parts, !isEverything else { return true }
-      return parts.keys.contains { keys.contains($0) || documents.contains($0) }
-        || parts.documents.contains(where: keys.contains)
+    /// Returns the stamp of the latest one that overlaps the footprint, 0 if none does.
+    func latest(overlapping footprint: HistoryFootprint) -> UInt64 {
+      if first.overlaps(footprint) { return .max }
+      if anything == 0 || footprint.isEmpty { return 0 }
+      guard let parts = footprint.parts else { return anything }
+      return parts.documents.reduce(
+        parts.keys.reduce(everything) { max($0, keys[$1] ?? 0, documents[$1] ?? 0) }
+      ) { max($0, keys[$1] ?? 0) }
     }
+
+    func overlaps(_ footprint: HistoryFootprint) -> Bool { latest(overlapping: footprint) > 0 }
   }
 }
 

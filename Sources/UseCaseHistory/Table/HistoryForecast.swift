@@ -248,6 +248,7 @@ extension HistoryForecast {
   /// The rest of an interrupted group is redone, which goes on top.
   private mutating func finish<Step>(_ id: ID, in table: HistoryTable<Step>) {
     guard let index = applied.index(of: id, in: table.applied),
+      applied.item(at: index, in: table.applied).isUncounted,
       let row = table.row(of: id)?.row, row.isPartial
     else { return }
     var item = takeApplied(at: index, in: table)

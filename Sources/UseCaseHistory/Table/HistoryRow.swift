@@ -191,8 +191,10 @@ struct RowStack<Step: Sendable>: RandomAccessCollection, Sendable {
 
   mutating func append(_ row: consuming HistoryRow<Step>) { rows.append(row) }
 
-  mutating func insert(_ row: HistoryRow<Step>, at index: Int) {
-    rows.insert(row, at: head + index)
+  /// Puts rows to the places of their stamps.
+  mutating func insert(_ new: [HistoryRow<Step>]) {
+    rows += new
+    rows.sort { $0.stamp < $1.stamp }
   }
 
   mutating func remove(at index: Int) -> HistoryRow<Step> {
@@ -223,16 +225,6 @@ struct RowStack<Step: Sendable>: RandomAccessCollection, Sendable {
   mutating func removeAll() -> [HistoryRow<Step>] {
     defer { (rows, head) = ([], 0) }
     return head == 0 ? rows : Array(rows[head...])
-  }
-
-  /// Where a row with this stamp would stand.
-  func position(behind stamp: UInt64) -> Int {
-    var (low, high) = (0, count)
-    while low < high {
-      let middle = (low + high) / 2
-      if self[middle].stamp > stamp { high = middle } else { low = middle + 1 }
-    }
-    return low
   }
 
   /// The newest ones are asked for most.

@@ -116,7 +116,7 @@ extension HistoryTable {
   ) throws -> Interrupted {
     var interrupted = Interrupted()
     var (applied, undone, recorded) = ([Row](), [Row](), [Row]())
-    var undoneAt: [(id: ID, stamp: UInt64)] = []
+    var undoneAt: [ID: UInt64] = [:]
     for var row in opened {
       let rest: Rest
       if row.isGroup {
@@ -127,7 +127,7 @@ extension HistoryTable {
       } else {
         let stamp = row.stamp
         rest = settle(&row, answers[row.id])
-        if rest == .undone, row.stamp > stamp { undoneAt.append((row.id, stamp)) }
+        if rest == .undone, row.stamp > stamp { undoneAt[row.id] = stamp }
       }
       switch rest {
       case .applied: applied.append(row)
@@ -140,15 +140,12 @@ extension HistoryTable {
     for row in applied.sorted(by: { $0.stamp < $1.stamp }) { push(row) }
     for row in undone.sorted(by: { $0.stamp < $1.stamp }) { pushUndone(row) }
     try settleHalves()
-    for row in recorded {
-      if row.marks.contains(.leavesLater) {
-        head.rowless.add(row.place, above: stamp)
-        drop([row], row.reason)
-      } else {
-        insertOpened(row)
-      }
+    for row in recorded where row.marks.contains(.leavesLater) {
+      head.rowless.add(row.place, above: stamp)
+      drop([row], row.reason)
     }
-    for (id, stamp) in undoneAt { dropIfContradicted(id, since: stamp) }
+    insertOpened(recorded.filter { !$0.marks.contains(.leavesLater) })
+    dropContradicted(undoneAt: undoneAt)
     if !recorded.isEmpty { evict() }
     // A row that is to be recovered leaves when that is over.
     let tried = interrupted.recoverable.filter { row(of: $0)?.row.reasonNotToTry == nil }

@@ -381,30 +381,6 @@ extension HistoryTable {
     head.rowless.add(row.place, above: row.stamp)
   }
 
-  /// An execution of an earlier process becomes an entry, at the place of its stamp. What had been
-  /// undone before, and it contradicts, goes.
-  mutating func insertOpened(_ row: Row) {
-    truncate(row.footprint, before: row.stamp)
-    let index = applied.position(behind: row.stamp)
-    if index < applied.count { head.rowless.cover(row.stamp) }
-    var row = row
-    row.state = .applied
-    note(row)
-    willAdd(row)
-    applied.insert(row, at: index)
-  }
-
-  /// An undo took effect when the entry was the newest of its kind, and that is known only now. What
-  /// was applied over it meanwhile contradicts it.
-  mutating func dropIfContradicted(_ id: ID, since stamp: UInt64) {
-    guard let index = undone.position(of: id) else { return }
-    let footprint = undone[index].footprint
-    let isContradicted = applied.contains {
-      $0.stamp > stamp && !$0.isDoubtfulExecution && $0.footprint.overlaps(footprint)
-    }
-    if isContradicted { drop([takeUndone(at: index)], .truncated) }
-  }
-
   /// Only the newest group may be half undone, but for interrupted ones. One whose undo has failed
   /// before the group above it was interrupted becomes one of those, which nobody carries on unasked.
   mutating func settleHalves() throws {
@@ -487,37 +463,79 @@ extension HistoryTable {
   }
 
   /// Drops the undone parts of a half undone group, and the undone entries that a new one with this
-  /// footprint contradicts: those that it overlaps, and of those that would be redone after a dropped
-  /// one, those that overlap that one.
-  private mutating func truncate(_ footprint: HistoryFootprint, before stamp: UInt64 = .max) {
+  /// footprint contradicts.
+  private mutating func truncate(_ footprint: HistoryFootprint) {
     var wave = HistoryFootprint.Wave(footprint)
-    if let half, half.stamp < stamp, let newest {
-      let parts = removeParts(of: .applied(newest)) { $0.state == .undone }
-      note(.applied(newest))
-      for part in parts { wave.insert(part.footprint) }
-      drop(parts, .truncated)
-    }
-    if undone.isEmpty { return }
+    if half != nil { dropUndoneParts(&wave) }
     // The whole branch goes, with the entries that touch nothing.
-    if footprint == .everything, stamp == .max {
-      return drop(undone.removeAll(), .truncated, isReversed: true)
+    if footprint == .everything {
+      drop(undone.removeAll(), .truncated, isReversed: true)
+    } else {
+      dropContradicted(&wave)
     }
-    let dropped = contradicted(by: &wave, before: stamp)
-    if dropped.isEmpty { return }
-    let rows = undone.remove { dropped.contains($0.id) }
-    drop(rows, .truncated, isReversed: true)
   }
 
-  /// Returns the undone entries that something with these footprints contradicts.
-  private func contradicted(
-    by wave: inout HistoryFootprint.Wave, before stamp: UInt64
-  ) -> Set<ID> {
+  /// Drops the undone parts of the half undone group. What they touch is contradicted, too.
+  private mutating func dropUndoneParts(
+    _ wave: inout HistoryFootprint.Wave, at stamp: UInt64 = .max
+  ) {
+    guard let newest else { return }
+    let parts = removeParts(of: .applied(newest)) { $0.state == .undone }
+    note(.applied(newest))
+    for part in parts { wave.insert(part.footprint, at: stamp) }
+    drop(parts, .truncated)
+  }
+
+  /// Drops the entries that were undone before something that they overlap, and of those that would be
+  /// redone after a dropped one, those that overlap that one.
+  private mutating func dropContradicted(_ wave: inout HistoryFootprint.Wave) {
     var dropped: Set<ID> = []
-    for row in undone.reversed() where row.stamp < stamp && wave.overlaps(row.footprint) {
+    for row in undone.reversed() {
+      let stamp = wave.latest(overlapping: row.footprint)
+      guard stamp > row.stamp else { continue }
       dropped.insert(row.id)
-      wave.insert(row.footprint)
+      wave.insert(row.footprint, at: stamp)
     }
-    return dropped
+    if dropped.isEmpty { return }
+    drop(undone.remove { dropped.contains($0.id) }, .truncated, isReversed: true)
+  }
+
+  /// Executions of an earlier process become entries, at the places of their stamps. What had been
+  /// undone before, and they contradict, goes.
+  mutating func insertOpened(_ rows: [Row]) {
+    if rows.isEmpty { return }
+    let newest = applied.last?.stamp ?? 0
+    var half = half?.stamp
+    var wave = HistoryFootprint.Wave()
+    var inserted: [Row] = []
+    for var row in rows {
+      if let group = half, group < row.stamp {
+        dropUndoneParts(&wave, at: row.stamp)
+        half = nil
+      }
+      wave.insert(row.footprint, at: row.stamp)
+      if row.stamp < newest { head.rowless.cover(row.stamp) }
+      row.state = .applied
+      willAdd(row)
+      note(row)
+      inserted.append(row)
+    }
+    dropContradicted(&wave)
+    applied.insert(inserted)
+  }
+
+  /// Entries were undone at the end of an earlier process, when they had these stamps, and that is
+  /// known only now. What was applied over one meanwhile contradicts it.
+  mutating func dropContradicted(undoneAt stamps: [ID: UInt64]) {
+    if stamps.isEmpty { return }
+    var wave = HistoryFootprint.Wave()
+    for row in applied where !row.isDoubtfulExecution {
+      wave.insert(row.footprint, at: row.stamp)
+    }
+    let dropped = undone.remove { row in
+      stamps[row.id].map { wave.latest(overlapping: row.footprint) > $0 } ?? false
+    }
+    drop(dropped, .truncated)
   }
 }
 

@@ -9,6 +9,7 @@ struct RowlessEffects: Equatable, Sendable {
 
   /// An effect has no row any more. It lies above the applied rows up to this stamp.
   mutating func add(_ place: HistoryPlace, above stamp: UInt64) {
+    if place == .beginning { return }
     sum += place
     cover(stamp)
   }

@@ -394,6 +394,54 @@ struct InterruptedTwiceTests {
     while disk.rows.rows[key] != nil { await Task.yield() }
   }
 
+  private typealias Found = (state: HistoryRow<Int>.State, keys: HistoryFootprint)
+
+  /// Opens a table in which all executions and undos were interrupted, and had an effect.
+  private func settled(_ found: [Found]) throws -> HistoryTable<Int> {
+    let rows = found.enumerated().map { index, found in
+      let number = UInt64(index + 1)
+      var row = HistoryRow(
+        id: .init(number: number), title: "", step: 1, footprint: found.keys)
+      (row.stamp, row.state) = (number, found.state)
+      return row
+    }
+    var table = try HistoryTable(rows, head: .init())
+    let answers = table.doubts.map { ($0.id, HistoryTable.Settlement.hadEffect(2, $0.footprint)) }
+    _ = try table.finishOpening(Dictionary(uniqueKeysWithValues: answers), keepsGroups: false)
+    return table
+  }
+
+  @Test(.holds("In doubt"))
+  func `executions that are settled at once drop what was undone before each`() throws {
+    let (a, b) = (HistoryFootprint.keys("a"), HistoryFootprint.keys("b"))
+    let table = try settled([
+      (.undone, a), (.executing, a), (.undone, a), (.executing, b), (.undone, b),
+      (.undone, a.union(b)),
+    ])
+    #expect(table.applied.map(\.id.number) == [2, 4])
+    #expect(table.undone.map(\.id.number) == [3, 5, 6])
+  }
+
+  @Test(.holds("In doubt"))
+  func `what is redone after a dropped entry is dropped only if it was undone before, too`() throws
+  {
+    let (a, b) = (HistoryFootprint.keys("a"), HistoryFootprint.keys("b"))
+    let table = try settled([(.undone, b), (.undone, a.union(b)), (.executing, a), (.undone, b)])
+    #expect(table.undone.map(\.id.number) == [4])
+  }
+
+  @Test(.holds("In doubt"))
+  func `ten thousand executions and undos are settled at once`() throws {
+    func rows(_ state: HistoryRow<Int>.State, _ name: String) -> [Found] {
+      (0..<10_000).map { (state, .keys("\(name)\($0)")) }
+    }
+    let table = try settled(
+      rows(.undone, "a") + rows(.undoing, "b") + rows(.executing, "c") + rows(.applied, "d")
+        + [(.applied, .keys("b0"))])
+    #expect(table.applied.count == 20_001)
+    #expect(table.undone.count == 19_999)
+  }
+
   @Test(.holds("What counts")) func `a hundred thousand entries are evicted above one in doubt`()
     throws
   {

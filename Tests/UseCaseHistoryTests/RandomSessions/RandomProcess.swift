@@ -82,7 +82,8 @@ extension RandomSession {
   /// The process ends in the midst of what runs, and the next one opens the journal.
   func reopen(_ reopening: Reopening) async throws {
     // An undo of a group is carried on, and a redo waits: the tests of the recovery look at both.
-    guard let disk, !reference.isMovingGroups else { return }
+    // A half undone group below an interrupted one is interrupted, too: the reference knows no such.
+    guard let disk, !reference.isMovingGroups, !reference.isInGroupOverHalf else { return }
     await history.lane.journal?.settleAll(history.lane)
     disk.kill()
     let isActing = reference.isActing

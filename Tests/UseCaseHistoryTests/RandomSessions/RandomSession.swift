@@ -64,9 +64,17 @@ final class RandomSession {
   /// The next process opens the journal.
   func open(_ disk: Disk, _ interruption: HistoryInterruption) async throws {
     self.disk = disk
-    history = try await .open(
-      disk, for: [Edit(page: page), Typing(page: page)], interrupted: interruption,
-      limit: reference.limit, mergeWindow: .milliseconds(reference.window), clock: clock)
+    let opened = Watched<UseCaseHistory?>(nil)
+    let opening = Task { [page, limit = reference.limit, window = reference.window, clock] in
+      let history = try await UseCaseHistory.open(
+        disk, for: [Edit(page: page), Typing(page: page)], interrupted: interruption, limit: limit,
+        mergeWindow: .milliseconds(window), clock: clock)
+      opened.update { $0 = history }
+    }
+    try await settle("the history opens") { opened.value != nil }
+    try await opening.value
+    guard let opened = opened.value else { return }
+    history = opened
     last = history.state
   }
 

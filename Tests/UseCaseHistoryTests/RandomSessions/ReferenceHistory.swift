@@ -156,13 +156,24 @@ extension ReferenceHistory {
     var isPartial: Bool
     /// How many of the last undone ones have survived an execution that waits.
     var survivors = 0
+
+    /// What was forgotten while a move had it leaves with the end of the move.
+    mutating func remove(_ token: Token) {
+      applied.removeAll { $0 == token }
+      guard let index = undone.firstIndex(of: token) else { return }
+      if index >= undone.count - survivors { survivors -= 1 }
+      undone.remove(at: index)
+    }
   }
 
   func guess(executionsFail: Bool = false) -> Guess {
     let (keys, cursor) = (entries.map { Token.entry($0.key) }, cursor)
     var guess = Guess(
       applied: Array(keys[..<cursor]), undone: Array(keys[cursor...]), isPartial: isPartial)
-    for operation in queue { advance(&guess, by: operation, executionsFail) }
+    for operation in queue {
+      advance(&guess, by: operation, executionsFail)
+      for key in operation.forgotten { guess.remove(.entry(key)) }
+    }
     return guess
   }
 
@@ -319,7 +330,16 @@ extension ReferenceHistory {
 
   /// Whether it does so among groups.
   var isMovingGroups: Bool {
-    isMoving && entries.contains { if case .group = $0.part { true } else { false } }
+    guard let plan = queue.first?.plan else { return false }
+    return (entries + plan.entries).contains { if case .group = $0.part { true } else { false } }
+  }
+
+  /// Whether a group runs, and the newest entry is half undone.
+  var isInGroupOverHalf: Bool {
+    switch queue.first?.ask {
+    case .group, .held: isPartial
+    default: false
+    }
   }
 
   /// All that can be seen from outside.

@@ -6,7 +6,8 @@ import UseCaseJournal
 /// A journal file of a megabyte.
 enum Megabyte: CaseIterable {
   case oneRow, smallRows, footprints, undone, leaving, leavingLater, unreadable, unknownLeaving
-  case effects, effectsBelow, effectsBelowDoubts, noEffects, doubts, inDoubt
+  case effects, effectsBelow, effectsBelowDoubts, effectsOverUndone, undosBelow
+  case noEffects, doubts, inDoubt
   case oneGroup, groupThatRan, smallGroups, interruptedGroups, nested, recoverable
 
   private struct Table {
@@ -59,6 +60,12 @@ enum Megabyte: CaseIterable {
       while !table.isFull {
         table.add(state: 0, table.size < 1 << 19 ? "2" : "1", response: nil)
       }
+    case .effectsOverUndone:
+      while table.size < 1 << 19 { table.add(state: 3, marks: 32) }
+      while !table.isFull { table.add(state: 0, "2", response: nil) }
+    case .undosBelow:
+      while table.size < 1 << 19 { table.add(state: 2, marks: 32, "2") }
+      while !table.isFull { table.add(marks: 32) }
     case .noEffects: while !table.isFull { table.add(state: 0, "3", response: nil) }
     case .doubts: while !table.isFull { table.add(state: 0, "1", response: nil) }
     case .inDoubt: while !table.isFull { table.add(state: 0, marks: 2, response: nil) }
