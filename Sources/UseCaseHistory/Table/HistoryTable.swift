@@ -487,11 +487,13 @@ extension HistoryTable {
   }
 
   /// Drops the entries that were undone before something that they overlap, and of those that would be
-  /// redone after a dropped one, those that overlap that one.
-  private mutating func dropContradicted(_ wave: inout HistoryFootprint.Wave) {
+  /// redone after a dropped one, those that overlap that one. Up to a stamp, all go.
+  private mutating func dropContradicted(
+    _ wave: inout HistoryFootprint.Wave, allBefore end: UInt64 = 0
+  ) {
     var dropped: Set<ID> = []
     for row in undone.reversed() {
-      let stamp = wave.latest(overlapping: row.footprint)
+      let stamp = max(wave.latest(overlapping: row.footprint), end)
       guard stamp > row.stamp else { continue }
       dropped.insert(row.id)
       wave.insert(row.footprint, at: stamp)
@@ -507,6 +509,7 @@ extension HistoryTable {
     let newest = applied.last?.stamp ?? 0
     var half = half?.stamp
     var wave = HistoryFootprint.Wave()
+    var branchEnd: UInt64 = 0
     var inserted: [Row] = []
     for var row in rows {
       if let group = half, group < row.stamp {
@@ -514,13 +517,14 @@ extension HistoryTable {
         half = nil
       }
       wave.insert(row.footprint, at: row.stamp)
+      if row.footprint == .everything { branchEnd = row.stamp }
       if row.stamp < newest { head.rowless.cover(row.stamp) }
       row.state = .applied
       willAdd(row)
       note(row)
       inserted.append(row)
     }
-    dropContradicted(&wave)
+    dropContradicted(&wave, allBefore: branchEnd)
     applied.insert(inserted)
   }
 

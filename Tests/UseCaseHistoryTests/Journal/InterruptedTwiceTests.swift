@@ -431,6 +431,12 @@ struct InterruptedTwiceTests {
   }
 
   @Test(.holds("In doubt"))
+  func `an execution of everything that is settled drops what touches nothing, too`() throws {
+    let table = try settled([(.undone, .keys()), (.executing, .everything), (.undone, .keys())])
+    #expect(table.undone.map(\.id.number) == [3])
+  }
+
+  @Test(.holds("In doubt"))
   func `ten thousand executions and undos are settled at once`() throws {
     func rows(_ state: HistoryRow<Int>.State, _ name: String) -> [Found] {
       (0..<10_000).map { (state, .keys("\(name)\($0)")) }

@@ -171,7 +171,6 @@ extension ReferenceHistory {
       let (moved, _) = carryOut(plan, of: operation, run)
       finish(plan, of: operation, moved)
       operation.forgotten.forEach(forget)
-      if operation.evictsWhenOver { evict() }
     }
     return []
   }

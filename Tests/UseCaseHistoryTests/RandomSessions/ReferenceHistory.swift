@@ -392,7 +392,9 @@ extension ReferenceHistory {
 
 extension ReferenceHistory {
   func setLimit(_ limit: Int?) {
+    let isLower = limit ?? .max < self.limit ?? .max
     self.limit = limit
+    guard isLower else { return }
     queue.first?.evictsWhenOver = true
     evict()
   }
