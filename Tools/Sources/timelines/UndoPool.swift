@@ -37,7 +37,7 @@ struct UndoPool: Equatable, Sendable {
       let titles = discarded.map(UndoPool.word)
       return Phrase(
         "drops " + titles.map { $0[.english] }.joined(separator: " "),
-        "descarta lo deshecho")
+        "descarta " + titles.map { $0[.spanish] }.joined(separator: " "))
     }
   }
 
@@ -110,13 +110,13 @@ struct UndoPool: Equatable, Sendable {
     await session.note(undo("A"), history.undo(in: a), remark: Phrase("B2 stays", "B2 queda"))
     await session.note(
       edit("B"), write.execute("B3"), remark: Phrase("keeps A2", "conserva A2"))
-    await session.note(Phrase("text from A to B", "texto de A a B"), write.execute("A+B"))
+    await session.note(Phrase("move text to B", "pasar texto a B"), write.execute("A+B"))
     await session.note(
-      undo("B"), history.undo(in: b), remark: Phrase("in both notes", "en las dos"))
+      undo("B"), history.undo(in: b), remark: Phrase("undone in both", "en las dos notas"))
     return UndoPool(
       name: "documents", title: "undo(in:)",
       sentence: Phrase(
-        "Each note undoes its own entries. A+B is one of both.",
+        "Each note undoes its own entries. A+B belongs to both.",
         "Cada nota deshace lo suyo. A+B es de las dos."),
       cursor: Phrase(
         "undo in a note takes its last one on the left",
