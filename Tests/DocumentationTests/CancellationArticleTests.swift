@@ -41,24 +41,24 @@ struct CancellationArticleTests {
   }
 
   @Test @MainActor func `a handler may decide by the reason`() async {
-    let (gate, list) = (Gate(), List())
-    let search = AnyUseCase<String, [String]>(queue: UseCaseQueue(.dropWhileBusy)) { text in
+    let (gate, screen, order) = (Gate(), Screen(), 5)
+    let pay = AnyUseCase<Int, String>(queue: UseCaseQueue(.dropWhileBusy)) { euros in
       await gate.passIgnoringCancellation()
-      return [text]
+      return "\(euros) €"
     }
-    let first = search.execute("first")
-    @discardableResult func type() -> UseCaseOperation<String, [String]> {
-      search.execute("swift")
-        .then { titles in list.show(titles) }
+    let first = pay.execute(1)
+    @discardableResult func tap() -> UseCaseOperation<Int, String> {
+      pay.execute(order)
+        .then { receipt in screen.show(receipt) }
         .onCancel { reason in
-          if reason == .dropped { list.show("One moment.") }
+          if reason == .dropped { screen.show("One moment.") }
         }
     }
-    await type().ended()
+    await tap().ended()
     gate.open()
     await first.ended()
-    await type().ended()
-    #expect(list.shown == ["One moment.", "[\"swift\"]"])
+    await tap().ended()
+    #expect(screen.shown == ["One moment.", "5 €"])
   }
 }
 
@@ -94,7 +94,7 @@ struct CountWords: UseCase {
 }
 
 @MainActor
-private final class List {
+private final class Screen {
   private(set) var shown: [String] = []
 
   func show(_ content: Any) { shown.append("\(content)") }
