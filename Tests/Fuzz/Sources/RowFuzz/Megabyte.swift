@@ -141,7 +141,7 @@ enum Megabyte: CaseIterable {
     let more = memory() - before
     let times = Double(more * 10 / bytes) / 10
     print("\(bytes) bytes, \(answer), \(time), \(times) times its bytes")
-    if time > .seconds(1) || more > 20 * bytes { exit(1) }
+    if time > .seconds(1) || more > 40 * bytes { exit(1) }
   }
 
   /// The most memory that the process has had, on Linux.
