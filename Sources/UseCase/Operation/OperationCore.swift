@@ -349,10 +349,10 @@ extension OperationCore {
   @usableFromInline
   nonisolated(nonsending) func ended() async {
     assert(
-      !HeldSlots.isBodyHere || !HeldSlots.isAwaitedHere(self),
+      !HeldSlots.isBodyHere || !isDeadlock,
       """
-      A body awaits `ended()` of its own operation, which ends when the body has returned. Await it \
-      in other code, or in a `Task.detached`.
+      A body awaits `ended()` of its own operation, or of one that waits for the slot of the body: it \
+      ends when the body has returned. Await it in other code, or in a `Task.detached`.
       """)
     _ = await withUnsafeContinuation { waiter in
       withMachine { $0.listen(.task(waiter), for: .end, handles: true) }?.resume()

@@ -158,6 +158,19 @@ struct NeverEndsTests {
       #expect(message?.contains("ended()") == true)
     }
 
+    @Test func `to await the end of what waits for the slot of the body traps and says so`() async {
+      let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let queue = UseCaseQueue(.serial)
+        let waiting = AnyUseCase<Int, Int>(queue: queue) { $0 }
+        let useCase = AnyUseCase<Int, Void>(queue: queue) { number in
+          await waiting.execute(number).ended()
+        }
+        await useCase.execute(1).ended()
+      }
+      let message = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) }
+      #expect(message?.contains("waits for the slot of the body") == true)
+    }
+
     @Test(arguments: [true, false])
     func `to await idle of a queue that the body holds a slot of traps and says so`(
       isSerial: Bool

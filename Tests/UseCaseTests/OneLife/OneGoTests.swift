@@ -208,7 +208,8 @@ struct OneGoTests {
     let new = model.execute(2)
     held.open(2)
     await new.ended()
-    #expect(!model.isRunning && model.value == 2 && held.queue.isBusy)
+    #expect(await isReached { !model.isRunning })
+    #expect(model.value == 2 && held.queue.isBusy)
     held.open(1)
     await old.ended()
   }
