@@ -111,42 +111,6 @@ struct RateOfAttemptsTests {
     #expect(flaky.calls.elements == [[1, 3], [1, 4], [2, 6]])
   }
 
-  @Test func `a retry goes ahead of what waits for a slot`() async throws {
-    let (first, second) = (Gate(), Gate())
-    let calls = Log<[Int]>()
-    let policy = UseCaseQueue.Policy.limit(2).spaced(by: .seconds(1))
-    let useCase = AnyUseCase<Int, Int>(
-      queue: UseCaseQueue(policy, clock: clock, interceptors: [RetryInterceptor(attempts: 2)])
-    ) { [clock] number in
-      let isRetry = calls.elements.contains { $0[0] == number }
-      calls.append([number, Int(clock.now.offset.components.seconds)])
-      if number == 2 { await second.passIgnoringCancellation() }
-      if number == 1, !isRetry {
-        await first.passIgnoringCancellation()
-        throw Refused()
-      }
-      return number
-    }
-    let operations = (1...3).map { useCase.execute($0) }
-    try await clock.sleeping(for: .seconds(1))
-    await clock.advance(by: .seconds(1))
-    await calls.elements(atLeast: 2)
-    // The third waits for a slot, so the clock wakes nobody but the retry.
-    #expect(clock.sleepers == 0)
-    first.open()
-    try await clock.sleeping(for: .seconds(1))
-    second.open()
-    await operations[1].ended()
-    await clock.advance(by: .seconds(1))
-    await operations[0].ended()
-    #expect(calls.elements == [[1, 0], [2, 1], [1, 2]])
-    #expect(fates(operations) == "++W")
-    try await clock.sleeping(for: .seconds(1))
-    await clock.advance(by: .seconds(1))
-    await operations[2].ended()
-    #expect(calls.elements == [[1, 0], [2, 1], [1, 2], [3, 3]])
-  }
-
   @Test func `flush ends the wait of an attempt`() async throws {
     let flaky = flaky(UseCaseQueue.Policy.serial.spaced(by: .seconds(60)), failures: [1: 1])
     let operation = flaky.execute(1)
