@@ -150,7 +150,7 @@ public struct HistoryFootprint: Hashable, Sendable {
 
   /// The footprints of several executions, to compare many others with all of them.
   struct Wave {
-    /// Most others are compared with one. It comes last.
+    /// Most others are compared with this one only. It is later than all that come by `insert`.
     private let first: HistoryFootprint
     // The latest of the others, by what they touch.
     private var keys: [FootprintKey: UInt64] = [:]

@@ -61,7 +61,7 @@ struct HistoryForecast: Sendable {
   private var (applied, undone): (Side, Side)
   /// How many of the next undone ones were undone behind the last recording. Nil without one.
   private var fresh: Int?
-  /// What counts below this index was evicted.
+  /// The applied ones below this index that count were evicted.
   private var evicted = 0
   /// How many of the applied ones do not count for the limit.
   private var uncounted: Int

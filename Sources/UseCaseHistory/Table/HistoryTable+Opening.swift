@@ -204,7 +204,7 @@ extension HistoryTable {
       row.apply(step, footprint)
       row.marks.remove(.inDoubt)
     case (let state, .unknown):
-      // What was redone lies above all that is applied.
+      // A redone execution lies above all that is applied.
       head.rowless.addUnknown(above: state == .redoing ? self.stamp : stamp)
       if state != .executing { row.state = state == .undoing ? .applied : .undone }
       row.marks.insert(.inDoubt)
@@ -262,7 +262,7 @@ extension HistoryTable {
         return wasUndone(&row)
       }
       row.state = .applied
-      // What is undone is carried on, whatever was interrupted before.
+      // The undo is carried on, whatever was interrupted before.
       row.marks.remove(.redo)
       if !isKept {
         row.marks.insert(.interrupted)

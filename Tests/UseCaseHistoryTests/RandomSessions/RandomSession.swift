@@ -64,17 +64,15 @@ final class RandomSession {
   /// The next process opens the journal.
   func open(_ disk: Disk, _ interruption: HistoryInterruption) async throws {
     self.disk = disk
-    let opened = Watched<UseCaseHistory?>(nil)
+    let hasEnded = Watched(false)
     let opening = Task { [page, limit = reference.limit, window = reference.window, clock] in
-      let history = try await UseCaseHistory.open(
+      defer { hasEnded.update { $0 = true } }
+      return try await UseCaseHistory.open(
         disk, for: [Edit(page: page), Typing(page: page)], interrupted: interruption, limit: limit,
         mergeWindow: .milliseconds(window), clock: clock)
-      opened.update { $0 = history }
     }
-    try await settle("the history opens") { opened.value != nil }
-    try await opening.value
-    guard let opened = opened.value else { return }
-    history = opened
+    try await settle("the opening ends") { hasEnded.value }
+    history = try await opening.value
     last = history.state
   }
 
