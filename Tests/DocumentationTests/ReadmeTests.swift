@@ -39,7 +39,8 @@ private enum FirstScreen {
 
   static func correct(in history: UseCaseHistory) {
     struct Rename: UndoableUseCase {
-      func main(_ title: String) async throws -> String { try await put(title) }  // returns the old title
+      // Returns the old title.
+      func main(_ title: String) async throws -> String { try await put(title) }
       func undo(_: String, _ oldTitle: String) async throws { _ = try await put(oldTitle) }
     }
     Rename().recorded(in: history).execute("Report")
