@@ -142,9 +142,10 @@ struct Hero {
     svg.text(Self.found(last)[language], left, baseline, isStale ? "wrong" : "")
     svg.moment = nil
     let verdict = (isStale ? Self.wrong : Self.right)[language]
-    let chip = verdict.width + 12
+    // Its letters are bold, and so wider than others.
+    let chip = verdict.width + 20
     let edge = Self.margin + Self.room
     svg.box(edge - chip - 5, baseline - 17, chip, 24, isStale ? "stale" : "fresh")
-    svg.text(verdict, edge - chip + 1, baseline, "onColor")
+    svg.text(verdict, edge - chip + 2, baseline, "onColor")
   }
 }
