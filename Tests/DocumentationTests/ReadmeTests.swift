@@ -103,7 +103,7 @@ struct ReadmeCode {
       .catch { error in print("Failed: \(error)") }  // every failure, a timeout too
       .onCancel { reason in print(reason) }  // superseded, dropped, requested, …
       .finally { outcome in print(outcome) }  // always
-    print(try await operation.value)  // or await it: its handlers have run by then
+    print(try await operation.value)  // or await it: when it returns, the handlers have run
   }
 
   struct Rename: UndoableUseCase {

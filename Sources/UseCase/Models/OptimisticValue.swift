@@ -110,18 +110,18 @@ public final class OptimisticValue<Value> {
     let number = asked
     changes.append(Change(number: number, apply: apply))
     let settle = { [weak self] in
-      guard let self, let outcome = operation.outcome else { return }
+      guard let self, let outcome = operation.outcome else { return self != nil }
       switch outcome {
       case .success(let response):
         succeed(number, confirmed.map { confirmed in { confirmed(&$0, response) } })
       case .failure(let error): fail(number, error, isCertain: !operation.core.wasInterrupted)
       case .cancelled: fail(number, nil, isCertain: !operation.core.wasInterrupted)
       }
+      return true
     }
     if operation.settle({ _ in settle() }) {
       show()
-    } else {
-      settle()
+    } else if settle() {
       operation.core.failureIsHandled()
     }
     return operation

@@ -109,7 +109,8 @@ public final class UseCaseModel<Base: UseCase> {
   ) -> UseCaseOperation<Base.Request, Base.Response> {
     executed += 1
     let number = executed
-    operation.settle { [weak self] outcome in self?.settle(number, outcome) }
+    // A failure that comes when the model has gone is shown by nobody, and so not handled.
+    operation.settle { [weak self] outcome in self?.settle(number, outcome) != nil }
     operation.core.listen(for: .delivered) { [weak self] isolation in
       guard isolation === MainActor.shared else {
         Task { @MainActor in self?.running[number] = nil }
@@ -143,17 +144,16 @@ public final class UseCaseModel<Base: UseCase> {
 
 extension UseCaseOperation {
   /// Calls the handler on the main actor with the outcome, as the handlers are told of it, before all
-  /// of them. A failure is handled with that.
+  /// of them. It returns whether a failure is handled with that.
   ///
   /// Returns false if there is an outcome already, and does not call the handler.
   @MainActor @discardableResult
-  func settle(_ handler: @escaping @MainActor (UseCaseOutcome<Response>) -> Void) -> Bool {
+  func settle(_ handler: @escaping @MainActor (UseCaseOutcome<Response>) -> Bool) -> Bool {
     core.attachFirst(
       Handler(.settlement, on: MainActor.shared) { verdict in
         MainActor.assumeIsolated {
-          if let outcome = verdict.flatMap(self.outcome(of:)) { handler(outcome) }
+          verdict.flatMap(self.outcome(of:)).map(handler) ?? true
         }
-        return true
       })
   }
 }

@@ -26,7 +26,7 @@ extension UseCaseQueue {
   /// Receives each failure that nothing handles.
   ///
   /// A failure is unhandled if its operation has no `catch` that matches and no `finally` with the
-  /// outcome, no task awaits `value` or `ended()`, and no model executed the operation. `common`,
+  /// outcome, no task awaits `value` or `ended()`, and no model that is still there executed the operation. `common`,
   /// and a `finally` without the outcome, don't count.
   ///
   /// ```swift

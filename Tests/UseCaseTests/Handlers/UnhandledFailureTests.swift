@@ -163,6 +163,14 @@ struct UnhandledFailureTests {
     }
   }
 
+  @Test(.holds("What handles a failure")) @MainActor
+  func `a failure that comes when nothing is there to show it is told`() async {
+    await listening {
+      await heard(heldBack { UseCaseModel($0, cancelsOnRelease: false).execute(1) })
+      await heard(heldBack { OptimisticValue(0).change($0.execute(1)) { $0 = 1 } })
+    }
+  }
+
   @Test func `a call is awaited, and the operation that calls it is told of alone`() async {
     await listening {
       let events = Log<UseCaseEvent>()
