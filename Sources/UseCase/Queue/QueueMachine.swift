@@ -116,7 +116,7 @@ struct QueueMachine<Member: Sendable, Idler: Sendable, Attempt: Sendable>: Senda
 
 extension QueueMachine {
   /// Admits `member`. `id` is higher than that of any member admitted before. If the policy pauses,
-  /// the event before is `wake`, at the time of the admission.
+  /// a `wake` came before, at the time of the admission.
   ///
   /// A handler that executes belongs to the member `handled`. Its request is judged as if that member
   /// had left, and the next ones had its slot already.
@@ -229,7 +229,8 @@ extension QueueMachine {
 // MARK: - Events
 
 extension QueueMachine {
-  /// Runs any other event. `now` is needed if the policy pauses.
+  /// Runs any other event, which releases those whose pause is over by `now`: the alarm for its end is
+  /// taken back. `now` is needed if the policy pauses.
   @inline(__always) mutating func change(
     at now: Duration?, _ event: (inout Self) -> Release?
   ) -> Release? {
@@ -264,7 +265,7 @@ extension QueueMachine {
   /// lingers from now on, else it unwinds.
   mutating func concludedEarly(_ id: ID, as kind: Verdict.Kind, isNew: Bool) -> Release? {
     if kind == .cancelled { newest.remove(id) }
-    guard isNew else { return nil }
+    guard isNew else { return wakeIfPausing() }
     if let member = live.remove(id) {
       unwinding.insert(member, id)
       return wakeIfPausing()
@@ -276,8 +277,7 @@ extension QueueMachine {
     return release()
   }
 
-  /// A pause may be over at the time of an event that releases nobody. The alarm for its end is then
-  /// taken back, so those who paused are released here.
+  /// An event that releases nobody else releases those whose pause is over.
   private mutating func wakeIfPausing() -> Release? { hasPauses ? release() : nil }
 
   private mutating func removeWaiting(_ id: ID) -> Member? {

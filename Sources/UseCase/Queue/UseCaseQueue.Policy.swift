@@ -191,7 +191,8 @@ extension UseCaseQueue.Policy {
       // two limits could overflow.
       let line = isPausing && !isSuspended ? waiting : holding + waiting - limit
       guard line < waitingLimit else { return (.refuse(.dropped), 0) }
-      return (hasSlot ? .start : .wait, 0)
+      // When all lanes are resumed, one after the other, those that wait go first.
+      return (hasSlot && waiting == 0 ? .start : .wait, 0)
     case .cancelPrevious, .cancelPreviousAndWait:
       let overlaps = whenBusy == .cancelPrevious && !isHeldBack
       return (hasSlot || overlaps ? .start : .wait, max(0, live + waiting - limit + 1))

@@ -320,25 +320,20 @@ extension UseCaseQueue {
 
   /// Returns when the rate allows a member to call `main`.
   nonisolated(nonsending) func awaitStart(of id: UseCaseOperationID) async throws {
-    guard policy.countsStarts else { return }
-    let now = timer?.now
+    guard policy.countsStarts, let timer else { return }
+    wake(at: timer.now)
     let place = Atomic(0)
     let mayStart = await withTaskCancellationHandler {
       await withUnsafeContinuation { attempt in
-        let (attempt, number) = change { machine in
-          _ = machine.change(at: now) { _ in nil }
-          return machine.awaitStart(of: id, attempt)
-        }
+        let (attempt, number) = change { $0.awaitStart(of: id, attempt) }
         place.store(number, ordering: .sequentiallyConsistent)
         attempt?.resume(returning: true)
-        if attempt == nil { setTimer() }
+        setTimer()
         if Task.isCancelled { abandonStart(number) }
       }
     } onCancel: {
       abandonStart(place.load(ordering: .sequentiallyConsistent))
     }
-    // The clock was read, perhaps before an alarm: others may start, too.
-    act(on: decide { $0.wake() })
     if !mayStart { throw CancellationError() }
   }
 

@@ -111,6 +111,29 @@ struct RateOfAttemptsTests {
     #expect(flaky.calls.elements == [[1, 3], [1, 4], [2, 6]])
   }
 
+  @Test func `an attempt that asks as the window passes lets those go that wait`() async {
+    let (clock, gate) = (SilentClock(), Gate())
+    let calls = Log<Int>()
+    let useCase = AnyUseCase<Int, Int>(
+      queue: UseCaseQueue(
+        .limit(2).rate(2, per: .seconds(1)), clock: clock,
+        interceptors: [RetryInterceptor(attempts: 2)])
+    ) { number in
+      let isRetry = calls.elements.contains(number)
+      calls.append(number)
+      if isRetry { return number }
+      if number == 2 { await gate.passIgnoringCancellation() }
+      throw Refused()
+    }
+    let operations = (1...2).map { useCase.execute($0) }
+    // The retry of the first waits for the window.
+    await clock.sleeps.wait { $0 > 0 }
+    clock.seconds.update { $0 = 1 }
+    gate.open()
+    for operation in operations { await operation.ended() }
+    #expect(fates(operations) == "++")
+  }
+
   @Test func `flush ends the wait of an attempt`() async throws {
     let flaky = flaky(UseCaseQueue.Policy.serial.spaced(by: .seconds(60)), failures: [1: 1])
     let operation = flaky.execute(1)
@@ -229,5 +252,19 @@ struct RateOfAttemptsTests {
     let last = flaky.execute(4)
     await last.ended()
     #expect(last.fate == "+")
+  }
+}
+
+/// A clock that tells the time, and never wakes anybody.
+private struct SilentClock: Clock {
+  let seconds = Watched(0)
+  let sleeps = Watched(0)
+
+  var now: ManualClock.Instant { .init(offset: .seconds(seconds.value)) }
+  var minimumResolution: Duration { .zero }
+
+  func sleep(until deadline: ManualClock.Instant, tolerance: Duration?) async throws {
+    sleeps.update { $0 += 1 }
+    try await Gate().pass()
   }
 }

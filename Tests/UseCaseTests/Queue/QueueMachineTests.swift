@@ -518,6 +518,35 @@ struct QueueMachineTests {
     #expect(queue.cancel("a") == "b")
   }
 
+  @Test func `the end of a pause is noticed when what has failed is cancelled, too`() {
+    let (a, b) = (UseCaseOperationID(number: 1), UseCaseOperationID(number: 2))
+    var machine = QueueMachine<String, Int, Int>(
+      policy: .cancelPrevious.debounced(by: .seconds(1)))
+    func change(
+      at second: Int,
+      _ event: (inout QueueMachine<String, Int, Int>) -> QueueMachine<String, Int, Int>.Release?
+    ) -> [String] {
+      machine.change(at: .seconds(second), event)?.started.all ?? []
+    }
+    _ = machine.admit("a", id: a)
+    #expect(change(at: 1) { $0.wake() } == ["a"])
+    #expect(change(at: 1) { $0.concludedEarly(a, as: .failure, isNew: true) } == [])
+    #expect(machine.admit("b", id: b).admission == .wait)
+    #expect(change(at: 2) { $0.concludedEarly(a, as: .cancelled, isNew: false) } == ["b"])
+  }
+
+  @Test func `what comes while all lanes are resumed goes behind what waits`() {
+    for policy in [Policy.serial, .limit(2), .serial.byPriority] {
+      var queue = Named(policy)
+      queue.machine.follow(isSuspended: true, isClosed: false)
+      #expect(queue.submit("a") == "")
+      // The switch is turned, and the lane has not followed yet.
+      queue.machine.follow(isSuspended: false, isClosed: false)
+      #expect(queue.machine.admit("b", id: .init(number: 2)).admission == .wait)
+      #expect(String(queue.machine.wake()?.started.all ?? []) == (policy.limit == 1 ? "a" : "ab"))
+    }
+  }
+
   @Test func `a member that is gone is not kept`() {
     final class Operation: Sendable {}
     var machine = QueueMachine<Operation, Int, Int>(policy: .serial)
