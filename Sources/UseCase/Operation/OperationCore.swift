@@ -147,14 +147,12 @@ extension OperationCore {
 
   func grant() { withMachine { $0.grant() }?.resume() }
 
-  /// Keeps the task of the body, to be cancelled by an early outcome.
+  /// Keeps the task of the body, to be cancelled by an early outcome, and escalated from the priority
+  /// of this urgency.
   @usableFromInline
-  func keep(_ job: Job) {
-    switch withMachine({ $0.keep(job) }) {
-    case .nothing: break
-    case .cancel: job.cancel()
-    case .escalate: escalateJobs()
-    }
+  func keep(_ job: Job, urgency: UInt8) {
+    if withMachine({ $0.keep(job) }) { job.cancel() }
+    if self.urgency > urgency { escalateJobs() }
   }
 
   /// The body begins. Returns false if there is an outcome already.
@@ -228,7 +226,7 @@ extension OperationCore {
 
   private func escalateJobs() {
     guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
-    let (job, deliverer) = withMachine { $0.jobsToEscalate() }
+    let (job, deliverer) = withMachine { $0.jobs }
     job?.escalatePriority(to: TaskPriority(rawValue: urgency))
     deliverer?.escalatePriority(to: TaskPriority(rawValue: urgency))
   }
@@ -243,7 +241,7 @@ extension OperationCore {
   func succeed() -> (isNew: Bool, step: Step) {
     let mayDeliver = mayDeliver
     let (isNew, step) = change { $0.conclude(.success, mayDeliver: mayDeliver) }
-    return (isNew, deliverAtOnce(from: consume step))
+    return (isNew, deliver(from: consume step, isCancelled: !isNew))
   }
 
   /// The body has thrown. Returns the first step that needs an actor.
@@ -252,13 +250,12 @@ extension OperationCore {
     let mayDeliver = mayDeliver
     let isCancellation = error is CancellationError
     let tellsFailure = !isCancellation && UseCaseQueue.tellsFailures
-    let step = change { machine in
+    let (isNew, step) = change { machine in
       machine.conclude(
         isCancellation ? machine.thrownCancellation : .failure(error), mayDeliver: mayDeliver,
-        tellsFailure: tellsFailure
-      ).step
+        tellsFailure: tellsFailure)
     }
-    return deliverAtOnce(from: consume step)
+    return deliver(from: consume step, isCancelled: !isNew)
   }
 
   /// Gives the operation an early outcome, before its body has returned.
@@ -472,8 +469,13 @@ extension OperationCore {
   }
 
   /// Takes the steps that need no actor, on this thread, which runs on none, in the task of the body.
-  private func deliverAtOnce(from first: consuming Step) -> Step {
+  /// If that is cancelled, another one runs the handlers: it would cancel what they await.
+  private func deliver(from first: consuming Step, isCancelled: Bool) -> Step {
     var step = goOn(from: first)
+    if isCancelled {
+      proceed(from: step)
+      return .done
+    }
     guard case .call = step else { return step }
     HeldSlots.inHandler(of: id) {
       while true {
@@ -511,7 +513,6 @@ extension OperationCore {
     var step = Optional(goOn(from: first))
     switch step {
     case nil, .done: return
-    case .handOver: deliverInAnotherTask()
     case .call, .ask, .updates, .tell, .leave, .forget, .unhandledFailure:
       await HeldSlots.inHandler(of: id) { await run(&step) }
     }
@@ -529,7 +530,7 @@ extension OperationCore {
         next = await run(consume handler, on: isolation)
         continue
       case .updates(let updates): await receive(updates)
-      case .handOver, .tell, .leave, .forget, .unhandledFailure, .done: return
+      case .tell, .leave, .forget, .unhandledFailure, .done: return
       }
       next = goOn(from: self.next())
     }

@@ -89,8 +89,6 @@ struct OperationMachine<Waiter: Sendable, Job: Sendable, Callback: Sendable>: Se
   private var isEarly = false
   /// Whether the early outcome has come while the body ran, and so has cancelled its task.
   private(set) var isJobCancelled = false
-  /// Whether the priority has grown before there was a job.
-  private var isRaised = false
   private var isDelivering = false
   /// Whether a handler that a silence would keep back has begun.
   private var hasBegun = false
@@ -161,12 +159,11 @@ extension OperationMachine {
     return parked
   }
 
-  /// The task of the body exists. Returns what becomes of it.
-  mutating func keep(_ job: Job) -> Keeping {
-    if hasLeft { return .nothing }
+  /// The task of the body exists. Returns whether it is to be cancelled.
+  mutating func keep(_ job: Job) -> Bool {
+    if hasLeft { return false }
     self.job = job
-    if isJobCancelled { return .cancel }
-    return isRaised ? .escalate : .nothing
+    return isJobCancelled
   }
 
   /// Another task delivers. It is kept until the end, to be escalated.
@@ -175,11 +172,8 @@ extension OperationMachine {
     return deliverer
   }
 
-  /// The priority has grown. Returns the tasks of the operation, if they exist.
-  mutating func jobsToEscalate() -> (Job?, Job?) {
-    if job == nil { isRaised = true }
-    return (job, deliverer)
-  }
+  /// The tasks of the operation, if they exist.
+  var jobs: (Job?, Job?) { (job, deliverer) }
 
   /// The task of the body waits for the slot. Returns it if it need not wait any longer.
   mutating func park(_ waiter: Waiter) -> Waiter? {
@@ -231,11 +225,6 @@ extension OperationMachine {
     }
     return deliverIfNeeded(mayDeliver: mayDeliver)
   }
-}
-
-/// The fate of the task of a body, once it exists.
-enum Keeping {
-  case nothing, cancel, escalate
 }
 
 // MARK: - Verdict
@@ -426,8 +415,7 @@ extension OperationMachine {
   /// Returns the first step of the caller, if it is the one to deliver what there is.
   mutating func deliverIfNeeded(mayDeliver: Bool) -> Step {
     guard verdict != nil, claim() else { return .done }
-    guard isJobCancelled, handlers.count > 0 else { return next(mayDeliver: mayDeliver) }
-    return .handOver
+    return next(mayDeliver: mayDeliver)
   }
 
   /// Decides what the task that delivers does next.
@@ -561,8 +549,6 @@ enum DeliveryStep<Callback: Sendable, Waiter: Sendable>: Sendable {
   case leave([Handler<Callback>], Verdict.Kind)
   /// The operation has left. Let go of these, which were passed over.
   case forget([Handler<Callback>])
-  /// Another task is to deliver: this one is cancelled.
-  case handOver
   /// Nothing is left at present, as for `done`. Tell of the failure, unless somebody still handles
   /// it.
   case unhandledFailure

@@ -36,12 +36,15 @@ extension UseCaseOperation {
   /// that may, which costs an allocation.
   @inlinable @inline(never)
   func spawn(_ admission: Admission) {
-    let priority = TaskPriority(rawValue: core.urgency)
-    if case .wait = admission {
-      core.keep(Task<Void, any Error>(priority: priority) { await run(core.startInTurn()) })
-    } else {
-      core.keep(Task<Void, any Error>(priority: priority) { await run(core.start()) })
-    }
+    let urgency = core.urgency
+    let priority = TaskPriority(rawValue: urgency)
+    let job =
+      if case .wait = admission {
+        Task<Void, any Error>(priority: priority) { await run(core.startInTurn()) }
+      } else {
+        Task<Void, any Error>(priority: priority) { await run(core.start()) }
+      }
+    core.keep(job, urgency: urgency)
   }
 
   /// Runs the body, if it may begin, and then delivers. The remains of the body are released before

@@ -209,6 +209,27 @@ struct CallFormTests {
     }
   }
 
+  @Test func `no handler that is attached at the end runs in the cancelled task of the body`() async
+  {
+    let inCancelledTask = Watched(0)
+    for _ in 0..<tries("RACES", or: 2_000) {
+      let (begun, gate) = (Gate(), Gate())
+      let operation = AnyUseCase { (_: Void) in
+        begun.open()
+        await gate.passIgnoringCancellation()
+      }.execute()
+      await begun.passIgnoringCancellation()
+      operation.cancel()
+      let late = Task.detached {
+        operation.finally { if Task.isCancelled { inCancelledTask.update { $0 += 1 } } }
+      }
+      gate.open()
+      _ = await late.value
+      await operation.ended()
+    }
+    #expect(inCancelledTask.value == 0)
+  }
+
   @Test(.holds("Cancelled calls"))
   func `the call form is cancelled with its task while it waits`() async {
     let waits = Log<UseCaseOperationID>()

@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
-import UseCase
+
+@testable import UseCase
 
 /// Whether the priority of a running task can grow.
 private func escalates() -> Bool {
@@ -149,6 +150,31 @@ struct PriorityTests {
     task.escalatePriority(to: .high)
     gate.open()
     #expect(try await task.value == (.high, .high))
+  }
+
+  @Test func `a task that is known only after a raise and a cancellation gets both`() async throws {
+    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
+    let (known, begun, gate) = (Gate(), Gate(), Gate())
+    let operation = AnyUseCase { (_: Void) in
+      begun.open()
+      await gate.passIgnoringCancellation()
+    }.execute((), priority: .low)
+    await begun.passIgnoringCancellation()
+    operation.raise(to: .high)
+    operation.cancel()
+    // As if the body had begun before its task was known.
+    let seen = Watched<(TaskPriority, Bool)?>(nil)
+    let late = Task<Void, any Error>(priority: .low) {
+      await known.passIgnoringCancellation()
+      seen.update { $0 = (Task.currentPriority, Task.isCancelled) }
+    }
+    operation.core.keep(late, urgency: TaskPriority.low.rawValue)
+    known.open()
+    try await late.value
+    let (priority, isCancelled) = try #require(seen.value)
+    #expect(priority == .high && isCancelled)
+    gate.open()
+    await operation.ended()
   }
 
   @Test(.holds("Awaited priority"))
