@@ -101,7 +101,6 @@ extension ReportingUseCase {
     let operation = operation(for: request, isCall: true) { core in
       { if core.verdict == nil { report($0) } }
     }
-    operation.core.callIsAwaited()
     return try await operation.call()
   }
 }

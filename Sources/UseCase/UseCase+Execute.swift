@@ -57,7 +57,6 @@ extension UseCase {
   nonisolated(nonsending) public func callAsFunction(_ request: Request) async throws -> Response {
     try Task.checkCancellation()
     let operation = operation(for: request, isCall: true)
-    operation.core.callIsAwaited()
     return try await operation.call()
   }
 
@@ -84,7 +83,6 @@ extension UseCase {
   ) async -> UseCaseOutcome<Response> {
     if Task.isCancelled { return .cancelled(.requested) }
     let operation = operation(for: request, isCall: true)
-    operation.core.callIsAwaited()
     do {
       return .success(try await operation.call())
     } catch is CancellationError {

@@ -48,7 +48,7 @@ final class OperationCore: QueueMember {
   let isCall: Bool
   /// Whether this one was executed or called in a body.
   @usableFromInline let isInBody: Bool
-  /// Written once, before any other thread sees the operation.
+  /// Written once, at the admission, under the lock of the queue. A call may be raised before.
   private let number = Atomic<UInt64>(0)
   private let lastWait = Atomic<Int32>(0)
   private let urgencyValue = Atomic<UInt8>(0)
@@ -209,6 +209,8 @@ extension OperationCore {
   @usableFromInline var urgency: UInt8 { urgencyValue.load(ordering: .sequentiallyConsistent) }
 
   /// Raises the priority, if it is lower: that of the tasks, and that in the line of the queue.
+  ///
+  /// A task runs its escalation handlers under a lock of the runtime, so nobody is told of a raise.
   @usableFromInline
   func raise(to urgency: UInt8) {
     let (old, _) = urgencyValue.max(urgency, ordering: .sequentiallyConsistent)

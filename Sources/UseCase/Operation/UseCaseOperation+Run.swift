@@ -48,7 +48,7 @@ extension UseCaseOperation {
   }
 
   /// Runs the body, if it may begin, and then delivers. The remains of the body are released before
-  /// the end can be seen.
+  /// the end can be seen, except what it returns or throws after an early outcome.
   @concurrent @inlinable @inline(__always)
   func run(_ mayBegin: Bool) async {
     let step: OperationCore.Step

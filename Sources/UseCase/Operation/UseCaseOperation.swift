@@ -53,9 +53,9 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
 
   /// The priority that `execute` was given, or that was current there.
   ///
-  /// It grows by ``raise(to:)``, and with the priority of the code that waits: of a task that awaits
-  /// ``value``, and of an operation that waits for the only slot of the queue while this one holds
-  /// it.
+  /// It grows by ``raise(to:)``, and to the priority of the code that waits: of a task when it begins
+  /// to await ``value``, and of an operation that waits for the only slot of the queue while this one
+  /// holds it. With a task that awaits a call, or awaits in a body, it grows later, too.
   public var priority: TaskPriority { TaskPriority(rawValue: core.urgency) }
 
   /// Raises the priority, if it is lower.
@@ -104,6 +104,7 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   @inlinable @inline(__always)
   nonisolated(nonsending) func call() async throws -> Response {
     if let refusal = core.refusal { throw refusal }
+    core.callIsAwaited()
     guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
       submit(isCall: true)
       return try await value(cancels: true)
