@@ -74,10 +74,7 @@ public final class UseCaseLanes<Key: Hashable & Sendable>: Sendable {
   }
 
   private func makeLane(of key: Key) -> UseCaseQueue {
-    let number = table.withLock { table in
-      table.last += 1
-      return table.last
-    }
+    let number = table.withLock { $0.last + 1 }
     let lane = Lane(of: key, number: number, in: self, switches)
     let queue = make(lane)
     lane.follow(queue)
@@ -85,6 +82,7 @@ public final class UseCaseLanes<Key: Hashable & Sendable>: Sendable {
       // Another thread may have made the lane meanwhile. This queue is not needed then.
       if let other = table.lanes[key]?.queue { return (other, nil) }
       // A lane whose queue is about to go is counted here.
+      table.last += 1
       let old = table.lanes.updateValue(lane, forKey: key)
       if let old { table.gone = table.gone + old.rested }
       return (queue, old)

@@ -119,11 +119,8 @@ public final class OptimisticValue<Value> {
       }
       return true
     }
-    if operation.settle({ _ in settle() }) {
-      show()
-    } else if settle() {
-      operation.core.failureIsHandled()
-    }
+    if !operation.settle({ _ in settle() }), settle() { operation.core.failureIsHandled() }
+    show()
     return operation
   }
 

@@ -107,8 +107,10 @@ final class OperationCore: QueueMember {
     isCall && !mayDeliver && verdict?.kind != .cancelled ? .cancelled(.superseded) : verdict
   }
 
-  /// Whether the operation was cancelled, or timed out, while its body ran.
-  var wasInterrupted: Bool { withMachine { $0.isJobCancelled } }
+  /// Whether the operation was cancelled, or timed out, while its body ran, or the run that it shares.
+  var wasInterrupted: Bool {
+    withMachine { $0.isJobCancelled } || context?.ride?.wasInterrupted ?? false
+  }
 
   /// Whether the handlers of the outcome may begin: no newer operation has been admitted that alone
   /// may deliver.

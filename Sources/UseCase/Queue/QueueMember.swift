@@ -30,6 +30,9 @@ protocol QueueMember: AdmittedOperation {
 
   var verdict: Verdict? { get }
 
+  /// Whether the member was cancelled, or timed out, while its body ran, or the run that it shares.
+  var wasInterrupted: Bool { get }
+
   /// Whether code runs in the slot of this member.
   var isOccupied: Bool { get }
 

@@ -193,7 +193,7 @@ private final class SharedRuns<Base: UseCase>: Sendable {
     let run = isHeldHere(for: rider.request) ? ownRun(of: rider) : sharedRun(of: rider)
     ridden.withLock { $0[id] = run }
     rider.core.context?.ride = run.operation.core
-    rider.core.listen(for: .value) { [weak self] _ in self?.leave(run, id) }
+    rider.core.listen(for: .value) { [weak self] _ in Self.leave(run, id, of: self) }
     rider.core.listen(for: .end) { [weak self] _ in
       _ = self?.ridden.withLock { $0.removeValue(forKey: id) }
     }
@@ -255,7 +255,7 @@ private final class SharedRuns<Base: UseCase>: Sendable {
   nonisolated(nonsending) func ride(
     _ run: Run, _ rider: UseCaseOperationID
   ) async throws -> Base.Response {
-    defer { leave(run, rider) }
+    defer { Self.leave(run, rider, of: self) }
     do {
       return try await run.operation.value
     } catch {
@@ -266,10 +266,11 @@ private final class SharedRuns<Base: UseCase>: Sendable {
     }
   }
 
-  /// A rider leaves, if it has not yet. The last one cancels the run.
-  private func leave(_ run: Run, _ rider: UseCaseOperationID) {
+  /// A rider leaves, if it has not yet. The last one cancels the run, also when the runs have gone
+  /// with its own use case.
+  private static func leave(_ run: Run, _ rider: UseCaseOperationID, of runs: SharedRuns?) {
     guard run.riders.leave(rider) else { return }
-    _ = runs.withLock { runs -> (RequestKey, Run)? in
+    _ = runs?.runs.withLock { runs -> (RequestKey, Run)? in
       guard let index = runs.index(forKey: run.key), runs[index].value.riders === run.riders
       else { return nil }
       return runs.remove(at: index)

@@ -244,6 +244,18 @@ struct SharedUseCaseTests {
     #expect(held.begun.count == 0)
   }
 
+  @Test(.holds("The last one"))
+  func `the last rider takes the run along, also when nobody keeps the shared use case`() async {
+    for _ in 0..<tries("RACES", or: 2_000) {
+      let held = Held()
+      held.queue.suspend()
+      let rider = held.shared().execute(1)
+      rider.cancel()
+      await rider.ended()
+      #expect(held.queue.activity.waiting == 0)
+    }
+  }
+
   @Test(.holds("The first one"))
   func `the run has the priority and the task-local values of its first rider`() async {
     let gate = Gate()

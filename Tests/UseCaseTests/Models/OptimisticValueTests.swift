@@ -122,6 +122,32 @@ struct OptimisticValueTests {
     try await running.settled()
   }
 
+  @Test(.holds("Confirmed and changes"))
+  func `a change that has succeeded already is shown`() async throws {
+    let heart = OptimisticValue(false)
+    let like = AnyUseCase<Bool, Void> { _ in }.execute(true)
+    await like.ended()
+    heart.change(like) { $0 = true }
+    #expect(heart.value && heart.confirmed && !heart.isPending)
+  }
+
+  @Test(.holds("Uncertain"))
+  func `a shared run that is interrupted leaves doubt`() async throws {
+    let (begun, gate) = (Gate(), Gate())
+    let queue = UseCaseQueue()
+    let like = AnyUseCase<Bool, Void>(queue: queue) { _ in
+      begun.open()
+      await gate.passIgnoringCancellation()
+    }.shared()
+    let heart = OptimisticValue(false)
+    let operation = heart.change(like.execute(true)) { $0 = true }
+    await begun.passIgnoringCancellation()
+    queue.cancelAll()
+    gate.open()
+    await operation.ended()
+    #expect(heart.isUncertain && !heart.value)
+  }
+
   @Test(.holds("Uncertain"))
   func `only a body that was interrupted leaves doubt, until the server is asked`() async throws {
     let like = ControlledUseCase<Bool, Void>(queue: UseCaseQueue(.serial))
