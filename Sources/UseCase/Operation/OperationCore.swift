@@ -245,7 +245,7 @@ extension OperationCore {
   func succeed() -> (isNew: Bool, step: Step) {
     let mayDeliver = mayDeliver
     let (isNew, step) = change { $0.conclude(.success, mayDeliver: mayDeliver) }
-    return (isNew, deliver(from: consume step, isCancelled: !isNew))
+    return (isNew, isNew ? deliverAtOnce(from: consume step) : step)
   }
 
   /// The body has thrown. Returns the first step that needs an actor.
@@ -259,7 +259,7 @@ extension OperationCore {
         isCancellation ? machine.thrownCancellation : .failure(error), mayDeliver: mayDeliver,
         tellsFailure: tellsFailure)
     }
-    return deliver(from: consume step, isCancelled: !isNew)
+    return isNew ? deliverAtOnce(from: consume step) : step
   }
 
   /// Gives the operation an early outcome, before its body has returned.
@@ -473,13 +473,8 @@ extension OperationCore {
   }
 
   /// Takes the steps that need no actor, on this thread, which runs on none, in the task of the body.
-  /// If that is cancelled, another one runs the handlers: it would cancel what they await.
-  private func deliver(from first: consuming Step, isCancelled: Bool) -> Step {
+  private func deliverAtOnce(from first: consuming Step) -> Step {
     var step = goOn(from: first)
-    if isCancelled {
-      proceed(from: step)
-      return .done
-    }
     guard case .call = step else { return step }
     HeldSlots.inHandler(of: id) {
       while true {
@@ -493,6 +488,16 @@ extension OperationCore {
       }
     }
     return step
+  }
+
+  /// Delivers in the task of the body, or in another one if that is cancelled: it would cancel what
+  /// the handlers await.
+  @usableFromInline
+  nonisolated(nonsending) func deliverInBody(from first: consuming Step) async {
+    let step = goOn(from: first)
+    if case .done = step { return }
+    if withMachine({ $0.isJobCancelled }) { return deliverInAnotherTask(from: step) }
+    await deliver(from: step)
   }
 
   /// Takes this step, and those that follow it, in another task if there is one to take.
@@ -512,8 +517,7 @@ extension OperationCore {
   }
 
   /// Delivers from this step on, until nothing is left.
-  @usableFromInline
-  nonisolated(nonsending) func deliver(from first: consuming Step) async {
+  private nonisolated(nonsending) func deliver(from first: consuming Step) async {
     var step = Optional(goOn(from: first))
     switch step {
     case nil, .done: return

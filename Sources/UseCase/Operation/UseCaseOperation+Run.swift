@@ -48,7 +48,7 @@ extension UseCaseOperation {
   }
 
   /// Runs the body, if it may begin, and then delivers. The remains of the body are released before
-  /// the end can be seen, except what it returns or throws after an early outcome.
+  /// the end can be seen.
   @concurrent @inlinable @inline(__always)
   func run(_ mayBegin: Bool) async {
     let step: OperationCore.Step
@@ -64,7 +64,7 @@ extension UseCaseOperation {
       step = core.exitBody()
     }
     if case .done = step { return }
-    await core.deliver(from: consume step)
+    await core.deliverInBody(from: consume step)
   }
 
   /// Runs the body. The use case is released when this returns.
