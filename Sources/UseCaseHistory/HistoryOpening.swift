@@ -99,7 +99,8 @@ struct HistoryOpening {
     lane.change { $0.take(opened) }
     try await writer.intent(lane)
     var recovery = HistoryRecovery()
-    recovery.kept = found.kept.compactMap { lane.entry(of: $0) }
+    let kept = Set(found.kept)
+    recovery.kept = lane.entries.filter { kept.contains($0.id) }
     try await recover(found.recoverable, history, &recovery)
     lane.change { $0.endRecovery() }
     if writer.database != nil, lane.isBusy {
@@ -154,9 +155,9 @@ struct HistoryOpening {
     _ ids: [HistoryEntry.ID], _ history: UseCaseHistory, _ recovery: inout HistoryRecovery
   ) async throws {
     let lane = history.lane
-    var rows = lane.read { machine in
-      ids.compactMap { machine.table.row(of: $0)?.row }
-    }.sorted { $0.stamp > $1.stamp }[...]
+    let recovered = Set(ids)
+    var rows = lane.read { $0.table.applied.filter { recovered.contains($0.id) } }
+      .sorted { $0.stamp > $1.stamp }[...]
     while let row = rows.popFirst() {
       let entry = row.entry(isApplied: true)
       if let error = row.reasonNotToTry {

@@ -159,6 +159,10 @@ extension RecordedUseCase {
       {
         return .entry(lane.id(of: operation))
       }
+      // A call that has begun in a body keeps the slot of that, though the body may have returned.
+      if history.queue.hasGuestHere, let frame = HistoryFrame.innermost(in: lane.history) {
+        return .inside(frame.entry)
+      }
       if let frame = HistoryFrame.current(in: lane.history) {
         switch frame.role {
         case .body, .answered: return .inside(frame.entry)

@@ -79,6 +79,8 @@ extension JournalPath {
     #if canImport(Darwin)
       // `fsync` leaves the bytes in the cache of the drive there.
       if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
+      // Some file systems have no such call. Any other error is one of the drive.
+      guard [ENOTSUP, ENOTTY, EINVAL].contains(errno) else { throw error(.cannotWrite) }
     #endif
     guard fsync(descriptor) == 0 else { throw error(.cannotWrite) }
   }

@@ -10,7 +10,7 @@ struct OpenJournal: Sendable {
   /// How often the file was read: it may have become another one by that.
   private var reads = 0
   /// Whether the name of the file survives the loss of power.
-  private var isFolderSynced = true
+  private var isFolderSynced = false
   /// Whether the file is being written anew.
   private var isBeingReplaced = false
 

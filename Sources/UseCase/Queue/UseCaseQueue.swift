@@ -414,6 +414,11 @@ extension UseCaseQueue {
     return innermost.id
   }
 
+  /// Whether the innermost operation is a guest in a slot of this queue, or of one inside of it.
+  package var hasGuestHere: Bool {
+    HeldSlots.innermost?.context?.host?.queue.isInside(self) ?? false
+  }
+
   /// Whether a slot of this queue counts as one of the other.
   func isInside(_ other: UseCaseQueue) -> Bool {
     self === other || outer?.isInside(other) ?? false

@@ -35,8 +35,13 @@ struct Group<Value: Sendable, Answer: Sendable>: UseCase, DescribedUseCase {
       throw error
     }
     let result = await run(id)
-    if case .success(let value) = result, !UseCaseQueue.isCancelledHere, line.parts.record() {
-      let row = lane.change { $0.recordGroup(id, in: parent) }
+    // Asked under the lock of the lane: nobody finds the group cancelled who has found no entry.
+    if case .success(let value) = result,
+      let row = lane.change({ [line] machine -> HistoryLane.Machine.Row?? in
+        guard !UseCaseQueue.isCancelledHere, line.parts.record() else { return nil }
+        return .some(machine.recordGroup(id, in: parent))
+      })
+    {
       await lane.journal?.settle(lane)
       return answer(value) {
         parent == nil ? lane.entry(of: id) : row.map { $0.entry(isApplied: true) }

@@ -76,10 +76,7 @@ private final class Executions: QueueDelegate {
     parts.left(id, hasSucceeded: hasSucceeded)
   }
   func unlocked() { parts.unlocked() }
-  func call() -> QueueCall {
-    // It would wait for a group that others have to close.
-    parts.holdsGroup ? .refuse(HistoryError.outOfTurn) : .on(calls)
-  }
+  func call() -> QueueCall { parts.call(on: calls) }
   func check(_ description: ExecutionDescription) { parts.check(description) }
   func isBodyHere() -> Bool { parts.isBodyHere() }
   func name(of id: UseCaseOperationID) -> String? { parts.name(of: id) }
@@ -163,7 +160,7 @@ final class GroupParts: QueueDelegate {
     letGo(machine.withLock { $0.close() })
   }
 
-  /// Returns whether the body of the group has begun, and it was not recorded.
+  /// Returns whether the body of the group has begun.
   func cancel() -> Bool {
     let (hasBegun, ending) = machine.withLock { $0.cancel() }
     letGo(ending)
@@ -182,6 +179,12 @@ final class GroupParts: QueueDelegate {
 
   /// Whether a group in it is held open.
   var holdsGroup: Bool { machine.withLock { $0.held > 0 } }
+
+  /// What becomes of a call in the body of the group: it would wait for a group that others have to
+  /// close.
+  func call(on calls: UseCaseQueue) -> QueueCall {
+    holdsGroup ? .refuse(HistoryError.outOfTurn) : .on(calls)
+  }
 
   /// Waits for the executions that were asked for before this call.
   nonisolated(nonsending) func awaitEarlier(_ call: UseCaseOperationID) async {
@@ -267,11 +270,11 @@ struct GroupPartsMachine<Waiter: Sendable>: Sendable {
 
   /// Returns the waiters that need not wait any more.
   mutating func takeWaiters() -> [Waiter] {
-    if parts.isEmpty, let waiter = waiter.take() { return [waiter] }
-    if calls.isEmpty { return [] }
+    let end = parts.isEmpty ? waiter.take() : nil
+    if calls.isEmpty { return end.map { [$0] } ?? [] }
     let waiting = calls
     calls = waiting.filter { !mayGoOn($0.id) }
-    return waiting.filter { mayGoOn($0.id) }.map(\.waiter)
+    return waiting.filter { mayGoOn($0.id) }.map(\.waiter) + (end.map { [$0] } ?? [])
   }
 
   private func mayGoOn(_ call: UseCaseOperationID) -> Bool {
@@ -310,7 +313,7 @@ struct GroupPartsMachine<Waiter: Sendable>: Sendable {
   }
 
   mutating func cancel() -> (hasBegun: Bool, Ending) {
-    if isRecorded { return (false, Ending(isFirst: false, holder: nil)) }
+    if isRecorded { return (true, Ending(isFirst: false, holder: nil)) }
     isCancelled = true
     return (group != nil, close())
   }

@@ -41,10 +41,19 @@ final class HistoryFrame: Sendable {
     innermost?.running { $0.history == history }
   }
 
+  /// The innermost frame of the history in which the code was executed, whether it runs or not.
+  static func innermost(in history: ID) -> HistoryFrame? {
+    innermost?.first { $0.history == history }
+  }
+
   private func running(where isMeant: (HistoryFrame) -> Bool) -> HistoryFrame? {
+    first { !$0.isOver.load(ordering: .relaxed) && isMeant($0) }
+  }
+
+  private func first(where isMeant: (HistoryFrame) -> Bool) -> HistoryFrame? {
     var next: HistoryFrame? = self
     while let frame = next {
-      if !frame.isOver.load(ordering: .relaxed), isMeant(frame) { return frame }
+      if isMeant(frame) { return frame }
       next = frame.outer
     }
     return nil

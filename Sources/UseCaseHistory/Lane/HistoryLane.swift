@@ -151,7 +151,7 @@ extension HistoryLane: QueueDelegate {
     switch HistoryFrame.current(in: history)?.role {
     // A body may await a shared run. The calls of that run are inside of the body, but not in its slot.
     case .body, .answered: isHeldHere ? .inside : .on(Self.elsewhere)
-    case .group(let line): isHeldHere ? .admit : .on(line.calls)
+    case .group(let line): isHeldHere ? .admit : line.parts.call(on: line.calls)
     case nil: .admit
     }
   }

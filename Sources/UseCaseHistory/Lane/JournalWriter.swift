@@ -304,6 +304,7 @@ extension JournalWriter {
       try await settleDoubt()
       try await reserve(id, lane)
       let run = TransactionRun()
+      let omitted = state.withLock { $0.omitted }
       do {
         try await database.transaction {
           try run.begin()
@@ -321,6 +322,8 @@ extension JournalWriter {
           }
         }
       } catch {
+        // If it is not made, the same responses are missing as before.
+        let made = restore(omitted)
         if let own = run.error { throw own }
         guard let change = run.result?.change else { throw error }
         if (error as? HistoryJournalError)?.reason == .stale { throw fail(error) }
@@ -332,11 +335,8 @@ extension JournalWriter {
           self.end(doubt)
           throw doubt
         }
-        guard version > change.version else {
-          // Its response is not missing: the execution did not happen.
-          let omitted = state.withLock { $0.omitted.removeValue(forKey: id) }
-          throw withExtendedLifetime(omitted) { error }
-        }
+        guard version > change.version else { throw error }
+        restore(made)
       }
       guard let (step, event, change) = run.result else {
         throw run.error ?? HistoryJournalError(.cannotWrite)
@@ -355,6 +355,16 @@ extension JournalWriter {
   }
 
   private var version: Int64 { state.withLock { $0.version } }
+
+  /// Sets the rows whose response is missing, and returns those that were set.
+  @discardableResult
+  private func restore(_ omitted: [HistoryEntry.ID: Machine.Row]) -> [HistoryEntry.ID: Machine.Row]
+  {
+    state.withLock { state in
+      defer { state.omitted = omitted }
+      return state.omitted
+    }
+  }
 
   /// Writes ahead that the id was given.
   private nonisolated(nonsending) func reserve(

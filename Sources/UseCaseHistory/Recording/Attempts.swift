@@ -11,10 +11,12 @@ final class Attempts: Sendable {
     var running = 0
     var step: (any HistoryStep)?
     var waiter: UnsafeContinuation<Void, Never>?
+    /// Whether the last attempt is known. An interceptor may call `next` later still.
+    var isOver = false
 
-    mutating func begin() -> StepScope? {
-      running += 1
-      return scope
+    mutating func begin() -> (mayBegin: Bool, scope: StepScope?) {
+      if !isOver { running += 1 }
+      return (!isOver, scope)
     }
 
     /// An attempt has ended. Gives its step for that of the attempt before, to be released. After the
@@ -22,16 +24,24 @@ final class Attempts: Sendable {
     mutating func end(_ step: inout (any HistoryStep)?) -> UnsafeContinuation<Void, Never>? {
       running -= 1
       if step != nil { swap(&step, &self.step) }
-      return running == 0 ? waiter.take() : nil
+      guard running == 0, let waiter = waiter.take() else { return nil }
+      isOver = true
+      return waiter
     }
 
     /// Keeps the waiter until no attempt runs. Returns it if none does.
     mutating func wait(
       _ waiter: UnsafeContinuation<Void, Never>
     ) -> UnsafeContinuation<Void, Never>? {
-      if running == 0 { return waiter }
+      if close() { return waiter }
       self.waiter = waiter
       return nil
+    }
+
+    /// No attempt begins from now on, unless one runs. Returns whether none does.
+    mutating func close() -> Bool {
+      if running == 0 { isOver = true }
+      return isOver
     }
   }
 
@@ -47,7 +57,8 @@ final class Attempts: Sendable {
   func run<Step: HistoryStep>(
     _ body: @Sendable () async throws -> Step
   ) async throws -> Step {
-    let scope = state.withLock { $0.begin() }
+    let (mayBegin, scope) = state.withLock { $0.begin() }
+    if !mayBegin { throw CancellationError() }
     do {
       let step: Step = if let scope { own(try await scope(body)) } else { try await body() }
       end(step)
@@ -68,10 +79,11 @@ final class Attempts: Sendable {
   }
 
   /// Returns the step of the last attempt that has returned, as soon as none runs: an interceptor may
-  /// have left one behind, which has its effect later. Nil if there is no effect.
+  /// have left one behind, which has its effect later. Nil if there is no effect. An attempt that begins
+  /// after that is cancelled before its body begins.
   nonisolated(nonsending) func lastStep() async -> (any HistoryStep)? {
     // None is left behind as a rule, and to wait costs more than to look.
-    if state.withLock({ $0.running > 0 }) {
+    if !state.withLock({ $0.close() }) {
       await withUnsafeContinuation { waiter in state.withLock { $0.wait(waiter) }?.resume() }
     }
     return state.withLock { $0.step }

@@ -523,6 +523,8 @@ extension HistoryMachine {
   mutating func clear(isInside: Bool) {
     if isInside, isRunning {
       clearsWhenOver = true
+      version += 1
+      forgetForecast()
     } else {
       dropAll()
     }

@@ -148,8 +148,9 @@ extension HistoryTable {
     dropContradicted(undoneAt: undoneAt)
     if !recorded.isEmpty { evict() }
     // A row that is to be recovered leaves when that is over.
-    let tried = interrupted.recoverable.filter { row(of: $0)?.row.reasonNotToTry == nil }
-    leaveNow(except: Set(tried))
+    var tried = Set(interrupted.recoverable)
+    for row in applied where row.reasonNotToTry != nil { tried.remove(row.id) }
+    leaveNow(except: tried)
     return interrupted
   }
 
@@ -226,6 +227,11 @@ extension HistoryTable {
       var part = row.parts[index]
       if part.state == .executing {
         part.parent = .nobody
+        // The group was cleared while it ran.
+        if row.marks.contains(.leavesLater) {
+          part.marks.insert(.leavesLater)
+          part.reason = row.reason
+        }
         doubtful.append(part)
       }
       note(part)

@@ -66,6 +66,25 @@ struct JournalDoubtTests {
     #expect(next.entries.isEmpty && !next.state.isClean)
   }
 
+  @Test(.holds("Unknown"))
+  func `a part of which nobody knows is no entry if the history was cleared`() async throws {
+    let history = try await open(disk)
+    await history.write(paper, "A")
+    let gate = paper.hold("do B")
+    let write = Write(paper: paper).recorded(in: history)
+    let group = history.group("G") { _ = try await write("B") }
+    await paper.began("do B")
+    history.clear()
+    while paper.discarded.isEmpty { await Task.yield() }
+    disk.kill()
+    gate.open()
+    await group.ended()
+    paper.settle(by: .unknown)
+    let next = try await open(disk.next())
+    #expect(settled == ["settle execution(\"B\")"])
+    #expect(next.entries.isEmpty && !next.state.isClean)
+  }
+
   @Test(.holds("Unknown"), arguments: [Paper.Settling.unknown, .failure])
   func `an execution of which nobody knows is in doubt and blocks nothing`(
     settling: Paper.Settling

@@ -1,7 +1,8 @@
 import TestSupport
 import Testing
 import UseCase
-import UseCaseHistory
+
+@testable import UseCaseHistory
 
 /// The interceptors of a use case's own queue, around its recorded body, its undo and its redo.
 @Suite(.mustEnd)
@@ -193,15 +194,13 @@ struct InterceptorTests {
 
   /// Throws at once, and leaves the call behind.
   private struct Impatient: UseCaseInterceptor {
+    let page: Page
+
     func intercept<Request: Sendable, Response: Sendable>(
       _ request: Request, of execution: UseCaseExecution, next: UseCaseNext<Request, Response>
     ) async throws -> Response {
-      let begun = Gate()
-      Task {
-        begun.open()
-        _ = try await next(request)
-      }
-      try await begun.pass()
+      Task { _ = try await next(request) }
+      await page.began("do A")
       throw Failure("impatient")
     }
   }
@@ -209,11 +208,26 @@ struct InterceptorTests {
   @Test(.holds("The effect"))
   func `a body that an interceptor has left behind has its effect all the same`() async {
     let gate = page.hold("do A")
-    let operation = history.execute(edit(Impatient()), "A")
+    let operation = history.execute(edit(Impatient(page: page)), "A")
     await page.began("do A")
     gate.open()
     #expect(await operation.ended().failure == Failure("impatient"))
     #expect(history.layout == "[A |]")
+  }
+
+  @Test(.holds("The effect"))
+  func `an attempt that begins when the last one is known has no effect`() async throws {
+    let attempts = Attempts()
+    let step = RecordedStep(
+      Edit(page: page), nil, "A", Answer(number: 1, token: page.lifetime.track()))
+    _ = try await attempts.run { step }
+    #expect(await attempts.lastStep() === step)
+    await #expect(throws: CancellationError.self) {
+      try await attempts.run {
+        Issue.record("The body runs, and nobody records it.")
+        return step
+      }
+    }
   }
 
   @Test(.holds("Interceptors"))

@@ -2,7 +2,8 @@ import Synchronization
 import TestSupport
 import Testing
 import UseCase
-import UseCaseHistory
+
+@testable import UseCaseHistory
 
 /// Tasks that a body has left behind: they go on in its slot when it has returned.
 @Suite(.mustEnd)
@@ -45,6 +46,29 @@ struct LeftBehindTests {
   /// Returns when so many wait for the lane.
   private func waiting(_ count: Int) async {
     for await activity in desk.edit.queue.activities() where activity.waiting == count { break }
+  }
+
+  @Test(.holds("Tasks that outlive a body"))
+  func `a call that begins as its body returns holds nobody up`() async {
+    for _ in 0..<500 {
+      let desk = Desk()
+      desk.page.script("do A") { [edit = desk.edit] in Task { _ = try? await edit("X") } }
+      await desk.history.run(desk.page, "A")
+      await desk.history.idle()
+    }
+  }
+
+  @Test(.holds("Tasks that outlive a body"))
+  func `a call that a cancelled group has left behind goes on when the parts have ended`() {
+    var parts = GroupPartsMachine<Int>()
+    let (execution, call) = (UseCaseOperationID(number: 1), UseCaseOperationID(number: 2))
+    parts.admit(execution, title: "", isExecuted: true, isObserved: false)
+    _ = parts.cancel()
+    parts.admit(call, title: "", isExecuted: false, isObserved: false)
+    #expect(parts.awaitEarlier(call, 1) == nil)
+    #expect(parts.awaitParts(2) == nil)
+    parts.leave(execution)
+    #expect(parts.takeWaiters() == [1, 2])
   }
 
   @Test(.holds("clear in a body"))
