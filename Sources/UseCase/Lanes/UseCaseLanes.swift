@@ -24,8 +24,8 @@ import UseCaseInternals
 public final class UseCaseLanes<Key: Hashable & Sendable>: Sendable {
   private struct Table: Sendable {
     var lanes: [Key: Lane<Key>] = [:]
-    /// The number of the newest lane.
-    var last = 0
+    /// How many lanes were put in the table.
+    var made = 0
     /// The counts of the lanes that are gone.
     var gone = UseCaseActivity()
   }
@@ -74,7 +74,7 @@ public final class UseCaseLanes<Key: Hashable & Sendable>: Sendable {
   }
 
   private func makeLane(of key: Key) -> UseCaseQueue {
-    let number = table.withLock { $0.last + 1 }
+    let number = table.withLock { $0.made + 1 }
     let lane = Lane(of: key, number: number, in: self, switches)
     let queue = make(lane)
     lane.follow(queue)
@@ -82,7 +82,7 @@ public final class UseCaseLanes<Key: Hashable & Sendable>: Sendable {
       // Another thread may have made the lane meanwhile. This queue is not needed then.
       if let other = table.lanes[key]?.queue { return (other, nil) }
       // A lane whose queue is about to go is counted here.
-      table.last += 1
+      table.made += 1
       let old = table.lanes.updateValue(lane, forKey: key)
       if let old { table.gone = table.gone + old.rested }
       return (queue, old)
@@ -113,7 +113,7 @@ public final class UseCaseLanes<Key: Hashable & Sendable>: Sendable {
   /// How many lanes there is room for.
   var capacity: Int { table.withLock { $0.lanes.capacity } }
 
-  /// All lanes, in the order in which they were made.
+  /// All lanes, in the order in which they were made. Some that were made at once come in any order.
   private var all: [UseCaseQueue] {
     let all = table.withLock { Array($0.lanes.values) }
     return all.sorted { $0.number < $1.number }.compactMap(\.queue)
@@ -151,7 +151,7 @@ public final class UseCaseLanes<Key: Hashable & Sendable>: Sendable {
 
   private func turn(_ turn: (LaneSwitches) -> Void) {
     turn(switches)
-    for lane in all { lane.followLanes() }
+    for lane in all { lane.wake() }
   }
 
   /// Cancels all operations of all lanes, for the reason ``UseCaseCancellation/requested``.
@@ -186,11 +186,11 @@ public final class UseCaseLanes<Key: Hashable & Sendable>: Sendable {
   /// Whether there is a moment in which all lanes are idle: none has been busy, or was made, while
   /// the others were asked.
   private var isAtRest: Bool {
-    let number = table.withLock { $0.last }
+    let made = table.withLock { $0.made }
     let lanes = all
     let first = lanes.map(\.activity)
     return lanes.allSatisfy(\.isAtRest) && first == lanes.map(\.activity)
-      && number == table.withLock { $0.last }
+      && made == table.withLock { $0.made }
   }
 }
 

@@ -109,8 +109,9 @@ public final class OptimisticValue<Value> {
     asked += 1
     let number = asked
     changes.append(Change(number: number, apply: apply))
-    let settle = { [weak self] in
-      guard let self, let outcome = operation.outcome else { return self != nil }
+    let takeOutcome = { [weak self] in
+      guard let self else { return false }
+      guard let outcome = operation.outcome else { return true }
       switch outcome {
       case .success(let response):
         succeed(number, confirmed.map { confirmed in { confirmed(&$0, response) } })
@@ -119,7 +120,8 @@ public final class OptimisticValue<Value> {
       }
       return true
     }
-    if !operation.settle({ _ in settle() }), settle() { operation.core.failureIsHandled() }
+    let isEarly = operation.settle { _ in takeOutcome() }
+    if !isEarly, takeOutcome() { operation.core.failureIsHandled() }
     show()
     return operation
   }
@@ -174,7 +176,7 @@ public final class OptimisticValue<Value> {
     if let apply { changes[index].apply = apply }
     if number > failed { error = nil }
     takeSettled()
-    // Without an answer to show, the value is what it was.
+    // Without an answer to show, the change is shown already, or is about to be by `change`.
     if apply == nil { updatePending() } else { show() }
   }
 

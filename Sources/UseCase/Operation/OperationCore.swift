@@ -48,7 +48,8 @@ final class OperationCore: QueueMember {
   let isCall: Bool
   /// Whether this one was executed or called in a body.
   @usableFromInline let isInBody: Bool
-  /// Written once, at the admission, under the lock of the queue. A call may be raised before.
+  /// Written once, when the operation is submitted: under the lock of the queue, if one counts it. A
+  /// call may be raised before.
   private let number = Atomic<UInt64>(0)
   private let lastWait = Atomic<Int32>(0)
   private let urgencyValue = Atomic<UInt8>(0)
@@ -108,9 +109,10 @@ final class OperationCore: QueueMember {
   }
 
   /// Whether the operation was cancelled, or timed out, while its body ran, or the run that it shares.
-  var wasInterrupted: Bool {
-    withMachine { $0.isJobCancelled } || context?.ride?.wasInterrupted ?? false
-  }
+  var wasInterrupted: Bool { wasCancelled || context?.ride?.wasInterrupted ?? false }
+
+  /// Whether the task of the body was cancelled, by an early outcome.
+  private var wasCancelled: Bool { withMachine { $0.isJobCancelled } }
 
   /// Whether the handlers of the outcome may begin: no newer operation has been admitted that alone
   /// may deliver.
@@ -240,7 +242,7 @@ extension OperationCore {
 
 extension OperationCore {
   /// The body has returned. Returns whether there was no verdict before, and the first step that
-  /// needs an actor.
+  /// needs an actor: the very first if there was one, for the remains of the body go before it is taken.
   @usableFromInline
   func succeed() -> (isNew: Bool, step: Step) {
     let mayDeliver = mayDeliver
@@ -248,7 +250,7 @@ extension OperationCore {
     return (isNew, isNew ? deliverAtOnce(from: consume step) : step)
   }
 
-  /// The body has thrown. Returns the first step that needs an actor.
+  /// The body has thrown. Returns the step that `succeed` would.
   @usableFromInline
   func fail(_ error: any Error) -> Step {
     let mayDeliver = mayDeliver
@@ -490,27 +492,33 @@ extension OperationCore {
     return step
   }
 
-  /// Delivers in the task of the body, or in another one if that is cancelled: it would cancel what
-  /// the handlers await.
+  /// Delivers in the task of the body, or in another one if that is cancelled.
   @usableFromInline
   nonisolated(nonsending) func deliverInBody(from first: consuming Step) async {
-    let step = goOn(from: first)
-    if case .done = step { return }
-    if withMachine({ $0.isJobCancelled }) { return deliverInAnotherTask(from: step) }
-    await deliver(from: step)
+    switch goOn(from: first) {
+    case .done: return
+    case .handOver: deliverInAnotherTask()
+    // A handler was attached while a cancelled operation left.
+    case let step where wasCancelled: proceed(from: step)
+    case let step: await deliver(from: step)
+    }
   }
 
   /// Takes this step, and those that follow it, in another task if there is one to take.
-  private func proceed(from step: Step) {
-    if case .done = step { return }
-    deliverInAnotherTask(from: step)
+  private func proceed(from step: consuming Step) {
+    switch consume step {
+    case .done: return
+    case .handOver: deliverInAnotherTask()
+    // A task keeps what its closure keeps until it is over, and a step goes before the end can be seen.
+    case let step: deliverInAnotherTask(from: StepBox(step))
+    }
   }
 
   /// Delivers in a new task, which nobody cancels.
-  private func deliverInAnotherTask(from first: Step? = nil) {
+  private func deliverInAnotherTask(from box: StepBox? = nil) {
     let urgency = urgency
     let job = Job(priority: TaskPriority(rawValue: urgency)) { [self] in
-      await deliver(from: first ?? next())
+      await deliver(from: box?.take() ?? next())
     }
     _ = withMachine { $0.keepDeliverer(job) }
     if self.urgency > urgency { escalateJobs() }
@@ -521,7 +529,7 @@ extension OperationCore {
     var step = Optional(goOn(from: first))
     switch step {
     case nil, .done: return
-    case .call, .ask, .updates, .tell, .leave, .forget, .unhandledFailure:
+    case .handOver, .call, .ask, .updates, .tell, .leave, .forget, .unhandledFailure:
       await HeldSlots.inHandler(of: id) { await run(&step) }
     }
   }
@@ -538,7 +546,7 @@ extension OperationCore {
         next = await run(consume handler, on: isolation)
         continue
       case .updates(let updates): await receive(updates)
-      case .tell, .leave, .forget, .unhandledFailure, .done: return
+      case .handOver, .tell, .leave, .forget, .unhandledFailure, .done: return
       }
       next = goOn(from: self.next())
     }
@@ -597,6 +605,15 @@ extension OperationCore {
       UseCaseQueue.unhandledFailure?(failure)
     }
   }
+}
+
+/// The first step of another task, which is taken out.
+private final class StepBox: Sendable {
+  private let step: Lock<OperationCore.Step?>
+
+  init(_ step: consuming OperationCore.Step) { self.step = Lock(consume step) }
+
+  func take() -> OperationCore.Step? { step.withLock { $0.take() } }
 }
 
 extension HeldSlots.Holder {

@@ -415,7 +415,7 @@ extension OperationMachine {
   /// Returns the first step of the caller, if it is the one to deliver what there is.
   mutating func deliverIfNeeded(mayDeliver: Bool) -> Step {
     guard verdict != nil, claim() else { return .done }
-    return next(mayDeliver: mayDeliver)
+    return isJobCancelled && handlers.count > 0 ? .handOver : next(mayDeliver: mayDeliver)
   }
 
   /// Decides what the task that delivers does next.
@@ -549,6 +549,8 @@ enum DeliveryStep<Callback: Sendable, Waiter: Sendable>: Sendable {
   case leave([Handler<Callback>], Verdict.Kind)
   /// The operation has left. Let go of these, which were passed over.
   case forget([Handler<Callback>])
+  /// Another task is to deliver: this one is cancelled, and would cancel what the handlers await.
+  case handOver
   /// Nothing is left at present, as for `done`. Tell of the failure, unless somebody still handles
   /// it.
   case unhandledFailure

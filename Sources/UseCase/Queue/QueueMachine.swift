@@ -229,8 +229,8 @@ extension QueueMachine {
 // MARK: - Events
 
 extension QueueMachine {
-  /// Runs any other event, which releases those whose pause is over by `now`: the alarm for its end is
-  /// taken back. `now` is needed if the policy pauses.
+  /// Runs any other event, which releases those whose pause is over by `now`: to move the time takes
+  /// their alarm back. `now` is needed if the policy pauses.
   @inline(__always) mutating func change(
     at now: Duration?, _ event: (inout Self) -> Release?
   ) -> Release? {

@@ -263,7 +263,7 @@ extension UseCaseQueue {
   /// Admits the member, gives it its identity, and supersedes the members that give way to it.
   func admit(_ member: any QueueMember) -> Admission {
     // The pause is counted from before the operations that give way have to hear of it.
-    if !isPlain, let timer { wake(at: timer.now) }
+    if !isPlain, timer != nil { wake() }
     let arrival = change { machine in
       let id = UseCaseOperationID.next()
       member.receive(id)
@@ -300,11 +300,8 @@ extension UseCaseQueue {
     timer?.set(self) { keepsWindow in machine.withLock { $0.nextAlarm(keepsWindow: keepsWindow) } }
   }
 
-  /// The time of an alarm has come.
-  func wake(at time: Duration) { act(on: decide(at: time) { $0.wake() }) }
-
-  /// All lanes are suspended, resumed or closed.
-  func followLanes() { act(on: decide { $0.wake() }) }
+  /// The time of an alarm has come, or all lanes are suspended, resumed or closed.
+  func wake(at time: Duration = .zero) { act(on: decide(at: time) { $0.wake() }) }
 
   /// The member has an early outcome, or a late cancellation if that is not a new one.
   func concludedEarly(_ id: UseCaseOperationID, as kind: Verdict.Kind, isNew: Bool) {
@@ -320,8 +317,8 @@ extension UseCaseQueue {
 
   /// Returns when the rate allows a member to call `main`.
   nonisolated(nonsending) func awaitStart(of id: UseCaseOperationID) async throws {
-    guard policy.countsStarts, let timer else { return }
-    wake(at: timer.now)
+    guard policy.countsStarts else { return }
+    wake()
     let place = Atomic(0)
     let mayStart = await withTaskCancellationHandler {
       await withUnsafeContinuation { attempt in

@@ -26,8 +26,8 @@ extension UseCaseQueue {
   /// Receives each failure that nothing handles.
   ///
   /// A failure is unhandled if its operation has no `catch` that matches and no `finally` with the
-  /// outcome, no task awaits `value` or `ended()`, and no model that is still there executed the operation. `common`,
-  /// and a `finally` without the outcome, don't count.
+  /// outcome, no task awaits `value` or `ended()`, and no model or optimistic value that is still there
+  /// shows it. `common`, and a `finally` without the outcome, don't count.
   ///
   /// ```swift
   /// UseCaseQueue.unhandledFailure = { failure in log.error("\(failure)") }

@@ -35,7 +35,8 @@ struct Group<Value: Sendable, Answer: Sendable>: UseCase, DescribedUseCase {
       throw error
     }
     let result = await run(id)
-    // Asked under the lock of the lane: nobody finds the group cancelled who has found no entry.
+    // Decided under the lock of the lane: a group that was cancelled before it had an entry gets none.
+    // The outer nil says so, and the inner one that the group is empty.
     if case .success(let value) = result,
       let row = lane.change({ [line] machine -> HistoryLane.Machine.Row?? in
         guard !UseCaseQueue.isCancelledHere, line.parts.record() else { return nil }

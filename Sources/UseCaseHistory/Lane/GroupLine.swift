@@ -30,8 +30,8 @@ struct GroupLine: Sendable {
     if isHeld { queue.suspend() }
   }
 
-  /// Cancels the parts that run and wait, and those to come. Returns whether the group goes on to its
-  /// end by that: it has begun and was not recorded.
+  /// Cancels the parts that run and wait, and those to come. Returns whether the body of the group has
+  /// begun: its operation then ends by itself.
   @discardableResult
   func cancel() -> Bool {
     let hasBegun = parts.cancel()
@@ -270,11 +270,11 @@ struct GroupPartsMachine<Waiter: Sendable>: Sendable {
 
   /// Returns the waiters that need not wait any more.
   mutating func takeWaiters() -> [Waiter] {
-    let end = parts.isEmpty ? waiter.take() : nil
-    if calls.isEmpty { return end.map { [$0] } ?? [] }
+    let end = (parts.isEmpty ? waiter.take() : nil).map { [$0] } ?? []
+    if calls.isEmpty { return end }
     let waiting = calls
     calls = waiting.filter { !mayGoOn($0.id) }
-    return waiting.filter { mayGoOn($0.id) }.map(\.waiter) + (end.map { [$0] } ?? [])
+    return waiting.filter { mayGoOn($0.id) }.map(\.waiter) + end
   }
 
   private func mayGoOn(_ call: UseCaseOperationID) -> Bool {

@@ -304,7 +304,7 @@ extension JournalWriter {
       try await settleDoubt()
       try await reserve(id, lane)
       let run = TransactionRun()
-      let omitted = state.withLock { $0.omitted }
+      let before = state.withLock { $0.omitted }
       do {
         try await database.transaction {
           try run.begin()
@@ -322,8 +322,8 @@ extension JournalWriter {
           }
         }
       } catch {
-        // If it is not made, the same responses are missing as before.
-        let made = restore(omitted)
+        // If the change is not made, the same responses are missing as before it.
+        let after = setOmitted(before)
         if let own = run.error { throw own }
         guard let change = run.result?.change else { throw error }
         if (error as? HistoryJournalError)?.reason == .stale { throw fail(error) }
@@ -336,7 +336,7 @@ extension JournalWriter {
           throw doubt
         }
         guard version > change.version else { throw error }
-        restore(made)
+        setOmitted(after)
       }
       guard let (step, event, change) = run.result else {
         throw run.error ?? HistoryJournalError(.cannotWrite)
@@ -356,10 +356,11 @@ extension JournalWriter {
 
   private var version: Int64 { state.withLock { $0.version } }
 
+  private typealias RowsByID = [HistoryEntry.ID: Machine.Row]
+
   /// Sets the rows whose response is missing, and returns those that were set.
   @discardableResult
-  private func restore(_ omitted: [HistoryEntry.ID: Machine.Row]) -> [HistoryEntry.ID: Machine.Row]
-  {
+  private func setOmitted(_ omitted: RowsByID) -> RowsByID {
     state.withLock { state in
       defer { state.omitted = omitted }
       return state.omitted

@@ -236,7 +236,7 @@ extension OperationWorld {
   /// A body has exited, and the task that it ran in takes this step if it is the one to deliver.
   private mutating func take(_ step: Machine.Step) throws -> [Act] {
     switch step {
-    case .updates: break
+    case .updates, .handOver: break
     // If no other task delivers, the machine has looked at the handlers.
     case .call, .ask, .tell, .leave, .forget, .unhandledFailure, .done:
       if !mayDeliver, !isDelivering { silence(.superseded) }
@@ -309,6 +309,9 @@ extension OperationWorld {
       try demand(undelivered == 0, "updates come before the handlers")
       try demand(isFree, "a handler on an actor begins there")
       return try begin(handler.callback, handler.branch, with: verdict)
+    case .handOver:
+      try demand(isJobCancelled, "a task that nobody has cancelled delivers itself")
+      return [.deliver]
     case .tell(let waiters):
       return [.resume(try hear(waiters), then: [.deliver])]
     case .leave(let passed, let kind):

@@ -109,6 +109,7 @@ struct PolicyCasesTests {
     let held = Held(.limit(2))
     let operations = held.executeFirst(5)
     #expect(fates(operations) == "RRWWW")
+    await held.begun.elements(atLeast: 2)
     held.open(2)
     await operations[1].ended()
     #expect(fates(operations) == "R+RWW")

@@ -217,7 +217,7 @@ struct QueueWorld: ActedWorld {
     switch step {
     case .ask: [.begin(id)]
     case .leave: [.leave(id)]
-    case .tell, .forget: [.deliver(id)]
+    case .handOver, .tell, .forget: [.deliver(id)]
     case .done: []
     case .updates, .call, .unhandledFailure:
       throw BrokenPromise(description: "\(step) is not to be delivered")
