@@ -15,7 +15,7 @@ import NotesWire
 struct NotesService: Sendable {
   let store: Store
 
-  /// Who has to be told it, if anybody.
+  /// The token that a request has to have, if any.
   let token: String?
 
   func answer(_ request: HTTPRequest) throws(HTTPAnswer) -> HTTPAnswer {

@@ -254,7 +254,7 @@ extension HistoryMachine {
     }
   }
 
-  /// What had the lane is over, and a `clear` from inside takes effect. Returns whether one keeps it
+  /// The turn of the lane is over, and a `clear` from inside takes effect. Returns whether one keeps it
   /// from being recorded.
   @discardableResult
   private mutating func clearIfDue(_ marks: Row.Marks = []) -> Bool {

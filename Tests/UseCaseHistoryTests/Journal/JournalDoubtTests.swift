@@ -48,37 +48,27 @@ struct JournalDoubtTests {
     #expect(paper.lines.value == [])
   }
 
-  @Test(.holds("Unknown"))
-  func `an execution of which nobody knows is no entry if the history was cleared`() async throws {
-    let history = try await open(disk)
-    await history.write(paper, "A")
-    let gate = paper.hold("do B")
-    let operation = history.execute(Write(paper: paper), "B")
-    await paper.began("do B")
-    history.clear()
-    while paper.discarded.isEmpty { await Task.yield() }
-    disk.kill()
-    gate.open()
-    await operation.ended()
-    paper.settle(by: .unknown)
-    let next = try await open(disk.next())
-    #expect(settled == ["settle execution(\"B\")"])
-    #expect(next.entries.isEmpty && !next.state.isClean)
-  }
-
-  @Test(.holds("Unknown"))
-  func `a part of which nobody knows is no entry if the history was cleared`() async throws {
+  @Test(.holds("Unknown"), arguments: [false, true])
+  func `an execution of which nobody knows is no entry if the history was cleared`(
+    isPart: Bool
+  ) async throws {
     let history = try await open(disk)
     await history.write(paper, "A")
     let gate = paper.hold("do B")
     let write = Write(paper: paper).recorded(in: history)
-    let group = history.group("G") { _ = try await write("B") }
+    let running = Task {
+      if isPart {
+        await history.group("G") { _ = try await write("B") }.ended()
+      } else {
+        await write.execute("B").ended()
+      }
+    }
     await paper.began("do B")
     history.clear()
     while paper.discarded.isEmpty { await Task.yield() }
     disk.kill()
     gate.open()
-    await group.ended()
+    await running.value
     paper.settle(by: .unknown)
     let next = try await open(disk.next())
     #expect(settled == ["settle execution(\"B\")"])

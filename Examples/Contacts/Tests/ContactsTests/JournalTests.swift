@@ -122,7 +122,7 @@ struct JournalTests {
     #expect(answers.count + stale == 2 * Int(Self.rounds))
   }
 
-  /// What each of two processes has heard: ids that were kept, and how many were stale.
+  /// The answers to both processes: ids that were kept, and how many were stale.
   private func answers() throws -> (kept: [Int64], stale: Int) {
     let lines = try (1...2).flatMap { process in
       try String(contentsOfFile: "\(file).\(process)", encoding: .utf8).split(separator: "\n")
@@ -163,7 +163,7 @@ struct JournalTests {
   }
 }
 
-/// What one of two processes does.
+/// The rounds of one of two processes.
 private struct Rounds {
   let file: String
   let process: Int64

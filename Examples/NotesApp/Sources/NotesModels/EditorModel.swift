@@ -8,7 +8,7 @@ package final class EditorModel: Identifiable {
   package let id: Note.ID
   package let edits: HistoryModel
   private let notebook: Notebook
-  /// What was typed and is not in the file yet.
+  /// The text that was typed and is not in the file yet.
   private var typed: String?
   private var newest: UseCaseOperationID?
 

@@ -4,7 +4,7 @@ import UseCase
 /// A server that takes a message once, whatever comes how often. It writes each arrival into a file,
 /// and knows at the next launch what it has taken.
 actor FakeServer: UseCase {
-  /// What the server does with a message that arrives.
+  /// The answer of the server to a message that arrives.
   enum Answer: String, Codable {
     case taken
     case again

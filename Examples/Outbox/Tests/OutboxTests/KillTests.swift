@@ -56,7 +56,7 @@ struct KillTests {
       let expected = asked.filter { $0.chat == chat && ($0.isKept || known.contains($0.text)) }
       #expect(texts.difference(from: expected.map(\.text)).isEmpty, "\(chat)")
     }
-    // What the server has refused is shown.
+    // The messages that the server has refused are shown.
     let refused = Set(arrivals.filter { $0.answer == .refused }.map(\.message.text))
     #expect(left.count == refused.count)
     #expect(left.allSatisfy { line in refused.contains { line.contains($0 + " (refused") } })

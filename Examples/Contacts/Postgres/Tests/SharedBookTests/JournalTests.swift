@@ -125,7 +125,7 @@ struct JournalTests {
   }
 }
 
-/// What one of two processes does.
+/// The rounds of one of two processes.
 private struct Rounds {
   let address: String
   let document: String

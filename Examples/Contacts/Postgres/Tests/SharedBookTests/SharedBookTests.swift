@@ -175,7 +175,7 @@ extension SharedBook {
   }
 }
 
-/// What the clients of all servers know.
+/// Everything that the clients of all servers know.
 private struct Log: Sendable {
   var answers: [String] = []
   var added: [String] = []
