@@ -306,4 +306,6 @@ extension RecordedUseCase: DescribedUseCase {
   package func describe(_ request: Any) -> (any AnyObject & Sendable)? {
     (request as? Base.Request).map { lane.wish(base, $0) }
   }
+
+  package func isHeldInside(for request: Any) -> Bool { history.queue.isHeldHere }
 }

@@ -210,7 +210,9 @@ private final class SharedRuns<Base: UseCase>: Sendable {
     let isCall = rider.core.isCall
     let run = makeRun(key(rider.request), rider.request, isCall: isCall)
     _ = run.board(rider.id)
-    run.operation.submit(urgency: rider.core.urgency, isCall: isCall)
+    if run.operation.core.refusal == nil {
+      run.operation.submit(urgency: rider.core.urgency, isCall: isCall)
+    }
     return run
   }
 
@@ -256,6 +258,7 @@ private final class SharedRuns<Base: UseCase>: Sendable {
     _ run: Run, _ rider: UseCaseOperationID
   ) async throws -> Base.Response {
     defer { Self.leave(run, rider, of: self) }
+    if let refusal = run.operation.core.refusal { throw refusal }
     do {
       return try await run.operation.value
     } catch {

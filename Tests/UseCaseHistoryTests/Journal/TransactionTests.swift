@@ -371,14 +371,6 @@ struct TransactionTests {
 
   @Test(.holds("A transaction that fails"))
   func `the response of what was not committed is not missing`() async throws {
-    struct Mute: JournaledUseCase {
-      struct Reply: Codable, Sendable {
-        func encode(to encoder: any Encoder) throws { throw Failure("encode") }
-      }
-      static let journalName = "mute"
-      func main(_: String) async throws -> Reply { Reply() }
-      func undo(_: String, _: Reply) async throws {}
-    }
     let history = try await UseCaseHistory.open(database, for: [Mute()])
     database.fail(at: .commit)
     #expect(await history.execute(Mute(), "A").ended().error is Database.Failed)
@@ -386,6 +378,19 @@ struct TransactionTests {
     database.fail(at: nil)
     await history.execute(Mute(), "B").ended()
     #expect(history.journalError is HistoryJournalError)
+  }
+
+  @Test(.holds("A transaction that fails"))
+  func `a response is still missing when the entry did not leave after all`() async throws {
+    let history = try await UseCaseHistory.open(database, for: [Mute(), Write(paper: paper)])
+    await history.execute(Mute(), "A").ended()
+    await history.back(1)
+    #expect(history.journalError is HistoryJournalError)
+    database.fail(at: .commit)
+    // B would take the place of A.
+    #expect(await history.write(paper, "B")?.error is Database.Failed)
+    #expect(history.journalError is HistoryJournalError)
+    #expect(history.state.redoCount == 1)
   }
 
   @Test(.holds("A transaction that fails"))
@@ -401,6 +406,17 @@ struct TransactionTests {
     #expect(history.journalError == nil)
     #expect(try await reopen().0.layout == "[C |]")
   }
+}
+
+/// Returns what cannot be encoded.
+private struct Mute: JournaledUseCase {
+  struct Reply: Codable, Sendable {
+    func encode(to encoder: any Encoder) throws { throw Failure("encode") }
+  }
+
+  static let journalName = "mute"
+  func main(_: String) async throws -> Reply { Reply() }
+  func undo(_: String, _: Reply) async throws {}
 }
 
 /// Writes a line, with interceptors around it.

@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 import UseCase
-import UseCaseHistory
+
+@testable import UseCaseHistory
 
 /// What goes on in a group at the same time: calls beside a roll-back, calls behind executions, tasks
 /// that a part has left behind, and a body that goes on though its group is cancelled.
@@ -67,6 +68,19 @@ struct GroupOverlapTests {
     #expect(log.elements == ["cancelled", "CancellationError()"])
     #expect(page.actions.isEmpty)
     #expect(history.layout == "[|]*")
+  }
+
+  @Test(.holds("A cancelled group"), arguments: [false, true])
+  func `what comes first of the end and the cancellation of a group counts`(isCancelled: Bool) {
+    var parts = GroupPartsMachine<Int>()
+    _ = parts.hold(7)
+    let ending = isCancelled ? parts.cancel().1 : parts.close()
+    #expect(ending.isFirst && ending.holder == 7)
+    let isRecorded = parts.record()
+    #expect(isRecorded == !isCancelled)
+    // Too late: nothing is undone for it.
+    _ = parts.cancel()
+    #expect(parts.record() == isRecorded)
   }
 
   @Test(.holds("A cancelled group"))

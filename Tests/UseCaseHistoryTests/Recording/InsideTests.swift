@@ -115,6 +115,27 @@ struct InsideTests {
     #expect(history.layout == layout)
   }
 
+  @Test(.holds("Groups held open"), arguments: ["call", "shared call", "call of a shared run"])
+  func `a call in a group fails while a group in it is held open`(call: String) async {
+    let error = Watched<(any Error)?>(nil)
+    await history.group("Outer") { [history, edit = desk.edit] in
+      let inner = history.openGroup("Inner")
+      do {
+        switch call {
+        case "call": _ = try await edit("A")
+        case "shared call": _ = try await edit.shared()("A")
+        default: _ = try await AnyUseCase { try await edit($0) }.shared()("A")
+        }
+      } catch let thrown {
+        error.update { $0 = thrown }
+      }
+      await inner.close().ended()
+      _ = try await edit("B")
+    }.ended()
+    #expect(error.value as? HistoryError == .outOfTurn)
+    #expect(history.layout == "[Outer(B) |]")
+  }
+
   @Test(.holds("What fails in a body"))
   func `inside of a group nothing can be undone, redone or moved, and the body goes on`() async {
     await history.run(page, "A", "B")
