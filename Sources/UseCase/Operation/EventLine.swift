@@ -55,7 +55,7 @@ struct EventLine: Sendable {
 }
 
 extension EventLine.Event {
-  /// Returns the event as the observer is told of it, once there is the verdict of an outcome.
+  /// Returns the event for the observer. That of an outcome needs its verdict.
   func kind(for verdict: Verdict?) -> UseCaseEvent.Kind {
     switch (self, verdict) {
     case (.waiting, _): .waiting

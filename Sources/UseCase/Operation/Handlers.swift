@@ -11,8 +11,8 @@ enum HandlerBranch: Sendable {
 }
 
 extension Verdict.Kind {
-  /// Whether a handler of this branch is for the verdict. A settlement is for each and comes first,
-  /// and a `finally` comes last.
+  /// Whether a handler of this branch comes in the turn of the verdict. Settlements come before it,
+  /// and each `finally` after it.
   func takes(_ branch: HandlerBranch) -> Bool {
     switch branch {
     case .success: self == .success
@@ -68,7 +68,7 @@ func onIsolation(
   return unsafeBitCast(Isolated(closure: closure), to: Plain.self).closure
 }
 
-/// A closure in a struct is cast as it is. Alone it would be wrapped in others, one for each type.
+/// A closure in a struct is cast as it is. Alone it would get a thunk for each of the two types.
 @usableFromInline
 struct Isolated<Argument> {
   @usableFromInline let closure: @isolated(any) @Sendable (Argument) -> Void
@@ -104,8 +104,8 @@ extension Handler<Callback> {
 /// The handlers of an operation that have not run, in the order in which they were attached.
 ///
 /// Three positions move through the list: for the settlements, for the handlers of the outcome, and
-/// for each `finally`. A handler that was taken leaves a gap. So each method costs O(1) for each
-/// handler of the list, however often it is called, `append` aside.
+/// for each `finally`. A handler that was taken leaves a gap. So all
+/// calls of a method together cost O(*n*) for *n* handlers, `append` aside.
 struct Handlers<Callback: Sendable>: Sendable {
   private var list = Few<Handler<Callback>?>.none
   /// How many have not been taken.

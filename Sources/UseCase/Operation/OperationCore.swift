@@ -80,7 +80,7 @@ final class OperationCore: QueueMember {
     isInBody = HeldSlots.hasHolder
     handled = isInBody ? nil : queue.handledHere?.id
     context = .here(queue, isCall: isCall, call, isInBody: isInBody, described)
-    // On the lane of a history, interceptors of other queues ask for it.
+    // On the lane of a history, interceptors of other queues ask for the parent.
     let hasParent = isObserved || queue.hasInterceptors || described != nil
     parent = hasParent && isInBody ? HeldSlots.holder()?.id : nil
     guarded = Lock(Guarded(machine: Machine(isObserved: isObserved)))
@@ -108,7 +108,7 @@ final class OperationCore: QueueMember {
     isCall && !mayDeliver && verdict?.kind != .cancelled ? .cancelled(.superseded) : verdict
   }
 
-  /// Whether the operation was cancelled, or timed out, while its body ran, or the run that it shares.
+  /// Whether the operation, or the run that it shares, was cancelled or timed out while its body ran.
   var wasInterrupted: Bool { wasCancelled || context?.ride?.wasInterrupted ?? false }
 
   /// Whether the task of the body was cancelled, by an early outcome.
@@ -120,7 +120,7 @@ final class OperationCore: QueueMember {
     !isRival || queue.mayDeliver(id) && context?.ride?.mayDeliver ?? true
   }
 
-  /// Whether the body runs by way of interceptors or the window of a rate.
+  /// Whether the body runs by way of interceptors.
   @usableFromInline var hasInterceptors: Bool { queue.hasInterceptors }
 
   /// Whether reactions or a shared use case wait for the operation to be executed.
@@ -166,7 +166,7 @@ extension OperationCore {
     return true
   }
 
-  /// Starts an operation that waits, as soon as there is a slot, or an outcome without one.
+  /// Starts a waiting operation when it has a slot. Returns false if it gets an outcome instead.
   @usableFromInline
   nonisolated(nonsending) func startInTurn() async -> Bool {
     while !change({ $0.stopWaiting() }) {
@@ -241,8 +241,8 @@ extension OperationCore {
 // MARK: - Verdict
 
 extension OperationCore {
-  /// The body has returned. Returns whether there was no verdict before, and the first step that
-  /// needs an actor: the very first if there was one, for the remains of the body go before it is taken.
+  /// The body has returned. Returns whether there was no verdict before, and then the first step that
+  /// needs an actor. If there was one, no step is taken yet: the remains of the body are released first.
   @usableFromInline
   func succeed() -> (isNew: Bool, step: Step) {
     let mayDeliver = mayDeliver
@@ -276,7 +276,7 @@ extension OperationCore {
       let outcome = machine.concludeEarly(verdict, tellsFailure: tellsFailure)
       return (outcome, machine.beginTelling())
     }
-    // The queue hears of it first, so an observer that is told here finds that it has left.
+    // The queue hears of it first, so an observer that is told here finds it waiting no longer.
     if !isFromQueue, outcome.effect != .nothing {
       counting?.concludedEarly(id, as: verdict.kind, isNew: outcome.effect == .concluded)
     }
@@ -444,8 +444,8 @@ extension OperationCore {
 
   /// Takes the steps that need no task, on this thread. Returns the first that does, or `done`.
   ///
-  /// Each step is released before the next one, so that the code that it keeps goes before the end can
-  /// be seen.
+  /// Each step is released before the next one, so that its closures are freed before the end can be
+  /// seen.
   private func goOn(from first: consuming Step, on isolation: (any Actor)? = nil) -> Step {
     var step = first
     while true {
@@ -509,7 +509,7 @@ extension OperationCore {
     switch consume step {
     case .done: return
     case .handOver: deliverInAnotherTask()
-    // A task keeps what its closure keeps until it is over, and a step goes before the end can be seen.
+    // A task keeps its closure until it is over. The box lets the step be freed before the end is seen.
     case let step: deliverInAnotherTask(from: StepBox(step))
     }
   }
@@ -560,7 +560,7 @@ extension OperationCore {
   ) async -> Step {
     var next = Optional(handler)
     while true {
-      // Released before the next step, so that the code that it calls goes before the end.
+      // Released before the next step, so that its closure is freed before the end.
       if let handler = next.take() { begin(handler) }
       let step = goOn(from: self.next(), on: isolation)
       guard case .ask(let following) = step, following.callback.isolation === isolation else {

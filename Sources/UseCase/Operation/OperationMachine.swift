@@ -33,8 +33,8 @@ struct OperationMachine<Waiter: Sendable, Job: Sendable, Callback: Sendable>: Se
   typealias Listener = (key: Int32, moment: Moment, waiter: Waiter)
 
   private enum Stage {
-    /// The operation is assumed to have a slot. If the queue starts it at once, next is `running`.
-    /// Otherwise `admit` or `grant` is about to follow.
+    /// The operation is assumed to have a slot. If the queue starts it at once, next is `running`
+    /// or `over`. Otherwise `admit` or `grant` is about to follow.
     case assumed
     /// The operation has no slot. Its task may have parked. Next is `granted`, or `over`.
     case waiting(parked: Waiter?)
@@ -90,7 +90,7 @@ struct OperationMachine<Waiter: Sendable, Job: Sendable, Callback: Sendable>: Se
   /// Whether the early outcome has come while the body ran, and so has cancelled its task.
   private(set) var isJobCancelled = false
   private var isDelivering = false
-  /// Whether a handler that a silence would keep back has begun.
+  /// Whether a handler that a silence would change has begun.
   private var hasBegun = false
 
   init(isObserved: Bool) {
@@ -376,8 +376,8 @@ extension OperationMachine {
     return true
   }
 
-  /// A handler of the start is attached. If the body is over, it comes in its turn, as the one of
-  /// `common` that it is given as. An operation that ended before its body began runs none. Returns
+  /// A handler of the start is attached. If the body is over, it comes in its turn, as a handler
+  /// of `common`. An operation that ended before its body began runs none. Returns
   /// whether the caller is to deliver.
   mutating func attachStart(_ handler: consuming Handler<Callback>) -> Bool {
     if isEarly, !isJobCancelled { return false }
@@ -472,7 +472,7 @@ extension OperationMachine {
   /// A handler is about to begin on its isolation. Returns the verdict that it is given, nil if it
   /// may not begin.
   ///
-  /// A `finally` that may not goes back to its place: an `onCancel` that was passed over, or a
+  /// If a `finally` may not begin, it returns to its place: an `onCancel` that was passed over, or a
   /// handler that was attached meanwhile, goes first.
   mutating func begin(_ handler: Handler<Callback>, mayDeliver: Bool) -> Verdict? {
     guard let told = told(mayDeliver: mayDeliver) else { return nil }
@@ -490,7 +490,7 @@ extension OperationMachine {
   }
 
   /// The queue has let the operation go. Returns what waited for the end, the tasks to let go, and
-  /// whether something is left to deliver.
+  /// whether nothing is left to deliver.
   mutating func left() -> (waiters: Few<Listener>, jobs: (Job?, Job?), isDone: Bool) {
     stage = .left
     events.announce(.ended)
@@ -549,7 +549,7 @@ enum DeliveryStep<Callback: Sendable, Waiter: Sendable>: Sendable {
   case leave([Handler<Callback>], Verdict.Kind)
   /// The operation has left. Let go of these, which were passed over.
   case forget([Handler<Callback>])
-  /// Another task is to deliver: this one is cancelled, and would cancel what the handlers await.
+  /// Another task is to deliver: this one is cancelled, and the handlers would find that it is.
   case handOver
   /// Nothing is left at present, as for `done`. Tell of the failure, unless somebody still handles
   /// it.

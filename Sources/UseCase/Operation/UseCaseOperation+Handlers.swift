@@ -116,9 +116,9 @@ extension UseCaseOperation {
   /// If several operations can run or wait, follow ``UseCaseQueue/activities()`` instead.
   ///
   /// - Parameter handler: Runs exactly once, in the isolation of the code that attaches it. The
-  ///   handler receives the outcome, with one exception: if you call ``cancel()`` after the
-  ///   outcome, but before the last `then`, `catch` or `common` has begun, the handler receives a
-  ///   cancellation.
+  ///   handler receives the outcome, with one exception: if you call ``cancel()``, or a newer
+  ///   operation supersedes this one, after the outcome, but before the last `then`, `catch` or
+  ///   `common` has begun, the handler receives a cancellation.
   /// - Returns: The operation itself.
   @inlinable @discardableResult
   public func finally(
@@ -135,7 +135,7 @@ extension UseCaseOperation {
   /// Runs `handler` when the body begins, before any update and any other handler.
   ///
   /// If you attach the handler while the body runs, it comes after the updates reported so far. If
-  /// you attach it after the body has returned, it comes after the handlers attached before it. The
+  /// you attach it after the body has returned, it comes when a ``common(_:)`` would. The
   /// handler doesn't run if the operation never starts, or is cancelled before the handler's turn.
   ///
   /// - Parameter handler: Runs at most once, in the isolation of the code that attaches it.

@@ -29,8 +29,8 @@ extension UseCaseOperation {
     if core.verdict == nil { core.queue.boards?(self) }
   }
 
-  /// Makes the task of the body: one that runs it at once, or waits for its slot first. It would
-  /// inherit the priority that the current task had before that was raised, and not the present one.
+  /// Makes the task of the body: one that runs it at once, or waits for its slot first. The
+  /// priority is given, since a task inherits the one that the current task had before a raise.
   ///
   /// The tasks may throw, though none does. Around a closure that may not throw, a task makes one
   /// that may, which costs an allocation.

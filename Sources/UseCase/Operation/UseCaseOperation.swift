@@ -24,17 +24,17 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   /// The input of the use case.
   public let request: Request
 
-  // The types of these parts are those of the operation. A `Mutex` of a generic type would cost
-  // three look-ups of metadata at the end of every operation. So each part has a rule instead.
+  // The types of these parts are generic. A `Mutex` of such a type would cost three look-ups of
+  // metadata at the end of every operation. So each part has a rule of access instead.
 
   /// Used by the thread that executes, then only by the task of the body, which takes it.
   ///
-  /// The long form of the type has no value at first, so the initializer need not release one.
+  /// Written `Optional<…>`, it isn't set to nil first, as `…?` is: the initializer releases nothing.
   @exclusivity(unchecked) @usableFromInline
   nonisolated(unsafe) var useCase: Optional<any UseCase<Request, Response>>
 
   /// Written only by the task of the body, before the verdict of success. Others read it only after
-  /// this verdict, so the task may take back a response that came after another one.
+  /// that verdict, so the task may take back a response that comes after a different verdict.
   @exclusivity(unchecked) @usableFromInline
   nonisolated(unsafe) var response: (any AnyResponse<Response>)?
 
@@ -55,7 +55,7 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   ///
   /// It grows by ``raise(to:)``, and to the priority of the code that waits: of a task when it begins
   /// to await ``value``, and of an operation that waits for the only slot of the queue while this one
-  /// holds it. With a task that awaits a call, or awaits in a body, it grows later, too.
+  /// holds it. If the system raises a task that awaits a call, or that awaits in a body, it grows, too.
   public var priority: TaskPriority { TaskPriority(rawValue: core.urgency) }
 
   /// Raises the priority, if it is lower.
@@ -129,7 +129,7 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
     core.raiseToCurrent()
     let isSettled = isInBody ? await settleInBody(cancels: cancels) : await settle(cancels: cancels)
     guard isSettled else { throw CancellationError() }
-    // In generic code, an outcome would be looked up by its type.
+    // A generic outcome would cost a look-up of metadata.
     switch core.verdict(isCall: cancels) {
     case .success?: if let response { return response.value }
     case .failure(let error)?: throw error

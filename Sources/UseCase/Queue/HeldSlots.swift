@@ -88,7 +88,7 @@ package enum HeldSlots {
     first { $0 === member }?.isOccupied ?? false
   }
 
-  /// Returns the first that fits of the innermost member, and each caller and host of one that does not.
+  /// Returns the first member that fits: the innermost, or a caller or host of one that does not.
   private static func first(where fits: (any QueueMember) -> Bool) -> (any QueueMember)? {
     var (next, others, hosts) = (innermost, [any QueueMember](), Set<UseCaseOperationID>())
     while let member = next ?? others.popLast() {
@@ -104,8 +104,8 @@ package enum HeldSlots {
     return nil
   }
 
-  /// A call that the running code awaits was cancelled. If its body ends with `CancellationError`,
-  /// it is cancelled for the reason of the last such call.
+  /// A call that the running code awaits was cancelled. If the body that awaits it then throws
+  /// `CancellationError`, its operation is cancelled for the reason of the last such call.
   @usableFromInline
   static func noteCancellation(ofCall reason: UseCaseCancellation) {
     innermost?.noteCancellation(ofCall: reason)

@@ -5,8 +5,7 @@
 /// cells are free than taken, they are closed up: each event costs O(1) on average, and O(log *n*)
 /// to find a member. To insert a member that is not the last costs O(*n*).
 struct MemberLine<ID: Comparable & Sendable, Member: Sendable>: Sendable {
-  /// The member is nil if its cell is free. The first cell and the last one never are, from `head`
-  /// on.
+  /// The member is nil if its cell is free. The cell at `head` and the one before `tail` never are.
   private var cells: [(id: ID, member: Member?)] = []
   /// The cells before `head` and from `tail` on are free.
   private var (head, tail) = (0, 0)

@@ -74,7 +74,7 @@ final class PauseTimer: Sendable {
       {
         due.append(queue)
       }
-      // Nobody else cancels the task that runs here.
+      // From now on, nobody cancels this task.
       if sleeper.time == time { (sleeper.task, sleeper.time) = (nil, nil) }
       return due
     }
@@ -82,7 +82,7 @@ final class PauseTimer: Sendable {
     sleeper.withLock { follow(&$0) }?.cancel()
   }
 
-  /// Keeps no lane any longer in which nothing waits: nobody will find it.
+  /// Lets go of each lane in which nothing waits: nobody will find it.
   func letGo() {
     let queues = sleeper.withLock { sleeper in
       sleeper.keepsWindows = false

@@ -13,10 +13,10 @@ package protocol QueueDelegate: AnyObject, Sendable {
   func left(_ id: UseCaseOperationID, hasSucceeded: Bool)
 
   /// An operation was cancelled before its body began, and never begins. This is called outside
-  /// of the lock, before its handlers run.
+  /// of the lock, before any `finally` of it runs.
   func neverBegins(_ id: UseCaseOperationID)
 
-  /// The lock of the queue is released after one of the above: the time to wake readers.
+  /// The lock of the queue is released after an event: the time to wake readers.
   func unlocked()
 
   /// An execution is going to be asked of the queue, or called in a slot of it. This is called outside
@@ -27,8 +27,8 @@ package protocol QueueDelegate: AnyObject, Sendable {
   /// lock, before the admission.
   func call() -> QueueCall
 
-  /// Whether the body that holds a slot of the queue is the running code, and not only something that it
-  /// has left behind.
+  /// Whether the running code is the body that holds a slot of the queue, and not only a task that this
+  /// body has left behind.
   func isBodyHere() -> Bool
 
   /// Returns the name by which the observer of the queue is to hear of an operation, nil for that of
@@ -70,13 +70,13 @@ package protocol AdmittedOperation: AnyObject, Sendable {
   var description: ExecutionDescription? { get }
 }
 
-/// An execution in the words of its use case, which is asked once: when it is executed or called, on
-/// that thread, before the admission.
+/// An execution as its use case describes it. The use case is asked once: when it is executed or
+/// called, on that thread, before the admission.
 @usableFromInline
 package struct ExecutionDescription: Sendable {
   /// The type of the use case: of an erased one, that of its base.
   package let baseType: any Any.Type
-  /// The words for the delegate, nil if the use case has none: it is foreign there.
+  /// An object for the delegate, nil if the use case has none: it is foreign there.
   package let words: (any AnyObject & Sendable)?
 
   init(baseType: any Any.Type, words: (any AnyObject & Sendable)?) {
@@ -87,16 +87,16 @@ package struct ExecutionDescription: Sendable {
 
 /// A use case that describes itself to its queue and to the delegate.
 package protocol DescribedUseCase: Sendable {
-  /// The base, if that knows the words.
+  /// The base, if it describes itself.
   var described: (any DescribedUseCase)? { get }
 
   /// The type to which reactions react: of an erased use case, that of its base.
   var baseType: any Any.Type { get }
 
-  /// Returns an execution of the request in words for the delegate, nil if nobody has any.
+  /// Returns an object that describes the execution to the delegate, nil if there is none.
   func describe(_ request: Any) -> (any AnyObject & Sendable)?
 
-  /// Whether the running code holds a slot that an execution would wait for on a queue further inside.
+  /// Whether the running code holds a slot that an execution would wait for on the queue of a base.
   func isHeldInside(for request: Any) -> Bool
 }
 

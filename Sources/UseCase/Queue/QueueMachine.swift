@@ -6,7 +6,7 @@ import UseCaseInternals
 /// the library and a plain value in the tests; `Idler` is a task that awaits an idle queue, and
 /// `Attempt` one that awaits a start.
 ///
-/// A member stands in one line from its admission until it leaves:
+/// A member is in one state from its admission until it leaves:
 ///
 ///     waiting → live → (left)
 ///     waiting → live → unwinding → (left)
@@ -67,7 +67,7 @@ struct QueueMachine<Member: Sendable, Idler: Sendable, Attempt: Sendable>: Senda
   private var lingering = 0
   /// Only members from this one on may deliver, where a policy lets only the newest do so.
   private(set) var floor = ID(number: 0)
-  /// The members from the floor on that were not cancelled, where that is more than the newest one.
+  /// The members from the floor on that were not cancelled, kept if the limit is above 1.
   private var newest = MemberLine<ID, Void>()
   /// The members that have left, or linger.
   private var done = UseCaseActivity()
@@ -118,8 +118,8 @@ extension QueueMachine {
   /// Admits `member`. `id` is higher than that of any member admitted before. If the policy pauses,
   /// a `wake` came before, at the time of the admission.
   ///
-  /// A handler that executes belongs to the member `handled`. Its request is judged as if that member
-  /// had left, and the next ones had its slot already.
+  /// If a handler of the member `handled` executes, its request is judged as if that member had left,
+  /// and the next ones had its slot already.
   @inline(__always) mutating func admit(
     _ member: Member, id: ID, priority: UInt8 = 0, in handled: ID? = nil
   ) -> Arrival {
@@ -197,8 +197,8 @@ extension QueueMachine {
     if hasPauses { pauses.noteStart(of: id, policy) }
   }
 
-  /// So many members give way: of those that wait and run the oldest, of those that only wait the
-  /// newest. Returns them, the oldest first.
+  /// So many members give way: the oldest if running ones may, the newest if only waiting ones may.
+  /// Returns them, the oldest first.
   private mutating func supersede(_ count: Int) -> [Member] {
     if count == 0 { return [] }
     var members: [Member] = []
@@ -229,12 +229,12 @@ extension QueueMachine {
 // MARK: - Events
 
 extension QueueMachine {
-  /// Runs any other event, which releases those whose pause is over by `now`: to move the time takes
-  /// their alarm back. `now` is needed if the policy pauses.
+  /// Runs any other event, which releases those whose pause is over by `now`: no alarm comes for them
+  /// any more. `now` is needed if the policy pauses.
   @inline(__always) mutating func change(
     at now: Duration?, _ event: (inout Self) -> Release?
   ) -> Release? {
-    // No time is earlier, even if its thread has read the clock long before it got the lock.
+    // The time never goes back, even if a thread has read the clock long before it got the lock.
     if let now { pauses.time = max(pauses.time, now) }
     return event(&self)
   }
@@ -261,8 +261,8 @@ extension QueueMachine {
       forMember: isPausing, forAttempt: !attempts.isEmpty, keepsWindow: keepsWindow, policy)
   }
 
-  /// The member has an early outcome, or a late cancellation if that is not a new one. If it waits it
-  /// lingers from now on, else it unwinds.
+  /// The member has an early outcome, or, if it is not `isNew`, a cancellation after its outcome. If it
+  /// waits it lingers from now on, else it unwinds.
   mutating func concludedEarly(_ id: ID, as kind: Verdict.Kind, isNew: Bool) -> Release? {
     if kind == .cancelled { newest.remove(id) }
     guard isNew else { return wakeIfPausing() }
@@ -371,7 +371,7 @@ extension QueueMachine {
 
   mutating func close() { isClosedHere = true }
 
-  /// All lanes are suspended or closed, of which this queue is one.
+  /// Notes whether all lanes are suspended or closed, of which this queue is one.
   mutating func follow(isSuspended: Bool, isClosed: Bool) {
     (isSuspendedAround, isClosedAround) = (isSuspended, isClosed)
   }
@@ -434,8 +434,8 @@ extension QueueMachine {
 
 extension QueueMachine {
   /// An interceptor lets the member call `main`, which is a start in the window of a rate. The first
-  /// call takes the start that its slot has brought. Returns the attempt if it may go on, with true
-  /// in its place in the line otherwise.
+  /// call takes the start that its slot has brought. Returns the attempt if it may go on,
+  /// or else its place in the line.
   mutating func awaitStart(of id: ID, _ attempt: Attempt) -> (attempt: Attempt?, place: Int) {
     if pauses.useStart(of: id, policy) { return (attempt, 0) }
     guard !attempts.isEmpty || !pauses.mayStart(policy) else {

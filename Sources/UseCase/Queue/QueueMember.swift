@@ -22,7 +22,7 @@ protocol QueueMember: AdmittedOperation {
   /// The queue that gives out the slot.
   var queue: UseCaseQueue { get }
 
-  /// The members that wait for this one, if there are any.
+  /// The members around this one, and its description, if it has any.
   var context: CallContext? { get }
 
   /// The operation in whose body the member was executed or called, if somebody may want to know.
@@ -30,7 +30,7 @@ protocol QueueMember: AdmittedOperation {
 
   var verdict: Verdict? { get }
 
-  /// Whether the member was cancelled, or timed out, while its body ran, or the run that it shares.
+  /// Whether the member, or the run that it shares, was cancelled or timed out while its body ran.
   var wasInterrupted: Bool { get }
 
   /// Whether code runs in the slot of this member.
@@ -109,7 +109,7 @@ final class CallContext: Sendable {
 
   /// The nearest caller that code runs in.
   ///
-  /// No code will ever run again in the callers before it, so the context lets go of them. Otherwise
+  /// No code will ever run again in the callers passed over, so the context lets go of them. Otherwise
   /// a chain of abandoned calls would only grow.
   var caller: (any QueueMember)? {
     let first = directCaller.withLock { $0 }

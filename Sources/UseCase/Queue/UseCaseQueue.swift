@@ -36,7 +36,7 @@ public final class UseCaseQueue: Sendable {
   /// Whether it has interceptors. To ask the array costs more.
   package let hasInterceptors: Bool
   let delegate: (any QueueDelegate)?
-  /// The queue whose slots these slots are, too.
+  /// The queue around this one: code in a slot of this queue is in a slot of that one, too.
   private let outer: UseCaseQueue?
   /// Lets a rider board a shared run before its body begins, on the thread that executes.
   let boards: (@Sendable (_ rider: any AnyObject & Sendable) -> Void)?
@@ -262,7 +262,7 @@ public final class UseCaseQueue: Sendable {
 extension UseCaseQueue {
   /// Admits the member, gives it its identity, and supersedes the members that give way to it.
   func admit(_ member: any QueueMember) -> Admission {
-    // The pause is counted from before the operations that give way have to hear of it.
+    // The pause counts from here, before the operations that give way are cancelled.
     if !isPlain, timer != nil { wake() }
     let arrival = change { machine in
       let id = UseCaseOperationID.next()
@@ -303,7 +303,7 @@ extension UseCaseQueue {
   /// The time of an alarm has come, or all lanes are suspended, resumed or closed.
   func wake(at time: Duration = .zero) { act(on: decide(at: time) { $0.wake() }) }
 
-  /// The member has an early outcome, or a late cancellation if that is not a new one.
+  /// The member has an early outcome, or, if it is not `isNew`, a cancellation after its outcome.
   func concludedEarly(_ id: UseCaseOperationID, as kind: Verdict.Kind, isNew: Bool) {
     guard isNew || policy.deliversOnlyNewest else { return }
     act(on: decide(about: id, as: kind) { $0.concludedEarly(id, as: kind, isNew: isNew) })
@@ -462,12 +462,13 @@ extension UseCaseQueue {
   }
 }
 
-/// The lanes that a queue is one of, as the queue sees them. The queue calls it with its lock held.
+/// The lanes that a queue is one of, as the queue sees them. The queue holds its lock when it calls
+/// them, but not for `end`.
 protocol QueueLane: AnyObject, Sendable {
   var isSuspended: Bool { get }
   var isClosed: Bool { get }
 
-  /// Nothing is in the queue now, which has done this.
+  /// The queue is empty now, after this activity.
   func rest(_ activity: UseCaseActivity)
 
   /// The queue has gone.

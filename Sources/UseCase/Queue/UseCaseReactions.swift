@@ -12,8 +12,9 @@ import UseCaseInternals
 ///
 /// A *reaction* is a closure registered with ``to(_:_:)``. A queue with these reactions passes each
 /// operation of the use case to the closure, on the thread that calls `execute`, before `execute`
-/// returns and before the body begins. So the handlers that the closure attaches run before all
-/// other handlers. Several reactions to one use case are called in the order of their registration.
+/// returns and before the body begins. So the handlers that the closure attaches come first among
+/// those of the same moment. Several reactions to one use case are called in the order of their
+/// registration.
 ///
 /// The idea comes from the library Aftermath, whose `wait`, `consume` and `rescue` are `onStart`,
 /// `then` and `catch` here.
