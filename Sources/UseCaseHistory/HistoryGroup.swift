@@ -79,7 +79,9 @@ public final class HistoryGroup: Sendable {
   ///   `nil` if there is none. It is cancelled if the group is, and fails with:
   ///   - ``HistoryGroupError`` if the group is cancelled, and the undo of a part fails
   ///   - ``HistoryError/reentrant`` if the group was opened inside a recorded body, an undo or a redo
+  ///   - ``HistoryError/outOfTurn`` beside another group that is held open in the body of a group
   ///   - ``HistoryError/tooDeep`` inside of a thousand groups
+  ///   - ``HistoryJournalError``, in a history with a journal: the journal can't be written
   /// - Complexity: O(*n*) in the number of parts.
   @discardableResult
   public func close() -> UseCaseOperation<String, HistoryEntry?> {
@@ -101,8 +103,8 @@ public final class HistoryGroup: Sendable {
 extension UseCaseHistory {
   /// Opens a group for parts that come from events, and asks for the lane.
   ///
-  /// Inside the body of a group it is a nested one. Until it ends, what the body executes waits, and
-  /// what the body calls, a group in it and another `openGroup` fail with
+  /// Inside the body of a group it is a nested one. What the body executes waits until it ends.
+  /// Until it is closed, a call in the body, a group in it and another `openGroup` fail with
   /// ``HistoryError/outOfTurn``. Inside a recorded body, an undo or a redo, the operations of the
   /// group fail with ``HistoryError/reentrant``.
   ///

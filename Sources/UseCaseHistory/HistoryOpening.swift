@@ -82,7 +82,7 @@ struct HistoryOpening {
     _ history: UseCaseHistory, _ interrupted: HistoryInterruption, _ limit: Int?
   ) async throws {
     let lane = history.lane
-    // The rows are here alone, and not twice.
+    // The table is moved, so that its first change copies no rows.
     var table = Table(limit: nil)
     swap(&table, &self.table)
     let answers = await settle(table.doubts, lane)

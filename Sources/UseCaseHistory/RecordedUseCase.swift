@@ -149,11 +149,11 @@ extension RecordedUseCase {
     case inside(HistoryEntry.ID)
   }
 
-  /// Nil if it is executed first, which makes an operation of its own for it: code that has no place on
-  /// the lane calls `main`, such as the body of a wrapper, or what was meant as a part comes too late.
+  /// Nil if the running code has no place on the lane: a wrapper has called `main`, or a part comes too
+  /// late. The call form then makes an operation, which has one.
   private var place: Place? {
     get async throws {
-      // Asked first: a handler may have inherited the frame of a body that goes on.
+      // Asked first: the task of the operation may have the frame of a body that goes on.
       if line == nil, let operation = history.queue.operationHere(executing: Self.self),
         lane.read({ $0.mayBegin(lane.id(of: operation)) })
       {
@@ -255,7 +255,7 @@ extension RecordedUseCase {
   }
 
   /// Runs the body with all that may be around it. Returns the step that it has made, if it has an
-  /// effect. `end` is the event of that end, for a transaction.
+  /// effect. `end` makes the event of that step, for a transaction.
   private func run(
     _ request: Base.Request, as id: HistoryEntry.ID, _ draft: StoredStep?,
     _ body: @escaping @Sendable (Base.Request) async throws -> Base.Response,

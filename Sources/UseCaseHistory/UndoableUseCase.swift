@@ -61,7 +61,7 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   /// Returns the title of the request for the user interface, such as "Rename" in "Undo Rename".
   /// The default is the `useCaseName`.
   ///
-  /// `title` is called once, on the thread that executes, and for the two of a merge once more.
+  /// `title` is called once, on the thread that executes, and once more for a merged request.
   ///
   /// - Parameter request: The request of the execution.
   /// - Returns: The title.
@@ -118,7 +118,8 @@ public protocol UndoableUseCase<Request, Response>: UseCase {
   /// The history asks before there is a response, and an execution that waits counts by the answer.
   /// Return a footprint that contains the later one of ``footprint(of:_:)``, whose default it is.
   ///
-  /// `footprint` is called once, on the thread that executes, with no lock held.
+  /// `footprint` is called once, on the thread that executes, with no lock held. The default of
+  /// ``footprint(of:_:)`` calls it again.
   ///
   /// - Parameter request: The request of the execution.
   /// - Returns: The things that `main`, `undo` and `redo` read or write, or `nil`.

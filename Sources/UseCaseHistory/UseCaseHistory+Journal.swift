@@ -25,8 +25,9 @@ extension UseCaseHistory {
   /// - ``UndoableUseCase/footprint(of:_:)`` for each entry that was recorded with a footprint other
   ///   than ``HistoryFootprint/everything``
   /// - ``JournaledUseCase/settle(_:)`` for each execution, undo or redo that was interrupted
-  /// - ``UndoableUseCase/undo(_:_:)`` for the parts of a group that was interrupted, and for the rest
-  ///   of an undo that was, unless `interrupted` is ``HistoryInterruption/keep``
+  /// - ``UndoableUseCase/undo(_:_:)`` for the rest of the parts of a failed group, and, unless
+  ///   `interrupted` is ``HistoryInterruption/keep``, for the parts of a group that was interrupted and
+  ///   for the rest of an undo that was
   /// - ``UndoableUseCase/discard(_:_:_:)`` for each pair that leaves the history meanwhile, such as
   ///   an entry over the limit, and for each pair whose `discard` may have been interrupted
   ///

@@ -8,8 +8,9 @@ extension UseCaseHistory {
   /// `canUndo` and `canRedo` are false if another entry blocks the undo or the redo. `isBusy`,
   /// `isClean` and `version` are those of the history.
   ///
-  /// An execution that waits or runs will discard the undone entries that it contradicts:
-  /// `canRedo` and `redoTitle` say what is left then, as far as the footprints tell.
+  /// An execution that waits or runs will discard the undone entries that it contradicts. Of a document,
+  /// `canRedo` and `redoTitle` say what is left then, as far as the footprints tell. Of the whole
+  /// history, `canRedo` is false until the execution has ended.
   ///
   /// - Parameter document: The keys of the document. ``HistoryFootprint/everything`` is the whole
   ///   history.

@@ -132,6 +132,7 @@ extension UseCaseHistory {
   ///   - `UseCaseTimeout`; a redo that returns late still counts
   ///   - ``HistoryError/outOfTurn`` if the entry is not the next undone one after all, for example
   ///     because an execution has succeeded
+  ///   - ``HistoryError/blocked(by:)`` if a group that was interrupted has to be undone before
   ///   - ``HistoryError/reentrant`` inside a recorded body, an undo, a redo or a group
   ///   - ``HistoryJournalError``, in a history with a journal: the journal can't be written, or the
   ///     entry can't be read
@@ -249,6 +250,7 @@ extension UseCaseHistory {
   ///   - the error of an undo or a redo
   ///   - ``HistoryError/unknownEntry(_:)`` if the entry is not in the history when the operation
   ///     begins
+  ///   - ``HistoryError/blocked(by:)`` if a group that was interrupted has to be undone before
   ///   - ``HistoryError/reentrant`` inside a recorded body, an undo, a redo or a group
   ///   - ``HistoryJournalError``, in a history with a journal: the journal can't be written, an entry
   ///     can't be read, or the goal is an execution in doubt
@@ -282,7 +284,9 @@ extension UseCaseHistory {
   ///   - the error of the body
   ///   - ``HistoryGroupError`` if the body throws, and the undo of a part fails, too
   ///   - ``HistoryError/reentrant`` inside a recorded body, an undo or a redo
+  ///   - ``HistoryError/outOfTurn`` beside a group that is held open in the body of a group
   ///   - ``HistoryError/tooDeep`` inside of a thousand groups
+  ///   - ``HistoryJournalError``, in a history with a journal: the journal can't be written
   /// - Complexity: O(*n*) in the number of parts.
   @discardableResult
   public func group<Value: Sendable>(
@@ -363,7 +367,7 @@ extension UseCaseHistory {
   /// Runs operations that are refused. Not the default queue, which a client may suspend.
   private static let refusals = UseCaseQueue()
 
-  /// An operation that a body on the lane awaits there would wait for itself.
+  /// Returns an operation that fails. On the lane, a body that awaits it would wait for ever.
   static func refuse<Request, Response>(
     _ request: Request, _ error: HistoryError
   ) -> UseCaseOperation<Request, Response> {

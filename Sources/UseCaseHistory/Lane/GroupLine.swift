@@ -39,7 +39,8 @@ struct GroupLine: Sendable {
     return hasBegun
   }
 
-  /// Nothing waits in a queue that was held for the body: a part that comes now fails.
+  /// Cancels the parts, and lets the queue of a group that is held open go on: a part that comes now
+  /// fails, and doesn't wait.
   func cancelParts() {
     queue.cancelAll()
     calls.cancelAll()
@@ -180,8 +181,8 @@ final class GroupParts: QueueDelegate {
   /// Whether a group in it is held open.
   var holdsGroup: Bool { machine.withLock { $0.held > 0 } }
 
-  /// What becomes of a call in the body of the group: it would wait for a group that others have to
-  /// close.
+  /// What becomes of a call in the body of the group. It is refused while a group in it is held open:
+  /// it would wait for others to close that.
   func call(on calls: UseCaseQueue) -> QueueCall {
     holdsGroup ? .refuse(HistoryError.outOfTurn) : .on(calls)
   }

@@ -41,7 +41,7 @@ final class HistoryFrame: Sendable {
     innermost?.running { $0.history == history }
   }
 
-  /// The innermost frame of the history in which the code was executed, whether it runs or not.
+  /// The innermost frame of the history around the code, whether that frame has ended or not.
   static func innermost(in history: ID) -> HistoryFrame? {
     innermost?.first { $0.history == history }
   }
@@ -59,8 +59,8 @@ final class HistoryFrame: Sendable {
     return nil
   }
 
-  /// The lines of the groups of the history in whose bodies the code was executed, the innermost
-  /// first, whether these run or not.
+  /// The innermost line that is meant, of the groups of the history around the code, whether these have
+  /// ended or not.
   static func line(in history: ID, where isMeant: (GroupLine) -> Bool) -> GroupLine? {
     var next = innermost
     while let frame = next {
@@ -72,7 +72,7 @@ final class HistoryFrame: Sendable {
     return nil
   }
 
-  /// Runs `body` in no frame. The handlers of an operation that it executes must not inherit one.
+  /// Runs `body` in no frame. An operation that it executes must not inherit one.
   static func outside<Value>(_ body: () -> Value) -> Value {
     innermost == nil ? body() : HeldSlots.frame.withValue(nil, operation: body)
   }

@@ -78,7 +78,7 @@ final class HistoryLane: Sendable {
 
 /// The purpose of an operation on the lane, asked once, when it is executed.
 ///
-/// A class, since a cast to a final class costs a comparison.
+/// A class, since a cast to a final class costs no more than a comparison.
 final class HistoryWish: Sendable {
   enum Kind: Sendable {
     case execution(title: String, footprint: HistoryFootprint?, asked: Duration)
@@ -303,7 +303,7 @@ extension HistoryLane.Machine {
 // MARK: - Leaving
 
 extension HistoryLane {
-  /// Makes entries leave. The journal is written soon, because nobody waits for it.
+  /// Makes entries leave. A task writes the journal, since nobody waits for it.
   func drop(_ body: (inout Machine) -> Void) {
     change(body)
     journal?.start(self)
@@ -314,7 +314,7 @@ extension HistoryLane {
     return (step as? StoredStep).map { try? $0.step } ?? step
   }
 
-  /// The news for the journal: rows, the head, and which of the rows leave.
+  /// The news for the journal: the rows that have changed, and the head. Beside it, the rows that leave.
   typealias Owed = (
     rows: [HistoryEntry.ID: Machine.Row?], head: Machine.Table.Head, leaving: [Machine.Row]
   )

@@ -103,7 +103,7 @@ final class JournalWriter: Sendable {
     await inTurn { _ = await writeAndDiscard(lane) }
   }
 
-  /// Writes all that is owed, and what goes with the discards.
+  /// Writes all that is owed, discards what has left, and writes that it was discarded.
   nonisolated(nonsending) func settleAll(_ lane: HistoryLane) async {
     await inTurn {
       if await writeAndDiscard(lane) { _ = try? await write(lane) }
@@ -298,7 +298,7 @@ extension JournalWriter {
     end: @Sendable (any HistoryStep) -> Event
   ) async throws -> any HistoryStep {
     try await inTurn {
-      // Another attempt is not made again, however attempts overlap.
+      // The step is committed once, however attempts overlap.
       if let step = committed.withLock({ $0 }) { return step }
       if let end = state.withLock({ $0.end }) { throw end }
       try await settleDoubt()
@@ -344,7 +344,7 @@ extension JournalWriter {
       wrote(change, inTransaction: true)
       lane.change { machine in
         event(&machine)
-        // Something may have come in between, and the end is another one.
+        // What has come in between may have made these rows differ from those that were written.
         machine.oweAgain(
           change.rows.filter { $0.key != RowFormat.headKey }
             .map { HistoryEntry.ID(number: UInt64($0.key)) })
@@ -358,7 +358,7 @@ extension JournalWriter {
 
   private typealias RowsByID = [HistoryEntry.ID: Machine.Row]
 
-  /// Sets the rows whose response is missing, and returns those that were set.
+  /// Sets the rows whose response is missing, and returns the old ones.
   @discardableResult
   private func setOmitted(_ omitted: RowsByID) -> RowsByID {
     state.withLock { state in

@@ -41,16 +41,13 @@ extension HistoryLane {
     var obsolete: HistoryObsolete?
     while let (id, step) = change({ $0.nextStep() }) {
       let (ended, failure) = await carryOut(step, id, for: purpose)
-      if case .event(let end) = ended {
-        let goesOn = change { $0.stepEnded(end) }
-        if !goesOn { return failure }
-        if case .obsolete = end {
-          obsolete = obsolete ?? failure as? HistoryObsolete
-          continue
-        }
+      if case .event(let end) = ended, !change({ $0.stepEnded(end) }) { return failure }
+      if case .event(.obsolete) = ended {
+        obsolete = obsolete ?? failure as? HistoryObsolete
+      } else if let failure {
+        return failure
       }
-      if let failure { return failure }
-      // The operation has failed if the step has returned late.
+      // The operation has failed if the step has ended late.
       if UseCaseQueue.hasFailedHere { return nil }
     }
     return read { $0.hasMovedNothing } ? obsolete : nil

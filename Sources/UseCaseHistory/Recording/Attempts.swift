@@ -19,7 +19,7 @@ final class Attempts: Sendable {
       return (!isOver, scope)
     }
 
-    /// An attempt has ended. Gives its step for that of the attempt before, to be released. After the
+    /// An attempt has ended. Swaps its step with the one before, which the caller releases. After the
     /// last attempt, this returns the waiter.
     mutating func end(_ step: inout (any HistoryStep)?) -> UnsafeContinuation<Void, Never>? {
       running -= 1

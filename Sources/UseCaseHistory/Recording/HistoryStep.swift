@@ -2,8 +2,8 @@ import UseCase
 
 /// One execution that can be undone, whatever the types of its request and response.
 ///
-/// A step never changes: a redo makes another one, with the new response. All that it says, it asks
-/// its use case: not under a lock.
+/// A step never changes: a redo makes another one, with the new response. Its use case gives each
+/// answer, so ask it under no lock.
 protocol HistoryStep: AnyObject, Sendable {
   var title: String { get }
   var footprint: HistoryFootprint { get }

@@ -116,6 +116,21 @@ struct TimeoutTests {
   }
 
   @Test(.holds("Timeouts"))
+  func `a part that turns out to be obsolete late leaves, and the undo ends there`() async throws {
+    await group("a", "b", "c").ended()
+    let gate = page.hold("undo b2")
+    page.lose("undo b2")
+    let undo = history.undo()
+    await page.began("undo b2")
+    try await timesOut(undo)
+    gate.open()
+    await undo.ended()
+    #expect(history.layout == "[G(a | c) |]")
+    await history.back(1)
+    #expect(history.layout == "[| G(a c)]")
+  }
+
+  @Test(.holds("Timeouts"))
   func `a part whose undo hangs when its group fails is left as a residue`() async throws {
     let cancelled = hang("undo b2")
     let operation = group("a", "b", "c", failing: Failure("G"))
