@@ -112,7 +112,7 @@ extension FileJournal {
   private static var longestCopy: Int { 1 << 16 }
 
   /// Writes a change that takes no longer than a copy of its bytes. To wait for another thread would
-  /// take several times as long. Returns nil if it has to.
+  /// take several times as long. Returns nil if the change has to.
   private func writeAtOnce(_ change: HistoryChange) -> Result<Void, any Error>? {
     let length = change.rows.reduce(0) { $0 + ($1.bytes?.count ?? 0) }
     guard durability == .process, length <= Self.longestCopy else { return nil }

@@ -75,8 +75,8 @@ struct JournalFile: Sendable {
     throw errno == EWOULDBLOCK ? path.error(.inUse, nil) : path.error(.cannotRead)
   }
 
-  /// Removes a new file that never came into its place. It is one if it is mine alone, begins as a
-  /// journal, and no process is writing it.
+  /// Removes a new file that never came into its place. It is one if it is mine alone, nothing foreign
+  /// is in it, and no process is writing it.
   private static func removeLeftBehind(_ path: JournalPath) {
     guard let file = try? existing(path) else { return }
     defer { file.release() }
@@ -94,7 +94,7 @@ struct JournalFile: Sendable {
     close(descriptor)
   }
 
-  /// Opens the same file once more, for reading. The lock stays until both are closed.
+  /// Duplicates the descriptor, for reading. `release` of either unlocks both.
   func copy() throws -> Self {
     var copy = self
     copy.descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
@@ -216,7 +216,7 @@ extension JournalFile {
 
 // MARK: - A new file
 
-/// A file beside a journal that is to take its place, or that of none.
+/// A file that is to take the place of the journal beside it, or to be the first one there.
 struct NewJournalFile: Sendable {
   let file: JournalFile
   private let temporary: String

@@ -33,7 +33,8 @@ enum JournalFormat {
     return header
   }
 
-  /// Adds a row of a change after which the rows have this version, or one that goes.
+  /// Adds a row of a change to this version. The bytes are nil if the row goes, and the row is nil in a
+  /// change without rows.
   static func append(
     _ row: (key: Int64, bytes: [UInt8]?)?, version: Int64, isLast: Bool, to bytes: inout [UInt8]
   ) {

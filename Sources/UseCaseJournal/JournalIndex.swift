@@ -13,7 +13,7 @@ struct JournalIndex {
   /// As long as the file is not longer, it is not written anew.
   private var patience = Self.shortest
 
-  /// A file that is not longer than this is never written anew: a few undos would be enough.
+  /// A file that is not longer than this is never written anew: a few undos would make it due.
   private static let shortest: Int64 = 1 << 16
 
   /// The index of a file that was not read.

@@ -20,7 +20,7 @@ struct JournalReader {
   /// The version that the next row has, nil if it is the first one.
   private var version: Int64?
 
-  /// The longest tail in which nothing is right that is taken for a torn change, and not for damage.
+  /// The longest tail without a right row that is taken for a torn change, and not for damage.
   /// A change that was cut off can be longer, because its rows are right.
   private static let longestTail: Int64 = 1 << 24
 

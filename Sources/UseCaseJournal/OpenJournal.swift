@@ -7,7 +7,7 @@ struct OpenJournal: Sendable {
   /// How long the file is, nil if a write has failed and may have left something.
   private var size: Int64?
   private var isClosed = false
-  /// How often the file was read: it may have become another one by that.
+  /// How often the file was read: each time, its end may be another.
   private var reads = 0
   /// Whether the name of the file survives the loss of power.
   private var isFolderSynced = false

@@ -30,10 +30,10 @@ struct DocumentsArticleTests {
     await history.execute(write, Line(note: "travel", text: "Lisbon")).ended()
     let list = List()
     await history.undo(in: .keys("shopping")).catch(HistoryError.self) { error in
-      list.show(error)  // Undo 1 later change first.
+      list.show(error)  // Another change is in the way. Undo or redo it first.
     }
     .ended()
-    #expect(list.shown == ["Undo 1 later change first."])
+    #expect(list.shown == ["Another change is in the way. Undo or redo it first."])
     await history.undo(in: .keys("travel")).ended()
     await history.undo(in: .keys("shopping")).ended()
     #expect(await notebook.notes == ["shopping": ["Map"], "travel": []])

@@ -11,9 +11,9 @@ public enum HistoryError: Error, Hashable, CustomStringConvertible {
   /// The entry never existed, or has left the history.
   case unknownEntry(HistoryEntry.ID)
 
-  /// These later entries, which overlap the entry, have to be undone first. The array lists them
-  /// from the oldest to the newest. If a group is partly undone, the array contains only this
-  /// group.
+  /// These other entries overlap the entry, and have to be undone first, or redone for a redo. The
+  /// array lists them from the oldest to the newest, or in the order of the redos. If a group is partly
+  /// undone, the array contains only this group.
   case blocked(by: [HistoryEntry.ID])
 
   /// The group would be in more than a thousand others.
@@ -28,8 +28,10 @@ public enum HistoryError: Error, Hashable, CustomStringConvertible {
       "This cannot be done in the middle of an action."
     case .unknownEntry:
       "This step is not in the history, or cannot be undone."
+    case .blocked(let entries) where entries.count == 1:
+      "Another change is in the way. Undo or redo it first."
     case .blocked(let entries):
-      "Undo \(entries.count) later \(entries.count == 1 ? "change" : "changes") first."
+      "\(entries.count) other changes are in the way. Undo or redo them first."
     case .tooDeep:
       "This action has too many actions inside of each other."
     }

@@ -152,7 +152,7 @@ public struct HistoryFootprint: Hashable, Sendable {
   struct Wave {
     /// Most others are compared with this one only. It is later than all that come by `insert`.
     private let first: HistoryFootprint
-    // The latest of the others, by what they touch.
+    // The latest stamp of those that were inserted, by what they touch.
     private var keys: [FootprintKey: UInt64] = [:]
     private var documents: [FootprintKey: UInt64] = [:]
     private var everything: UInt64 = 0
@@ -182,8 +182,8 @@ public struct HistoryFootprint: Hashable, Sendable {
   }
 }
 
-/// A key of a footprint. Equal keys are one object as long as it lives, so that footprints are
-/// compared without their clients, also under a lock.
+/// A key of a footprint. Equal keys are one object as long as it lives, so that a comparison of
+/// footprints calls no code of a client, also under a lock.
 final class FootprintKey: Hashable, Sendable {
   private let value: any Sendable
 
@@ -197,7 +197,7 @@ final class FootprintKey: Hashable, Sendable {
 
   private static let alive = Lock(LivingKeys())
 
-  /// Returns the key of the value, whatever its type: another one if an equal value has one.
+  /// Returns the key of the value, of any type: that of an equal value, or a new one.
   static func of(_ value: some Hashable & Sendable) -> FootprintKey {
     let (hash, new) = (value.hashValue, FootprintKey(value))
     while true {

@@ -1,7 +1,7 @@
 /// The report on the opening of a history.
 public struct HistoryRecovery: Sendable {
-  /// An interrupted group, or an interrupted undo, that is still as the end of the process has left
-  /// it.
+  /// An interrupted group that was not taken back to its beginning, or an interrupted undo that was not
+  /// finished.
   public struct Failure: Identifiable, Sendable {
     /// The identity of the entry.
     public var id: HistoryEntry.ID { entry.id }

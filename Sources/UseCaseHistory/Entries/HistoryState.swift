@@ -33,7 +33,7 @@ public struct HistoryState: Hashable, Sendable {
   /// The title of the entry that `redo()` would redo, `nil` if ``canRedo`` is `false`.
   public var redoTitle: String?
 
-  /// How many entries are applied.
+  /// How many entries are applied, without executions in doubt, which can't be undone.
   public var undoCount: Int
 
   /// How many entries are undone.

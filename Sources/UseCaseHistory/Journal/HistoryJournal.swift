@@ -1,14 +1,13 @@
-/// A durable dictionary in which a history keeps what it is: one row of bytes for each entry, and a
-/// few more. A later launch opens the history from these rows.
+/// A durable dictionary in which a history keeps what it is: a row of bytes for each entry, for each
+/// part, and one more. A later launch opens the history from these rows.
 ///
 /// `FileJournal` in the module `UseCaseJournal` is a journal in a file. To use a database,
 /// implement a journal with a table of two columns, the key and the bytes, and a number for the
 /// version. If use cases change the same database, implement a ``TransactionalJournal``.
 ///
-/// The history calls one method at a time, `read` first.
-/// ``UseCaseHistory/open(_:for:interrupted:limit:mergeWindow:clock:observer:)`` calls them in the
-/// task that calls it. All later calls come from tasks that are never cancelled, except those of
-/// ``TransactionalJournal/transaction(_:)``.
+/// The history calls one method at a time, `read` first, in the task that calls
+/// ``UseCaseHistory/open(_:for:interrupted:limit:mergeWindow:clock:observer:)``. All later calls come
+/// from tasks that are never cancelled, except those of ``TransactionalJournal/transaction(_:)``.
 ///
 /// A journal belongs to one history at a time. See that the former history has ended before you open
 /// the next one: hold a lock, as `FileJournal` does. The version notices the rest: of two histories

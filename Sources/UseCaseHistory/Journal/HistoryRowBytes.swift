@@ -7,7 +7,7 @@ enum RowFormat {
   static var version: UInt8 { 2 }
   static var headKey: Int64 { 0 }
 
-  /// An id or a stamp above this is refused: those of the next launches are above it.
+  /// A higher id or stamp is refused: later launches count on from the highest one.
   static var highestID: UInt64 { 1 << 62 }
 }
 

@@ -33,7 +33,7 @@ final class StoredStep: HistoryStep {
     }
   }
 
-  /// The same execution with a response, or another one by the same use case.
+  /// The same execution, with the response of this step.
   ///
   /// A response that cannot be encoded is tried again whenever the row is written.
   func answered(_ step: any HistoryStep) -> StoredStep { StoredStep(stored, made: step, kinds) }
@@ -62,7 +62,7 @@ final class StoredStep: HistoryStep {
   /// Whether the execution has a response that could not be encoded.
   var lacksResponse: Bool { made != nil && response.withLock { $0 == nil } }
 
-  /// The step, whose use case is the one that was given to `open`.
+  /// The step. If it was read, its use case is the one that was given to `open`.
   var step: any HistoryStep {
     get throws {
       if let made { return made }

@@ -43,7 +43,7 @@ struct HistoryAsks: Sendable {
 
   /// Their ids grow.
   private var asks: [Element] = []
-  /// The first ones that are there no more.
+  /// How many at the beginning have left.
   private var head = 0
   private(set) var isEmpty = true
 

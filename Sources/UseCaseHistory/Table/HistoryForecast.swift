@@ -1,7 +1,7 @@
 /// The entries as they will be when everything asked for has run.
 ///
 /// The oldest applied rows and the last undone rows of the table stay as they are. On top of them the
-/// forecast keeps what differs, so that its size depends on what waits, and on what that looks through.
+/// forecast keeps what differs, so that its size depends on what waits, and on how deep that reaches.
 struct HistoryForecast: Sendable {
   typealias ID = HistoryEntry.ID
 
@@ -98,8 +98,7 @@ extension HistoryForecast {
     return nil
   }
 
-  /// Returns the entry of the document that a redo is for, and whether it was undone behind all new
-  /// ones.
+  /// Returns the entry of the document that a redo is for, and whether its undo follows all recordings.
   func redoTarget<Step>(
     in document: HistoryFootprint = .everything, of table: HistoryTable<Step>
   ) -> (id: ID, isFresh: Bool)? {
@@ -216,7 +215,7 @@ extension HistoryForecast {
 
   private mutating func undo<Step>(_ id: ID, in table: HistoryTable<Step>) {
     guard let index = applied.index(of: id, in: table.applied), half == nil || half == id,
-      applied(at: index, in: table) != nil
+      applied(at: index, in: table)?.isDoubtful == false
     else { return }
     half = nil
     let item = takeApplied(at: index, in: table)
@@ -225,12 +224,14 @@ extension HistoryForecast {
     fresh = fresh.map { $0 + 1 }
   }
 
+  /// Takes an item that is undone, or redone to its end: it counts from now on.
   private mutating func takeApplied<Step>(
     at index: Int, in table: HistoryTable<Step>
   ) -> Item {
-    let item = applied.remove(at: index, in: table.applied)
+    var item = applied.remove(at: index, in: table.applied)
     if index < evicted { evicted -= 1 }
     if item.isUncounted { uncounted -= 1 }
+    item.isUncounted = false
     return item
   }
 
@@ -251,8 +252,7 @@ extension HistoryForecast {
       applied.item(at: index, in: table.applied).isUncounted,
       let row = table.row(of: id)?.row, row.isPartial
     else { return }
-    var item = takeApplied(at: index, in: table)
-    item.isUncounted = false
+    let item = takeApplied(at: index, in: table)
     if !row.marks.contains(.leavesLater) { applied.append(item) }
   }
 }

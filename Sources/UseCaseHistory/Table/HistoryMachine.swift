@@ -13,7 +13,7 @@ struct HistoryMachine<Step: Sendable>: Sendable {
   private(set) var asks = HistoryAsks()
   /// The operation that has the lane, until its work is done.
   private var turn: ID?
-  /// Whether the history was cleared since that has the lane.
+  /// Whether the history was cleared during this turn.
   private var turnIsCleared = false
   /// Whether a `clear` from inside takes effect when what runs is over.
   private var clearsWhenOver = false
@@ -254,8 +254,8 @@ extension HistoryMachine {
     }
   }
 
-  /// The turn of the lane is over, and a `clear` from inside takes effect. Returns whether one keeps it
-  /// from being recorded.
+  /// The turn of the lane is over, and a `clear` from inside takes effect. Returns whether a `clear`
+  /// keeps what has run from being recorded.
   @discardableResult
   private mutating func clearIfDue(_ marks: Row.Marks = []) -> Bool {
     if clearsWhenOver {
@@ -488,7 +488,7 @@ extension HistoryMachine {
 
   var isRedo: Bool { table.walk?.isRedo ?? false }
 
-  /// Whether the walk is over, and all of its entries are gone.
+  /// Whether no entry was undone or redone so far.
   var hasMovedNothing: Bool { table.walk?.hasResult == false }
 
   /// The undo, redo or move has come as far as it could. Returns the entries that it has moved.
@@ -621,8 +621,8 @@ extension HistoryMachine {
     return (table.changed ?? [:], table.head, table.leaving)
   }
 
-  /// The rows were not written, unless they have changed since. Returns those not to be released
-  /// under a lock.
+  /// The rows were not written, and are owed again, except those that have changed since. Returns those
+  /// not to be released under a lock.
   mutating func owe(_ rows: [ID: Row?]) -> [ID: Row?] {
     table.changed?.merge(rows) { newer, _ in newer }
     return rows
@@ -636,7 +636,7 @@ extension HistoryMachine {
     return gone
   }
 
-  /// The journal has been told of these rows what may not be so.
+  /// What the journal was told of these rows may be untrue.
   mutating func oweAgain(_ ids: [ID]) {
     for id in ids {
       guard table.changed?[id] == nil else { continue }
@@ -644,7 +644,7 @@ extension HistoryMachine {
     }
   }
 
-  /// A recovery is over. What was to leave when it is leaves, but for what is still being undone.
+  /// A recovery is over. The rows that have waited for that leave, except those still being undone.
   mutating func endRecovery() { table.leaveNow(except: Set(table.walk?.ids ?? [])) }
 
   /// Takes over a table that was opened.

@@ -18,7 +18,7 @@ struct HistoryRow<Step: Sendable>: Sendable {
     case undone = 3
     /// Its redo runs. Next is `applied`, or `undone` if that fails.
     case redoing = 4
-    /// It is no entry any more, and `discard` has not returned. Then the row goes.
+    /// It is no entry any more. The row goes when `discard` has returned.
     case leaving = 5
   }
 
@@ -37,17 +37,17 @@ struct HistoryRow<Step: Sendable>: Sendable {
     static var leavesLater: Self { Self(rawValue: 16) }
     /// The footprint is not everything, so ask the use case for it.
     static var keyed: Self { Self(rawValue: 32) }
-    /// The interrupted group is not carried on unasked: its redo was interrupted, or its undo had failed
-    /// before another group was.
+    /// The interrupted group is carried on only if asked: its redo was interrupted, or its undo failed,
+    /// and a later group was interrupted.
     static var redo: Self { Self(rawValue: 64) }
-    /// No use case can read it. A journal does not keep that: another version of the app may.
+    /// No use case can read it. A journal keeps no such mark: another version of the app may read it.
     static var unreadable: Self { Self(rawValue: 128) }
   }
 
   let id: ID
   /// The group that it is a part of, `nobody` for an entry.
   var parent = ID.nobody
-  /// The order of entries on the same side, renewed when an entry changes sides, and that of parts.
+  /// The order of parts, and of the entries on one side. An entry that changes sides gets a new one.
   var stamp: UInt64 = 0
   var state = State.applied
   var marks: Marks = []
@@ -142,7 +142,7 @@ struct HistoryRow<Step: Sendable>: Sendable {
     return left.reversed()
   }
 
-  /// The groups in it that are in this group, which is one of them or the row itself.
+  /// Returns this group, the row itself or one in it, and all groups in that.
   func groups(in root: ID) -> Set<ID> {
     parts.reduce(into: [root]) { found, part in
       if part.isGroup, found.contains(part.parent) { found.insert(part.id) }
@@ -157,7 +157,7 @@ extension HistoryRow<any HistoryStep> {
   /// The row as clients see it, on this side of the cursor.
   func entry(isApplied: Bool) -> HistoryEntry {
     var children: [ID: [HistoryEntry]] = [:]
-    // The parts of a group come behind it, so its children are there before it.
+    // A group comes before its parts, so backwards its children are there before it.
     for part in parts.reversed() {
       let own = children.removeValue(forKey: part.id) ?? []
       let isApplied = part.isGroup ? own.last?.isApplied ?? isApplied : part.hasEffect

@@ -71,7 +71,7 @@ extension HistoryTable {
       if leaves.isEmpty { throw Damage(id: row.id) }
     }
     if row.state == .undone, leaves[0].state != .undone { throw Damage(id: row.id) }
-    // A half undone group is redone.
+    // The redo is that of a half undone group.
     let isRedone = row.state == .redoing && row.marks.contains(.interrupted)
     if row.state == .applied || isRedone, leaves[0].state != .applied { throw Damage(id: row.id) }
     try checkGroups(in: row)

@@ -21,7 +21,7 @@ struct HistoryWalk<Step: Sendable>: Sendable {
   fileprivate var part: Int?
   /// The execution that has begun, wherever it is by now.
   fileprivate var begun: ID?
-  /// Whether something was undone or redone, of all entries and of the next one.
+  /// Whether something was undone or redone; in the next entry, also lost.
   fileprivate(set) var hasMoved = false
   fileprivate var hasMovedNext = false
   fileprivate var hasLostNext = false
@@ -35,7 +35,7 @@ struct HistoryWalk<Step: Sendable>: Sendable {
   /// Whether some of the entries are to leave when it is over.
   var mayLeave = false
 
-  /// Whether the recovery of an opened history does it, of which the row counts the tries.
+  /// Whether the recovery of an opened history does it. The row counts the tries of that.
   let isRecovery: Bool
 
   init(
@@ -275,7 +275,7 @@ extension HistoryTable {
 
   private mutating func finishCleared(_ walk: Walk) -> [Row] {
     for id in walk.lost { noteGone(id) }
-    // A half-done move has led to an unknown place.
+    // The move has led to an unknown place.
     if walk.hasMoved { head.rowless.addUnknown(above: stamp) }
     let left = walk.held.filter { !walk.lost.contains($0.id) }
     drop(left, .cleared, isReversed: !walk.isRedo)
@@ -391,7 +391,7 @@ extension HistoryTable {
     }
   }
 
-  /// The running group is over. Returns it without its parts that have failed, nil if it has none.
+  /// The running group is over. Returns it, nil if no part is left.
   mutating func takeGroup() -> Row? {
     guard var group = running.take() else {
       preconditionFailure("A group ends, and none runs.")
@@ -410,7 +410,7 @@ extension HistoryTable {
       preconditionFailure("\(group) is rolled back while \(String(describing: walk)) moves.")
     }
     walk = Walk(isRedo: false, [group], rollsBack: running?.groups(in: group) ?? [])
-    // Whatever becomes of it, what had to be undone is.
+    // The next launch undoes the rest, even one that keeps interrupted groups.
     running?.marks.insert(.incomplete)
     note(.running)
   }

@@ -37,8 +37,8 @@ struct HistoryTable<Step: Sendable>: Sendable {
   var leaving: [Row] = []
   /// Whether something in the running group can never be undone, so its effect stays above others.
   private var hasLostParts = false
-  /// Rows that have left, of which the use cases are to be told. With a journal, they are among those
-  /// that are leaving.
+  /// Rows that have left, of which the use cases are to be told. With a journal, they are in `leaving`
+  /// instead.
   private var drops: [Drop] = []
   /// Not to be released under a lock.
   var trash: [Row] = []
@@ -196,7 +196,7 @@ extension HistoryTable {
       let row = undone[index]
       let sooner = undone[(index + 1)...].reversed().filter { $0.footprint.overlaps(row.footprint) }
       return interrupted(blocking: [row]) + sooner.map(\.id)
-    // An interrupted group goes on behind those that overlap it.
+    // Later entries that overlap an interrupted group come before it.
     case .applied(let index): return index == newest ? [] : blockers(ofUndoing: id)
     case .held, .running, nil: return []
     }
@@ -400,7 +400,7 @@ extension HistoryTable {
     }
   }
 
-  /// The rows that were to leave later leave, but for these if they are tried.
+  /// The rows that were to leave later leave now, except these.
   mutating func leaveNow(except staying: Set<ID>) {
     func leaves(_ row: Row) -> Bool {
       row.marks.contains(.leavesLater) && !staying.contains(row.id)
@@ -486,8 +486,8 @@ extension HistoryTable {
     drop(parts, .truncated)
   }
 
-  /// Drops the entries that were undone before something that they overlap, and of those that would be
-  /// redone after a dropped one, those that overlap that one. Up to a stamp, all go.
+  /// Drops the undone entries that something of a later stamp overlaps, and all before `end`. A dropped
+  /// entry takes along those that overlap it and would be redone after it.
   private mutating func dropContradicted(
     _ wave: inout HistoryFootprint.Wave, allBefore end: UInt64 = 0
   ) {
@@ -502,8 +502,8 @@ extension HistoryTable {
     drop(undone.remove { dropped.contains($0.id) }, .truncated, isReversed: true)
   }
 
-  /// Executions of an earlier process become entries, at the places of their stamps. What had been
-  /// undone before, and they contradict, goes.
+  /// Executions of an earlier process become entries, at the places of their stamps. The entries
+  /// that were undone before, and that they contradict, go.
   mutating func insertOpened(_ rows: [Row]) {
     if rows.isEmpty { return }
     let newest = applied.last?.stamp ?? 0

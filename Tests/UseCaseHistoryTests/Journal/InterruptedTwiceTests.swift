@@ -98,6 +98,25 @@ struct InterruptedTwiceTests {
     #expect(next.layout == "[| G(A B) F]")
   }
 
+  @Test(.holds("What counts"))
+  func `an interrupted group that will be undone and redone counts from then on`() async throws {
+    let history = try await open(disk)
+    await group(history)
+    let (next, _, end) = try await openHalfUndone(history)
+    let id = try #require(next.id("G"))
+    next.limit = 0
+    let (undo, redo) = (next.undo(id), next.redo(id))
+    let execution = next.execute(Write(paper: paper), "E")
+    #expect(!next.state.canUndo)
+    let last = next.undo()
+    await end()
+    await undo.ended()
+    await redo.ended()
+    await execution.ended()
+    #expect(await last.ended().value == .some(nil))
+    #expect(next.layout == "[|]")
+  }
+
   @Test(.holds("Unknown"), arguments: [false, true])
   func `a redo of which nobody knows leads where the history has never been`(
     isReadable: Bool
