@@ -14,7 +14,7 @@
 ///   .then { text in print(text) }  // done
 /// ```
 public protocol ReportingUseCase<Request, Response, Update>: UseCase {
-  // Restated, or a type that writes only `main(_:report:)` is not inferred to conform.
+  // Restated: otherwise a type with only `main(_:report:)` doesn't conform.
 
   /// The input of an execution.
   associatedtype Request

@@ -27,8 +27,8 @@ extension UseCase {
     execute(request, urgency: priority?.rawValue ?? 0)
   }
 
-  /// To pass on an optional priority costs 400 instructions, a number costs none: the raw value of a
-  /// priority, 0 for that of the current task.
+  /// Takes the raw value of a priority, 0 for that of the current task. An optional priority would cost
+  /// 400 instructions more.
   @inlinable @inline(__always)
   func execute(_ request: Request, urgency: UInt8) -> UseCaseOperation<Request, Response> {
     let operation = operation(for: request, isCall: false)
@@ -62,8 +62,8 @@ extension UseCase {
 
   /// Executes the request and waits for the outcome.
   ///
-  /// This is the call form for code that tells busy from failed: a queue that is busy, suspended or
-  /// closed cancels the operation, and says why.
+  /// This is the call form for code that tells busy from failed: a queue that drops the operation, or
+  /// is closed, cancels it and says why.
   ///
   /// ```swift
   /// switch await pay.outcome(of: order) {
@@ -112,7 +112,7 @@ extension UseCase {
       name: useCaseName, description: ExecutionDescription(of: self, request))
   }
 
-  /// The queue for the request. A debug build makes sure that it is the one that the type stores.
+  /// The queue for the request. A debug build checks that `queue` is the same at each access.
   @inlinable
   func checkedQueue(for request: Request) -> UseCaseQueue {
     assert(

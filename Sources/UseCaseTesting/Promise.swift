@@ -72,7 +72,7 @@ extension Lock {
   ) async throws -> Result {
     let promise = Promise<Result?>()
     let result = await withTaskCancellationHandler {
-      // A task that is cancelled after this has entered, so the handler finds its promise.
+      // A task that is cancelled later has entered, so the handler finds its promise.
       let arrived: Result?? = withLock { value in
         if Task.isCancelled { .some(nil) } else { enter(&value, promise).map(Optional.some) }
       }

@@ -1,8 +1,8 @@
 public import UseCase
 
 extension UseCaseOperation {
-  /// Waits until the operation has ended, as `ended()` does, and throws when its task is cancelled: so
-  /// the time limit of a test ends the wait.
+  /// Waits until the operation has ended, as `ended()` does. Cancelling the calling task ends the wait:
+  /// so does the time limit of a test.
   ///
   /// ```swift
   /// #expect(try await search.execute("swift").settled().get() == ["Swift"])

@@ -52,7 +52,7 @@ public struct RetryInterceptor: UseCaseInterceptor {
   ///   - next: The next interceptor, or the body.
   /// - Returns: The response of the first attempt that succeeds.
   /// - Throws: The error of the last attempt, or `CancellationError`.
-  /// - Complexity: O(*n*) in the number of attempts, not counting the body.
+  /// - Complexity: O(*n*) in the number of attempts, not counting the body and the delays.
   public func intercept<Request: Sendable, Response: Sendable>(
     _ request: Request, of execution: UseCaseExecution,
     next: UseCaseNext<Request, Response>

@@ -14,7 +14,7 @@ public import Observation
 /// becomes part of ``confirmed``. When the operation fails or is cancelled, its change goes, and the
 /// others stay: no snapshot is ever restored, so no change is lost with another.
 ///
-/// A success waits in ``confirmed`` for the changes before it, so the screen doesn't go back and forth.
+/// A success joins ``confirmed`` after the changes before it, so the screen doesn't go back and forth.
 /// The value changes before any handler of the operation runs, in the same go of the main actor.
 ///
 /// Execute the writes on a queue like ``UseCaseQueue/Policy/serial`` or
@@ -96,7 +96,7 @@ public final class OptimisticValue<Value> {
   ///
   /// - Parameters:
   ///   - operation: The operation that makes the change on the server.
-  ///   - apply: Makes the change. It is called again whenever a change below it is settled.
+  ///   - apply: Makes the change. It is called many times, whenever the value below it may differ.
   ///   - confirmed: Makes the change in place of `apply` once there is the response: with the id that
   ///     the server has given, or the price that it has rounded.
   /// - Returns: The operation.
@@ -151,8 +151,8 @@ public final class OptimisticValue<Value> {
   ///   - value: The value as the server has it.
   ///   - mark: A mark that was taken before the server was asked, `nil` if no change can have
   ///     succeeded meanwhile. A mark of another value is a programmer error and traps.
-  /// - Complexity: O(*n* log *n*) in the number of changes that are not settled, or were since the
-  ///   oldest mark that you keep.
+  /// - Complexity: O(*n* log *n*) in the number of changes that are not settled, and of those settled
+  ///   since the oldest mark that you keep.
   public func confirm(_ value: Value, since mark: Mark? = nil) {
     guard mark?.isOf(self) ?? true else {
       fatalError("A value is confirmed since a mark of its own: take it by its `mark()`.")
@@ -199,7 +199,9 @@ public final class OptimisticValue<Value> {
       changes.removeFirst(count)
     }
     marks.removeAll { $0.mark == nil }
-    if marks.isEmpty { successes = [] }
+    // A later confirm has all others.
+    let oldest = marks.compactMap { $0.mark?.number }.min() ?? succeeded
+    successes.removeAll { $0.success.map { $0 <= oldest } ?? true }
   }
 
   private func show() {

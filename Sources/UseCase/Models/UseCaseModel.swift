@@ -35,7 +35,7 @@ public final class UseCaseModel<Base: UseCase> {
   /// Whether an operation has no outcome yet, or handlers of its outcome have not run.
   ///
   /// An operation whose time has passed, or that was cancelled, doesn't count any more when its
-  /// handlers have run, even if its body still runs. In its own handlers, no operation counts.
+  /// handlers have run, even if its body still runs. No operation counts in its own handlers.
   public var isRunning: Bool {
     let handled = HeldSlots.handled
     return running.values.contains { $0.id != handled || $0.outcome == nil }
@@ -143,8 +143,8 @@ public final class UseCaseModel<Base: UseCase> {
 }
 
 extension UseCaseOperation {
-  /// Calls the handler on the main actor with the outcome, as the handlers are told of it, before all
-  /// of them. It returns whether a failure is handled with that.
+  /// Calls the handler on the main actor before all others, with the outcome as they are told of it. The
+  /// handler returns whether it handles a failure.
   ///
   /// Returns false if there is an outcome already, and does not call the handler.
   @MainActor @discardableResult
@@ -199,7 +199,7 @@ public final class ReportingUseCaseModel<Base: ReportingUseCase> {
   /// The error of the newest operation that has failed; `nil` once a later operation has succeeded.
   public var error: (any Error)? { model.error }
 
-  /// Whether an operation has no outcome yet, as in ``UseCaseModel``.
+  /// Whether an operation runs, as ``UseCaseModel/isRunning`` says.
   public var isRunning: Bool { model.isRunning }
 
   /// The use case that the model executes.

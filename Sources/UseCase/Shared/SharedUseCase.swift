@@ -47,7 +47,7 @@ public struct SharedUseCase<Base: UseCase>: UseCase {
       if run.isReporting { run.riders.listen(rider) { _ in } }
       return try await runs.ride(run, rider)
     }
-    // A client's wrapper has a body of its own, which executes when it comes to it.
+    // A client's wrapper calls `main` in a body of its own, which is no rider.
     return try await self(request)
   }
 }
@@ -111,7 +111,7 @@ extension UseCase where Request: Hashable {
   /// affect the other riders. When all riders are cancelled, the run is cancelled.
   ///
   /// A rider counts as running while its run waits for a slot. The timeout applies to the run, not
-  /// to each rider. A body that awaits its own run waits until its timeout.
+  /// to each rider. Runs that await each other wait until their timeouts.
   ///
   /// In code that holds a slot of the queue of this use case, an execution or a call isn't shared: it
   /// is one of this use case.
@@ -182,8 +182,7 @@ private final class SharedRuns<Base: UseCase>: Sendable {
     }
   }
 
-  /// An operation is executed on the queue of the riders. Gives it its run, and executes that if there
-  /// is none.
+  /// An operation on the queue of the riders gets its run. A new one is executed if none can be shared.
   func board(_ rider: any AnyObject & Sendable) {
     // A client's wrapper has a body of its own, and is no rider.
     guard let rider = rider as? Operation, let useCase = rider.useCase,
@@ -199,7 +198,7 @@ private final class SharedRuns<Base: UseCase>: Sendable {
     }
   }
 
-  /// Whether the running code holds a slot that the run would wait for, and awaits it.
+  /// Whether the running code holds a slot that the run would wait for.
   func isHeldHere(for request: Base.Request) -> Bool {
     guard HeldSlots.hasHolder else { return false }
     return base.queue(for: request).isHeldHere || described?.isHeldInside(for: request) ?? false
@@ -269,8 +268,8 @@ private final class SharedRuns<Base: UseCase>: Sendable {
     }
   }
 
-  /// A rider leaves, if it has not yet. The last one cancels the run, also when the runs have gone
-  /// with its own use case.
+  /// A rider leaves, if it has not yet. The last one cancels the run, even if the `SharedRuns` have been
+  /// released.
   private static func leave(_ run: Run, _ rider: UseCaseOperationID, of runs: SharedRuns?) {
     guard run.riders.leave(rider) else { return }
     _ = runs?.runs.withLock { runs -> (RequestKey, Run)? in

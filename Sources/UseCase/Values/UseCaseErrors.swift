@@ -29,7 +29,7 @@ public struct UseCaseTimeout: Error, Hashable, CustomStringConvertible {
 
   /// A sentence for a user, such as "It took longer than 5 seconds."
   public var description: String {
-    // A body that has no time takes longer than none.
+    // A timeout below zero is shown as zero.
     let (seconds, attoseconds) = max(duration, .zero).components
     let nanoseconds = String(attoseconds / 1_000_000_000)
     var digits = String(repeating: "0", count: 9 - nanoseconds.count) + nanoseconds
@@ -43,8 +43,8 @@ public struct UseCaseTimeout: Error, Hashable, CustomStringConvertible {
 ///
 /// The body holds the only slot of a queue, and the operation waits for that slot, so neither would
 /// ever end. Use the call form, `try await useCase(request)`, which runs inside the slot of the
-/// body. A body that awaits its own operation gets this error, too. On a queue with more slots, such a
-/// wait isn't detected.
+/// body. A wait for one of several slots isn't detected. A body that awaits its own operation gets
+/// this error on any queue.
 ///
 /// A `Task { }` that the body starts counts as a part of the body, even if the body doesn't wait
 /// for it. To await the operation outside of the body, use `Task.detached`.

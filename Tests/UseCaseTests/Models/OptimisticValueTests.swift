@@ -73,6 +73,23 @@ struct OptimisticValueTests {
     #expect(rows.confirmed == (isRefused ? ["tea", "milk"] : ["tea", "jam", "milk"]))
   }
 
+  @Test(.holds("Since a mark"))
+  func `with a mark at each moment, successes before the oldest are let go`() async {
+    let rows = OptimisticValue([String]())
+    let write = AnyUseCase<String, Void> { _ in }
+    let changes = Lifetime()
+    var mark = rows.mark()
+    for text in ["a", "b", "c", "d"] {
+      mark = rows.mark()  // while the one before is there
+      await rows.change(write.execute(text)) { [token = changes.track()] rows in
+        withExtendedLifetime(token) { rows.append(text) }
+      }.ended()
+    }
+    await changes.alive(atMost: 2)
+    rows.confirm([], since: mark)
+    #expect(rows.value == ["d"])
+  }
+
   @Test(.holds("Equal values"))
   func `a view that reads only the value is not told when it has not changed`() async throws {
     let like = ControlledUseCase<Bool, Void>()
