@@ -128,21 +128,30 @@ extension UseCase {
   }
 }
 
-/// Traps if the use case has a property that the library would ignore: one that is optional doesn't
-/// meet the requirement, so the default does. Each type is asked once.
+/// Traps if the use case has a property that the library would ignore: a queue that is optional, or a
+/// timeout that isn't a `Duration`, doesn't meet the requirement, so the default does. Each type is
+/// asked once.
 @usableFromInline
 func hasNoIgnoredProperty(_ useCase: some UseCase) -> Bool {
   let type = type(of: useCase)
   guard checkedTypes.withLock({ $0.insert(ObjectIdentifier(type)).inserted }) else { return true }
   for child in Mirror(reflecting: useCase).children {
-    guard let name = child.label, name == "queue" || name == "timeout",
-      Mirror(reflecting: child.value).displayStyle == .optional
-    else { continue }
-    fatalError(
-      """
-      \(type).\(name) is optional, so it is ignored, and the default of `\(name)` is used. Give it a \
-      type that isn't optional.
-      """)
+    let isOptional = Mirror(reflecting: child.value).displayStyle == .optional
+    switch child.label {
+    case let name? where isOptional && (name == "queue" || name == "timeout"):
+      fatalError(
+        """
+        \(type).\(name) is optional, so it is ignored, and the default of `\(name)` is used. Give it a \
+        type that isn't optional.
+        """)
+    case "timeout" where !(child.value is Duration):
+      fatalError(
+        """
+        \(type).timeout is of the type \(Swift.type(of: child.value)), so it is ignored, and there is no \
+        timeout. Make it a `Duration`, as in `Duration.seconds(5)`, or give it another name.
+        """)
+    default: continue
+    }
   }
   return true
 }

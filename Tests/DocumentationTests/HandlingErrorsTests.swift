@@ -19,7 +19,7 @@ struct HandlingErrorsTests {
   }
 
   struct Pay: UseCase {
-    let bank: any UseCase<Order, String>
+    let bank: @Sendable (Order) async throws -> String
     let queue = UseCaseQueue(.dropWhileBusy)
     let timeout = Duration.seconds(20)
 
@@ -36,16 +36,15 @@ struct HandlingErrorsTests {
   private let screen = TestScreen()
 
   private func pay(_ answer: @escaping @Sendable () throws -> String) -> Pay {
-    Pay(bank: AnyUseCase { _ in try answer() })
+    Pay { _ in try answer() }
   }
 
   @Test func `an operation has one of three outcomes`() async {
     let gate = Gate()
-    let busy = Pay(
-      bank: AnyUseCase { _ in
-        await gate.passIgnoringCancellation()
-        return "paid"
-      })
+    let busy = Pay { _ in
+      await gate.passIgnoringCancellation()
+      return "paid"
+    }
     let first = busy.execute(order)
     for pay in [
       pay { "paid" }, pay { throw BankError(code: 51) }, pay { throw CancellationError() }, busy,

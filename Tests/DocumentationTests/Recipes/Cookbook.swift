@@ -19,26 +19,36 @@ struct Cookbook {
 
   // MARK: Pay once
 
-  struct Pay: UseCase {
-    let bank: any UseCase<Int, String>  // with a timeout
-    let queue = UseCaseQueue(.dropWhileBusy)
+  struct Purchase: Hashable, Sendable {
+    var id = UUID()  // the same each time that the user tries to pay
+    let euros: Int
+  }
 
-    func main(_ euros: Int) async throws -> String { try await bank(euros) }
+  struct Pay: UseCase {
+    let bank: @Sendable (Purchase) async throws -> String
+    let queue = UseCaseQueue(.dropWhileBusy)
+    let timeout = Duration.seconds(20)
+
+    func main(_ purchase: Purchase) async throws -> String { try await bank(purchase) }
   }
 
   private struct PayButton: View {
     let pay: UseCaseModel<Pay>
+    let purchase: Purchase
 
     var body: some View {
-      Button("Pay") { if pay.value == nil { pay.execute(5) } }
+      Button("Pay") { if pay.value == nil { pay.execute(purchase) } }
         .disabled(pay.isRunning)
     }
   }
 
   @Test func `a tap between the answer and the receipt pays nothing`() async throws {
-    let bank = ControlledUseCase<Int, String>()
-    let pay = UseCaseModel(Pay(bank: bank), cancelsOnRelease: false)
-    func tap() -> UseCaseOperation<Int, String>? { pay.value == nil ? pay.execute(5) : nil }
+    let bank = ControlledUseCase<Purchase, String>()
+    let purchase = Purchase(euros: 5)
+    let pay = UseCaseModel(Pay { try await bank($0) }, cancelsOnRelease: false)
+    func tap() -> UseCaseOperation<Purchase, String>? {
+      pay.value == nil ? pay.execute(purchase) : nil
+    }
     let first = try #require(tap())
     try await bank.next().succeed("paid")
     // The main actor is busy meanwhile, so the receipt can only be on its way.
@@ -48,6 +58,28 @@ struct Cookbook {
     try await first.settled()
     #expect(tap() == nil && pay.value == "paid")
     #expect(pay.queue.activity.succeeded == 1)
+  }
+
+  @Test func `a tap is dropped until the bank has returned, and the next one has the same id`()
+    async throws
+  {
+    let (began, mayAnswer, ids) = (Gate(), Gate(), Log<UUID>())
+    let pay = UseCaseModel(
+      Pay { purchase in
+        ids.append(purchase.id)
+        began.open()
+        await mayAnswer.passIgnoringCancellation()
+        return "paid"
+      }, cancelsOnRelease: false)
+    let purchase = Purchase(euros: 5)
+    let first = pay.execute(purchase)
+    try await began.pass()
+    first.cancel()
+    #expect(pay.execute(purchase).state == .finished && pay.queue.activity.cancelled == 1)
+    mayAnswer.open()
+    await first.ended()
+    await pay.execute(purchase).ended()
+    #expect(pay.value == "paid" && ids.elements == [purchase.id, purchase.id])
   }
 
   // MARK: A list with pages
@@ -242,7 +274,7 @@ struct Cookbook {
     }
 
     func saveNow() async {
-      if saving.error != nil { saving.execute(draft) }  // send it again
+      if saving.error != nil, !saving.isRunning { saving.execute(draft) }  // send it again
       let lane = saving.useCase.lanes[draft.id]
       lane.flush()
       await lane.idle()

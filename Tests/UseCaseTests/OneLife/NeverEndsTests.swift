@@ -204,6 +204,11 @@ struct NeverEndsTests {
       func main(_ request: Int) async -> Int { request }
     }
 
+    private struct NumberAsTimeout: UseCase {
+      let timeout = 0.5
+      func main(_ request: Int) async -> Int { request }
+    }
+
     private struct OptionalOfReporting: ReportingUseCase {
       let queue: UseCaseQueue?
       func main(_ request: Int, report: @escaping @Sendable (Int) -> Void) async -> Int { request }
@@ -231,6 +236,14 @@ struct NeverEndsTests {
       #expect(message?.contains("OptionalTimeout") == true)
       #expect(message?.contains("timeout") == true && message?.contains("optional") == true)
       await #expect(processExitsWith: .failure) { _ = try await OptionalTimeout(timeout: nil)(1) }
+    }
+
+    @Test func `a stored timeout that is a number traps and says so`() async {
+      let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        NumberAsTimeout().execute(1)
+      }
+      let message = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) }
+      #expect(message?.contains("NumberAsTimeout.timeout is of the type Double") == true)
     }
   #endif
 }
