@@ -53,6 +53,7 @@ final class ShelfModel {
 
   @discardableResult
   func undo() -> UseCaseOperation<HistoryMove, HistoryEntry?> {
-    history.undo().catch { error in self.message = "Not undone: \(error)" }
+    message = ""
+    return history.undo().catch { [weak self] error in self?.message = "Not undone: \(error)" }
   }
 }

@@ -90,7 +90,7 @@ enum Command {
     case .redo: return Self.moved("Redone", try await book.history.redo().value)
     case .undoEntry(let number):
       let entries = book.history.entries
-      guard entries.indices.contains(number - 1) else {
+      guard number > 0, entries.indices.contains(number - 1) else {
         throw BookError("There is no step \(number): see history.")
       }
       return Self.moved("Undone", try await book.history.undo(entries[number - 1].id).value)

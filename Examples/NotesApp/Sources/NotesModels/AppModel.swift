@@ -33,8 +33,9 @@ package final class AppModel {
   package let notebook: Notebook
   package let feed: FeedModel
   package let favorites: FavoritesModel
-  package let order: ReportingUseCaseModel<OrderPrint>
   package private(set) var editor: EditorModel?
+  private let orderPrint: OrderPrint
+  @ObservationIgnored private var orders: [Note.ID: ReportingUseCaseModel<OrderPrint>] = [:]
 
   package var selection: Note.ID? {
     didSet {
@@ -49,7 +50,21 @@ package final class AppModel {
     notebook = Notebook(file, history, sendNote)
     feed = FeedModel(notebook, server: server, file: file, clock: clock)
     favorites = FavoritesModel(server: server)
-    order = ReportingUseCaseModel(OrderPrint(server: server), cancelsOnRelease: false)
+    orderPrint = OrderPrint(server: server, file: file)
+  }
+
+  /// The order of a print of this note.
+  package func order(of id: Note.ID) -> ReportingUseCaseModel<OrderPrint> {
+    let order = orders[id] ?? ReportingUseCaseModel(orderPrint, cancelsOnRelease: false)
+    orders[id] = order
+    return order
+  }
+
+  /// Loads the newest notes and the stars, and sends what the server doesn't have.
+  package func refresh() async {
+    favorites.load()
+    notebook.sendUnsent()
+    await feed.load().ended()
   }
 
   package func newNote() {

@@ -11,6 +11,8 @@ package final class EditorModel: Identifiable {
   /// The text that was typed and is not in the file yet.
   private var typed: String?
   private var newest: UseCaseOperationID?
+  /// Why that text is not in the file.
+  private var failure: (any Error)?
 
   package init(_ id: Note.ID, in notebook: Notebook) {
     (self.id, self.notebook) = (id, notebook)
@@ -22,20 +24,43 @@ package final class EditorModel: Identifiable {
     set { type(newValue) }
   }
 
-  package var note: Note { notebook.content.notes[id] ?? Note(id: id) }
+  /// The note as the editor shows it.
+  package var note: Note {
+    var note = notebook.content.notes[id] ?? Note(id: id)
+    note.text = text
+    return note
+  }
 
-  package var status: String { notebook.status(of: id) }
+  package var status: String {
+    if let failure { return "Not written: \(failure)" }
+    return notebook.status(of: id)
+  }
 
-  package var isUnsaved: Bool { notebook.content.unsent.contains(id) }
+  package var isUnsaved: Bool { failure != nil || notebook.content.unsent.contains(id) }
 
   package func type(_ text: String) {
     guard text != self.text else { return }
     let title = "Edit “\(note.title)”"
     typed = text
+    write(text, title)
+  }
+
+  /// Writes and sends again what is only on the screen, or on this device.
+  package func tryAgain() {
+    if failure != nil, let typed { write(typed, "Edit “\(note.title)”") }
+    notebook.sendUnsent()
+  }
+
+  private func write(_ text: String, _ title: String) {
     let operation = notebook.edit(title, [Note(id: id, text: text)], isTyping: true)
     newest = operation.id
-    operation.then { [weak self] _ in
-      if self?.newest == operation.id { self?.typed = nil }
-    }
+    operation
+      .then { [weak self] _ in
+        guard let self, newest == operation.id else { return }
+        (typed, failure) = (nil, nil)
+      }
+      .catch { [weak self] error in
+        if self?.newest == operation.id { self?.failure = error }
+      }
   }
 }

@@ -27,10 +27,12 @@ package struct LoadFavorites: UseCase {
 
 /// The stars. A tap is shown at once. One that fails is taken back, and the stars are loaded again:
 /// perhaps the server has it, and only the answer was lost.
-@MainActor
+@MainActor @Observable
 package final class FavoritesModel {
   package let ids = OptimisticValue<Set<Note.ID>>([])
   package let loading: UseCaseModel<LoadFavorites>
+  /// Why the stars are perhaps not those of the server.
+  package private(set) var message: String?
   private let setFavorite: SetFavorite
 
   init(server: Server) {
@@ -44,12 +46,22 @@ package final class FavoritesModel {
     return ids.change(setFavorite.execute(.init(id: id, isFavorite: isFavorite))) { ids in
       if isFavorite { ids.insert(id) } else { ids.remove(id) }
     }
-    .catch { [weak self] _ in self?.load() }
+    .catch { [weak self] error in
+      self?.message = "The star was taken back. \(error)"
+      self?.load()
+    }
   }
 
   @discardableResult
   package func load() -> UseCaseOperation<Void, Set<Note.ID>> {
     let mark = ids.mark()
-    return loading.execute().then { [ids] found in ids.confirm(found, since: mark) }
+    return loading.execute()
+      .then { [weak self] found in
+        self?.ids.confirm(found, since: mark)
+        self?.message = nil
+      }
+      .catch { [weak self] error in
+        if self?.message == nil { self?.message = "The stars could not be loaded. \(error)" }
+      }
   }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Observation
 import UseCase
 
@@ -5,7 +6,7 @@ import UseCase
 package struct LoadPage: UseCase {
   let server: Server
   let file: NotesFile
-  package let queue = UseCaseQueue(.cancelPrevious)
+  package let queue = UseCaseQueue()  // the file merges pages, whatever their order
 
   package func main(_ before: Note.ID) async throws {
     let notes: [Note] = try await server.get("notes", "before", "\(before)")
@@ -31,7 +32,10 @@ package struct SearchNotes: UseCase {
 package final class FeedModel {
   package let page: UseCaseModel<LoadPage>
   package let search: UseCaseModel<SearchNotes>
-  private var isSearching = false
+  private var query = ""
+  /// The pages that are on their way, by the note that they are before, and the one that has failed.
+  private var asked: Set<Note.ID> = []
+  private var failed: Note.ID?
   private let notebook: Notebook
 
   init(_ notebook: Notebook, server: Server, file: NotesFile, clock: any Clock<Duration>) {
@@ -42,31 +46,56 @@ package final class FeedModel {
   }
 
   package var rows: [Note] {
-    let content = notebook.content
-    let notes =
-      isSearching
-      ? (search.value ?? []).compactMap { content.notes[$0] }
-      : content.notes.values.filter { $0.id >= content.end ?? 0 }.sorted { $0.id > $1.id }
-    return notes.filter { !$0.isDeleted }
+    let (content, found) = (notebook.content, Set(search.value ?? []))
+    let rows = content.notes.values.filter { note in
+      if query.isEmpty { return note.id >= content.end ?? 0 }
+      let isFound = note.text.localizedCaseInsensitiveContains(query)
+      // The server hasn't seen the newest version of an unsent note.
+      return content.unsent.contains(note.id) ? isFound : isFound || found.contains(note.id)
+    }
+    return rows.filter { !$0.isDeleted }.sorted { $0.id > $1.id }
   }
 
   /// Whether there is another page.
-  package var hasMore: Bool { !isSearching && notebook.content.end != 0 }
+  package var hasMore: Bool { query.isEmpty && notebook.content.end != 0 }
 
   package func loadMore() {
-    if hasMore, !page.isRunning { load(before: notebook.content.end ?? .max) }
+    let before = notebook.content.end ?? .max
+    if hasMore, !asked.contains(before) { load(before: before) }
   }
 
   @discardableResult
   package func load(before: Note.ID = .max) -> UseCaseOperation<Note.ID, Void> {
-    notebook.follow(page.execute(before))
+    asked.insert(before)
+    return page.execute(before)
+      .then { [weak self] in
+        if self?.failed == before { self?.failed = nil }
+        self?.notebook.show()
+      }
+      .catch { [weak self] _ in self?.failed = before }
+      .finally { [weak self] in self?.asked.remove(before) }
+  }
+
+  /// Whether a page is missing that `tryAgain()` loads.
+  package var isIncomplete: Bool { failed != nil }
+
+  package func tryAgain() {
+    if let failed { load(before: failed) }
+  }
+
+  /// The text of the search field.
+  package var text: String {
+    get { query }
+    set { find(newValue) }
   }
 
   @discardableResult
   package func find(_ text: String) -> UseCaseOperation<String, [Note.ID]>? {
-    isSearching = !text.isEmpty
-    if isSearching { return notebook.follow(search.execute(text)) }
-    search.reset()
-    return nil
+    query = text
+    if text.isEmpty {
+      search.reset()
+      return nil
+    }
+    return search.execute(text).then { [weak self] _ in self?.notebook.show() }
   }
 }

@@ -49,7 +49,7 @@ package final class Notebook {
     _ note: Note, into other: Note
   ) -> UseCaseOperation<EditNotes.Request, [Note]> {
     var (moved, longer) = (note, other)
-    moved.isDeleted = true
+    (moved.isDeleted, longer.isDeleted) = (true, false)
     longer.text += "\n" + note.text
     return act("Move “\(note.title)” into “\(other.title)”", [moved, longer])
   }
@@ -66,12 +66,10 @@ package final class Notebook {
   }
 
   package func undoToast() {
-    guard let toast else { return }
-    self.toast = nil
-    follow(history.undo(toast.entry))
+    if let toast { follow(history.undo(toast.entry)) }
   }
 
-  /// Shows what an edit, an undo or an answer of the server has changed, or why it has not.
+  /// Shows what an edit or an undo has changed, or why it has not.
   @discardableResult
   package func follow<Request, Response>(
     _ operation: UseCaseOperation<Request, Response>
@@ -84,9 +82,12 @@ package final class Notebook {
       .catch { [weak self] error in self?.message = String(describing: error) }
   }
 
-  private func show() {
+  func show() {
     let before = content
     content = file.content
+    // The toast goes with its entry.
+    let applied = history.entries.filter(\.isApplied).map(\.id)
+    if let toast, !applied.contains(toast.entry) { self.toast = nil }
     for id in content.unsent where content.notes[id] != before.notes[id] { send(id) }
   }
 
@@ -97,10 +98,14 @@ package final class Notebook {
   package func status(of id: Note.ID) -> String {
     guard content.unsent.contains(id) else { return "Saved" }
     if !isOnline { return "Offline: kept on this device" }
-    if let model = sending[id], !model.isRunning, let error = model.error {
-      return "Not saved: \(error)"
-    }
-    return "Saving…"
+    return failure(of: id).map { "Not saved: \($0)" } ?? "Saving…"
+  }
+
+  /// How many notes could not be sent, also deleted ones.
+  package var failed: Int { content.unsent.count { failure(of: $0) != nil } }
+
+  private func failure(of id: Note.ID) -> (any Error)? {
+    sending[id].flatMap { $0.isRunning ? nil : $0.error }
   }
 
   private func send(_ id: Note.ID) {
@@ -117,6 +122,7 @@ package final class Notebook {
 
   /// Call this in the background. What it can't send is in the file, and is sent at the next launch.
   package func saveNow() async {
+    await history.idle()  // what is typed is in the file now
     sendUnsent()
     await sendNote.lanes.idle()
   }

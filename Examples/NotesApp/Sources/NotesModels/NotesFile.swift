@@ -11,6 +11,8 @@ package final class NotesFile: Sendable {
     package var unsent: Set<Note.ID> = []
     /// The oldest note of the pages that were loaded, 0 after the last page, nil before the first.
     package var end: Note.ID?
+    /// The orders that have no receipt yet.
+    var orders: [Note.ID: Order] = [:]
     var newestStep: Step?
   }
 

@@ -1,7 +1,7 @@
 import UseCase
 
 /// Sends the newest version of a note when the typing pauses, and after ten seconds of typing at the
-/// latest. While the server is away it tries again, ever more seldom.
+/// latest. While the server is away it tries five times, ever more seldom.
 package struct SendNote: UseCase {
   let server: Server
   let file: NotesFile

@@ -19,6 +19,8 @@ package final class NotesServer: Sendable {
     case none
     /// It is away: nothing is done.
     case refused
+    /// It refuses the request, now and later.
+    case refusedForGood
     /// All is done, and the answer is lost.
     case unanswered
   }
@@ -57,6 +59,7 @@ package final class NotesServer: Sendable {
     let (trouble, hold) = trouble(request)
     defer { hold() }
     if case .refused = trouble { throw HTTPAnswer(503, "away") }
+    if case .refusedForGood = trouble { throw HTTPAnswer(402, "refused") }
     let answer = try current.withLock { content throws(HTTPAnswer) in
       let answer = try Self.answer(request, &content)
       if let file, request.method == "PUT" {
@@ -79,7 +82,7 @@ package final class NotesServer: Sendable {
       return try HTTPAnswer(200, json: notes(target?.queryItems?.first, in: content))
     case ("PUT", "notes", 2):
       let note: Note = try read(body)
-      if note.version > content.notes[note.id]?.version ?? -1 { content.notes[note.id] = note }
+      if note.version >= content.notes[note.id]?.version ?? 0 { content.notes[note.id] = note }
       return try HTTPAnswer(200, json: note)
     case ("GET", "favorites", 1):
       return try HTTPAnswer(200, json: content.favorites)

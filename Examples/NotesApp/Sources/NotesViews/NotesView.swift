@@ -6,14 +6,13 @@ import UseCase
 struct NotesView: View {
   @Bindable var app: AppModel
   @Environment(\.scenePhase) private var scenePhase
-  @State private var text = ""
 
   var body: some View {
+    @Bindable var feed = app.feed
     NavigationSplitView {
       List(app.feed.rows, selection: $app.selection) { note in NoteRow(note: note, app: app) }
-        .searchable(text: $text)
-        .onChange(of: text) { app.feed.find(text) }
-        .refreshable { await app.feed.load().ended() }
+        .searchable(text: $feed.text)
+        .refreshable { await app.refresh() }
         .overlay { if app.feed.search.isRunning { ProgressView() } }
         .safeAreaInset(edge: .bottom) { MessageView(app: app) }
         .toolbar {
@@ -26,13 +25,15 @@ struct NotesView: View {
     } detail: {
       if let editor = app.editor { EditorView(editor: editor, app: app).id(editor.id) }
     }
-    .task {
-      app.feed.load()
-      app.favorites.load()
-    }
+    .task { await app.refresh() }
     .task { await app.notebook.watch(reachability()) }
+    .onChange(of: app.notebook.isOnline) { _, isOnline in
+      if isOnline { Task { await app.refresh() } }
+    }
     .onChange(of: scenePhase) { _, phase in
+      // On iOS, the first of them needs a background task of the system.
       if phase == .background { Task { await app.notebook.saveNow() } }
+      if phase == .active { Task { await app.refresh() } }
     }
   }
 }
@@ -50,14 +51,14 @@ struct NoteRow: View {
     .onAppear { if note.id == app.feed.rows.last?.id { app.feed.loadMore() } }
     .swipeActions {
       Button("Delete") { app.notebook.delete(note) }
-      if let editor = app.editor, editor.id != note.id {
+      if let editor = app.editor, editor.id != note.id, !editor.note.isDeleted {
         Button("Move into “\(editor.note.title)”") { app.notebook.move(note, into: editor.note) }
       }
     }
   }
 }
 
-/// The toast, the last error, and the end of the list.
+/// The toast, what has failed, and the end of the list.
 struct MessageView: View {
   let app: AppModel
 
@@ -65,12 +66,14 @@ struct MessageView: View {
     VStack {
       if app.feed.page.isRunning {
         ProgressView()
-      } else if app.feed.page.error != nil {
-        Button("Load more") { app.feed.loadMore() }
+      } else if app.feed.isIncomplete {
+        Button("Load again") { app.feed.tryAgain() }
       }
+      if let error = app.feed.search.error { Text("Not searched. \(String(describing: error))") }
       if let message = app.notebook.message { Text(message) }
-      if let error = app.favorites.ids.error {
-        Text("The star was taken back. \(String(describing: error))")
+      if let message = app.favorites.message { Text(message) }
+      if app.notebook.failed > 0 {
+        Button("Not sent: \(app.notebook.failed). Try again") { app.notebook.sendUnsent() }
       }
       if let toast = app.notebook.toast {
         HStack {

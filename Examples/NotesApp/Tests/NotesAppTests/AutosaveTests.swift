@@ -38,9 +38,10 @@ struct AutosaveTests {
     for pause in [1, 1, 2, 4, 8] { try await test.pass(.seconds(pause)) }
     try await test.until { editor.status == "Not saved: The server is away." }
     #expect(server.requests.count == 5 && editor.isUnsaved && editor.text == "Milk")
+    #expect(test.app.notebook.failed == 1)
 
     server.setAway(false)
-    test.app.notebook.sendUnsent()
+    editor.tryAgain()
     #expect(editor.status == "Saving…")
     try await test.until { editor.status == "Saved" }
     #expect(server.content.notes[1]?.text == "Milk" && !editor.isUnsaved)
@@ -61,7 +62,11 @@ struct AutosaveTests {
     let server = NotesServer(notes: [Note(id: 1, text: "New", version: 2)]) { _ in (.none, {}) }
     let late = try JSONEncoder().encode(Note(id: 1, text: "Old", version: 1))
     let request = HTTPRequest(method: "PUT", target: "/notes/1", body: Array(late))
-    guard case .whole(let answer) = try server.answer(request) else { return }
+    let reply = try server.answer(request)
+    guard case .whole(let answer) = reply else {
+      Issue.record("The server has streamed \(reply).")
+      return
+    }
     #expect(answer.status == 200 && server.content.notes[1]?.text == "New")
   }
 
@@ -69,7 +74,6 @@ struct AutosaveTests {
     let server = try TestServer()
     let test = try await TestApp(server)
     for id in 1...3 { EditorModel(id, in: test.app.notebook).type("Milk") }
-    await test.app.notebook.history.idle()
     await test.app.notebook.saveNow()
     #expect(server.content.notes.count == 3)
     #expect((1...3).allSatisfy { test.app.notebook.status(of: $0) == "Saved" })

@@ -53,7 +53,9 @@ struct FeedTests {
     try await test.pass(.milliseconds(300))
     try await second.settled()
     #expect(test.app.feed.rows.map(\.title) == ["mint", "milk"])
-    #expect(test.app.notebook.message == "The server is away.")
+    #expect(test.app.feed.search.error as? ServerError == .away)
+    test.app.feed.find("")
+    #expect(test.app.feed.search.error == nil)
   }
 
   @Test func `no page is asked for twice, and no note is there twice`() async throws {
@@ -88,7 +90,7 @@ struct FeedTests {
     #expect(server.requests.count == 5)
   }
 
-  @Test func `a pull wins over a page that is on its way`() async throws {
+  @Test func `a pull and a page that is on its way both arrive`() async throws {
     let server = try TestServer(Self.notes)
     let test = try await TestApp(server)
     let feed = test.app.feed
@@ -99,9 +101,38 @@ struct FeedTests {
     try await feed.load().settled()
     page.answer()
     await feed.page.queue.idle()
+    #expect(feed.rows.map(\.id) == Array((6...45).reversed()))
+    #expect(server.requests.count == 3)
+  }
+
+  @Test func `a pull that has failed is offered again, also behind a page that arrives`()
+    async throws
+  {
+    let server = try TestServer(Self.notes)
+    let test = try await TestApp(server)
+    let feed = test.app.feed
+    try await feed.load().settled()
+    server.fail("GET /notes?before=", .refused)
+    try await feed.load().settled()
     feed.loadMore()
     await feed.page.queue.idle()
-    #expect(feed.rows.map(\.id) == Array((6...45).reversed()))
+    #expect(feed.isIncomplete && feed.page.error == nil)
+    feed.tryAgain()
+    await feed.page.queue.idle()
+    #expect(!feed.isIncomplete)
+  }
+
+  @Test func `a search finds what is only on this device`() async throws {
+    let server = try TestServer([Note(id: 1, text: "milk"), Note(id: 2, text: "mint")])
+    let test = try await TestApp(server)
+    let notebook = test.app.notebook
+    try await notebook.edit("Edit", [Note(id: 1, text: "tea")]).settled()
+    try await notebook.edit("New note", [Note(id: 3, text: "mill")]).settled()
+    let search = try #require(test.app.feed.find("mi"))
+    #expect(test.app.feed.rows.map(\.title) == ["mill"])
+    try await test.pass(.milliseconds(300))
+    try await search.settled()
+    #expect(test.app.feed.rows.map(\.title) == ["mill", "mint"])
   }
 
   @Test func `a page that was asked for before an edit takes nothing back`() async throws {

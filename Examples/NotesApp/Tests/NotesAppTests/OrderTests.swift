@@ -10,8 +10,8 @@ struct OrderTests {
   @Test func `two taps upload once and pay once, and the progress is shown`() async throws {
     let server = try TestServer()
     let test = try await TestApp(server)
-    let order = test.app.order
-    let second = server.hold("PUT /orders/1-3/parts/200")
+    let order = test.app.order(of: 1)
+    let second = server.hold("/parts/200")
     let operation = order.execute(Self.note)
     try await second.arrived.pass()
     try await test.until { order.update == 0.4 }
@@ -20,25 +20,39 @@ struct OrderTests {
     second.answer()
     try await operation.settled()
     #expect(order.value?.hasPrefix("Paid") == true && order.update == 1 && !order.isRunning)
-    #expect(server.content.charges == ["/orders/1-3/payment"])
+    #expect(server.content.charges.count == 1)
     #expect(server.content.parts.count == 3 && server.requests.count == 4)
+    #expect(test.app.order(of: 2).value == nil)
   }
 
-  @Test(arguments: ["parts/200", "payment"], [NotesServer.Trouble.refused, .unanswered])
+  @Test func `an order that is refused for good is over`() async throws {
+    let server = try TestServer()
+    let test = try await TestApp(server)
+    server.fail("/payment", .refusedForGood)
+    let order = test.app.order(of: 1)
+    try await order.execute(Self.note).settled()
+    #expect(order.error as? ServerError == .refused(402))
+    try await order.execute(Note(id: 1, text: "Tea", version: 4)).settled()
+    #expect(order.value == "Paid: a print of “Tea”" && server.content.charges.count == 1)
+  }
+
+  @Test(arguments: ["/parts/200", "/payment"], [NotesServer.Trouble.refused, .unanswered])
   func `an order that failed is paid once when it is tried again`(
     place: String, trouble: NotesServer.Trouble
   ) async throws {
     let server = try TestServer()
     let test = try await TestApp(server)
-    server.fail("PUT /orders/1-3/\(place)", trouble)
-    try await test.app.order.execute(Self.note).settled()
-    #expect(test.app.order.error as? ServerError == .away)
-    try await test.app.order.execute(Self.note).settled()
-    #expect(test.app.order.error == nil)
-    // The next launch knows nothing of the order, and its key is the same.
+    server.fail(place, trouble)
+    let order = test.app.order(of: 1)
+    try await order.execute(Self.note).settled()
+    #expect(order.error as? ServerError == .away)
+    // The next launch has edited the note meanwhile. The order is the one that has no receipt.
     let next = try await test.relaunched(server)
-    try await next.app.order.execute(Self.note).settled()
-    #expect(server.content.charges == ["/orders/1-3/payment"])
+    for order in [order, next.app.order(of: 1)] {
+      try await order.execute(Note(id: 1, text: "Tea", version: 4)).settled()
+      #expect(order.error == nil && order.value?.contains("Milk") == true)
+    }
+    #expect(server.content.charges.count == 1)
   }
 }
 

@@ -28,14 +28,14 @@ final class TestServer: Sendable {
   /// Refuses everything that no moment is for, or nothing.
   func setAway(_ isAway: Bool) { script.state.withLock { $0.isAway = isAway } }
 
-  /// Meets the next request that begins so, and holds its answer, as it is then, until `answer()`.
-  func hold(_ beginning: String, _ trouble: NotesServer.Trouble = .none) -> Moment {
-    script.add(Moment(beginning, trouble))
+  /// Meets the next request that has this in it, and holds its answer, as it is then, until `answer()`.
+  func hold(_ words: String, _ trouble: NotesServer.Trouble = .none) -> Moment {
+    script.add(Moment(words, trouble))
   }
 
-  /// Meets the next request that begins so.
-  func fail(_ beginning: String, _ trouble: NotesServer.Trouble) {
-    script.add(Moment(beginning, trouble)).answer()
+  /// Meets the next request that has this in it.
+  func fail(_ words: String, _ trouble: NotesServer.Trouble) {
+    script.add(Moment(words, trouble)).answer()
   }
 
   /// Forgets the moments that have not come.
@@ -45,12 +45,12 @@ final class TestServer: Sendable {
   final class Moment: Sendable {
     /// Opens when all is done but the answer.
     let arrived = Gate()
-    fileprivate let beginning: String
+    fileprivate let words: String
     fileprivate let trouble: NotesServer.Trouble
     private let answers = DispatchSemaphore(value: 0)
 
-    fileprivate init(_ beginning: String, _ trouble: NotesServer.Trouble) {
-      (self.beginning, self.trouble) = (beginning, trouble)
+    fileprivate init(_ words: String, _ trouble: NotesServer.Trouble) {
+      (self.words, self.trouble) = (words, trouble)
     }
 
     func answer() { answers.signal() }
@@ -79,7 +79,7 @@ final class TestServer: Sendable {
       let line = "\(request.method) \(request.target)"
       let (moment, isAway) = state.withLock { state -> (Moment?, Bool) in
         state.requests.append(line)
-        let index = state.moments.firstIndex { line.hasPrefix($0.beginning) }
+        let index = state.moments.firstIndex { line.contains($0.words) }
         return (index.map { state.moments.remove(at: $0) }, state.isAway)
       }
       guard let moment else { return (isAway ? .refused : .none, {}) }

@@ -80,6 +80,21 @@ struct UndoTests {
     #expect(texts(test) == ["Porto"])
   }
 
+  @Test func `a move into a deleted note brings it back, and a toast goes with its entry`()
+    async throws
+  {
+    let (test, _) = try await launch()
+    let notebook = test.app.notebook
+    try await notebook.delete(Self.notes[1]).settled()
+    try await test.undo()
+    #expect(notebook.toast == nil)
+    try await test.redo()
+    let lisbon = EditorModel(2, in: notebook)
+    #expect(lisbon.note.isDeleted)
+    try await notebook.move(Self.notes[0], into: lisbon.note).settled()
+    #expect(texts(test) == ["Lisbon\nMilk"])
+  }
+
   @Test func `undo and redo go on at the next launch`() async throws {
     let (test, server) = try await launch()
     try await test.app.notebook.move(Self.notes[0], into: Self.notes[1]).settled()

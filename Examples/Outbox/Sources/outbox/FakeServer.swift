@@ -23,7 +23,7 @@ actor FakeServer: UseCase {
   private let file: FileHandle
   private let isFlaky: Bool
   private var known: Set<UUID>
-  private var isOnline = true
+  private(set) var isOnline = true
 
   /// Opens the file, or creates it. A flaky server is slow, and loses some calls and some answers.
   init(_ path: String, isFlaky: Bool = false) throws {

@@ -67,6 +67,8 @@ struct Main {
       try await outbox.discard(message)
     case ("offline", 1): await server.goOnline(false)
     case ("online", 1): await server.goOnline(true)
+    case ("wait", 1) where await !server.isOnline:
+      print("Offline: nothing ends before ‘online’.")
     case ("wait", 1): await outbox.idle()
     default: print("‘\(words.joined(separator: " "))’ is no command: see help.")
     }

@@ -116,7 +116,7 @@ final class Outbox {
 
   /// Keeps a message, and then sends it. If it can't be kept, this throws, and nothing is sent.
   ///
-  /// If the calling task is cancelled, this returns early, but the message is kept and sent.
+  /// The cancellation of the calling task changes nothing.
   @discardableResult
   func add(_ text: String, to chat: String) async throws -> Message {
     newest += 1
@@ -127,7 +127,7 @@ final class Outbox {
       try await self.rows(.keep(message))
       await self.deliver(message)
     }
-    try await keep.execute(message).value
+    try await keep.execute(message).ended().get()
     return message
   }
 

@@ -124,8 +124,9 @@ final class Session {
     let after = notes.history.entries
     if case .cancelled = outcome {
       // A change that was on its way to the server has been made all the same.
-      let isDone = after != entries ? after.last(where: \.isApplied).map(Words.entry) : nil
-      fail("Stopped." + (isDone.map { " In the history: \($0)" } ?? ""))
+      let made = after.last { !entries.contains($0) }
+      let words = made.map { ($0.isApplied ? " In the history: " : " Undone: ") + Words.entry($0) }
+      fail("Stopped." + (words ?? ""))
     }
     let dropped = entries.count { !$0.isApplied && !after.map(\.id).contains($0.id) }
     if dropped > 0 { output.show(["Dropped what was undone: \(dropped)"]) }

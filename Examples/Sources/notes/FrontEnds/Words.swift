@@ -96,8 +96,8 @@ enum Words {
                          a second, at most for ten; leaving saves the last text at once. No step
                          of the history.
       rows ID ID…        a row for each; rows of one note share one load
-      import FILE        make a note of each line. Ctrl-C stops it; what is imported by then
-                         stays, and is one step of the history.
+      import FILE        make a note of each line, in one step of the history. Ctrl-C stops it,
+                         and takes back what is imported by then.
       undo, redo         a new, edit, remove or import; and after a show, show the one before.
                          What fails can be tried again. What meets somebody else's change
                          leaves the history.

@@ -21,8 +21,7 @@ struct PolicyRow: Sendable {
     search = Search(queue: UseCaseQueue(policy) { event in tap.hear(event) })
   }
 
-  /// Returns when the end of each search is told. That is later than the idleness of the queue,
-  /// whose slots are free before the handlers run.
+  /// Returns when the observer has heard of the end of each search.
   func ended() async { await tap.ended() }
 
   func cancelAll() { search.queue.cancelAll() }
