@@ -134,6 +134,8 @@ extension UseCase {
 @usableFromInline
 func hasNoIgnoredProperty(_ useCase: some UseCase) -> Bool {
   let type = type(of: useCase)
+  // The properties of an object may be changed at this moment.
+  if type is AnyObject.Type { return true }
   guard checkedTypes.withLock({ $0.insert(ObjectIdentifier(type)).inserted }) else { return true }
   for child in Mirror(reflecting: useCase).children {
     let isOptional = Mirror(reflecting: child.value).displayStyle == .optional

@@ -17,7 +17,8 @@
 /// calls a use case on a queue whose slot it holds, the interceptors wrap the called body, too.
 ///
 /// The outcome comes when the outermost interceptor has returned. An attempt that it has begun and
-/// not awaited, as in stale-while-revalidate, holds the slot until it has returned, too.
+/// not awaited, as in stale-while-revalidate, holds the slot until it has returned, too. One that
+/// begins later throws `CancellationError`.
 public protocol UseCaseInterceptor: Sendable {
   /// Runs around the body of an operation.
   ///

@@ -31,10 +31,15 @@ public final class OptimisticValue<Value> {
   public final class Mark: Sendable {
     fileprivate let number: Int
     private let owner: ObjectIdentifier
+    private let end: @Sendable () -> Void
 
-    fileprivate init(_ number: Int, of owner: ObjectIdentifier) {
-      (self.number, self.owner) = (number, owner)
+    fileprivate init(
+      _ number: Int, of owner: ObjectIdentifier, end: @escaping @Sendable () -> Void
+    ) {
+      (self.number, self.owner, self.end) = (number, owner, end)
     }
+
+    deinit { end() }
 
     fileprivate func isOf(_ object: AnyObject) -> Bool { owner == ObjectIdentifier(object) }
   }
@@ -42,6 +47,8 @@ public final class OptimisticValue<Value> {
   private struct Change {
     let number: Int
     var apply: (inout Value) -> Void
+    /// Settles the change, if its operation has an outcome.
+    let takeOutcome: () -> Void
     /// The number of its success, nil as long as its operation has no outcome.
     var success: Int?
   }
@@ -58,8 +65,8 @@ public final class OptimisticValue<Value> {
   /// Whether a change has no outcome yet.
   public private(set) var isPending = false
 
-  /// Whether the server may have a change that is not shown: its operation was cancelled or timed out
-  /// while its body ran. It is so until the next ``confirm(_:since:)``.
+  /// Whether the server may have a change that is not shown: its operation, or a call in its body, was
+  /// cancelled or timed out while its body ran. It is so until the next ``confirm(_:since:)``.
   public private(set) var isUncertain = false
 
   /// The error of the last change that has failed; `nil` once a change that was asked for later has
@@ -108,20 +115,25 @@ public final class OptimisticValue<Value> {
   ) -> UseCaseOperation<Request, Response> {
     asked += 1
     let number = asked
-    changes.append(Change(number: number, apply: apply))
     let takeOutcome = { [weak self] in
-      guard let self else { return false }
-      guard let outcome = operation.outcome else { return true }
+      guard let self, let outcome = operation.outcome else { return }
       switch outcome {
       case .success(let response):
         succeed(number, confirmed.map { confirmed in { confirmed(&$0, response) } })
       case .failure(let error): fail(number, error, isCertain: !operation.core.wasInterrupted)
       case .cancelled: fail(number, nil, isCertain: !operation.core.wasInterrupted)
       }
-      return true
     }
-    let isEarly = operation.settle { _ in takeOutcome() }
-    if !isEarly, takeOutcome() { operation.core.failureIsHandled() }
+    changes.append(Change(number: number, apply: apply, takeOutcome: takeOutcome))
+    let isEarly = operation.settle { [weak self] _ in
+      takeOutcome()
+      self?.show()
+      return self != nil
+    }
+    if !isEarly {
+      takeOutcome()
+      operation.core.failureIsHandled()
+    }
     show()
     return operation
   }
@@ -130,8 +142,11 @@ public final class OptimisticValue<Value> {
   ///
   /// - Returns: The mark. Keep it until the answer of the reload is there.
   public func mark() -> Mark {
-    let mark = Mark(succeeded, of: ObjectIdentifier(self))
-    marks.removeAll { $0.mark == nil }
+    takeOutcomes()
+    show()
+    let mark = Mark(succeeded, of: ObjectIdentifier(self)) { [weak self] in
+      Task { @MainActor in self?.forgetSuccesses() }
+    }
     marks.append(WeakMark(mark: mark))
     return mark
   }
@@ -157,6 +172,7 @@ public final class OptimisticValue<Value> {
     guard mark?.isOf(self) ?? true else {
       fatalError("A value is confirmed since a mark of its own: take it by its `mark()`.")
     }
+    takeOutcomes()
     let known = mark?.number ?? succeeded
     // A later confirm may be since an older mark: no success since the oldest one is forgotten.
     let all = (successes + changes).sorted { $0.number < $1.number }
@@ -169,23 +185,33 @@ public final class OptimisticValue<Value> {
     show()
   }
 
+  /// Settles what has an outcome already: the handlers that do it may be waiting for the main actor.
+  private func takeOutcomes() {
+    for change in changes where change.success == nil { change.takeOutcome() }
+  }
+
+  /// The numbers of the changes that are not settled.
+  var unsettled: [Int] { changes.filter { $0.success == nil }.map(\.number) }
+
+  private func index(_ number: Int) -> Int? {
+    changes.firstIndex { $0.number == number && $0.success == nil }
+  }
+
   private func succeed(_ number: Int, _ apply: ((inout Value) -> Void)?) {
-    guard let index = changes.firstIndex(where: { $0.number == number }) else { return }
+    guard let index = index(number) else { return }
     succeeded += 1
     changes[index].success = succeeded
     if let apply { changes[index].apply = apply }
     if number > failed { error = nil }
     takeSettled()
-    // Without an answer to show, the change is shown already, or is about to be by `change`.
-    if apply == nil { updatePending() } else { show() }
   }
 
   private func fail(_ number: Int, _ error: (any Error)?, isCertain: Bool) {
-    changes.removeAll { $0.number == number }
+    guard let index = index(number) else { return }
+    changes.remove(at: index)
     if let error { (self.error, failed) = (error, number) }
     if !isCertain { isUncertain = true }
     takeSettled()
-    show()
   }
 
   /// The first changes become part of the confirmed value, up to one that has no outcome.
@@ -198,8 +224,12 @@ public final class OptimisticValue<Value> {
       successes += changes[..<count]
       changes.removeFirst(count)
     }
+    forgetSuccesses()
+  }
+
+  /// Lets go of the successes that each later confirm has.
+  private func forgetSuccesses() {
     marks.removeAll { $0.mark == nil }
-    // A later confirm has all others.
     let oldest = marks.compactMap { $0.mark?.number }.min() ?? succeeded
     successes.removeAll { $0.success.map { $0 <= oldest } ?? true }
   }
@@ -207,11 +237,8 @@ public final class OptimisticValue<Value> {
   private func show() {
     var newest = confirmed
     for change in changes { change.apply(&newest) }
-    if !isEqual(newest, value) { value = newest }
-    updatePending()
-  }
-
-  private func updatePending() {
+    // Nobody is told of an equal value, which may differ in what `==` does not compare.
+    if isEqual(newest, value) { _value = newest } else { value = newest }
     if isPending == changes.isEmpty { isPending = !changes.isEmpty }
   }
 }

@@ -45,7 +45,7 @@ public final class UseCaseModel<Base: UseCase> {
   func isUndecided(
     besides operation: UseCaseOperation<Base.Request, Base.Response>
   ) -> Bool {
-    running.values.contains { $0 !== operation && $0.outcome == nil }
+    running.values.contains { $0 !== operation && $0.outcome == nil && $0.core.mayDeliver }
   }
 
   /// The use case that the model executes.

@@ -108,8 +108,12 @@ final class OperationCore: QueueMember {
     isCall && !mayDeliver && verdict?.kind != .cancelled ? .cancelled(.superseded) : verdict
   }
 
-  /// Whether the operation, or the run that it shares, was cancelled or timed out while its body ran.
-  var wasInterrupted: Bool { wasCancelled || context?.ride?.wasInterrupted ?? false }
+  /// Whether the operation, a call in its body, or the run that it shares was cancelled or timed out
+  /// while its body ran.
+  @usableFromInline var wasInterrupted: Bool {
+    withMachine { $0.isJobCancelled || $0.hasInterruptedCall }
+      || context?.ride?.wasInterrupted ?? false
+  }
 
   /// Whether the task of the body was cancelled, by an early outcome.
   private var wasCancelled: Bool { withMachine { $0.isJobCancelled } }
@@ -290,6 +294,8 @@ extension OperationCore {
   func noteCancellation(ofCall reason: UseCaseCancellation) {
     withMachine { $0.noteCancellation(ofCall: reason) }
   }
+
+  func noteInterruption() { withMachine { $0.noteInterruption() } }
 }
 
 // MARK: - Value and end
@@ -302,7 +308,7 @@ extension OperationCore {
   /// body of the operation, or holds the only slot that the operation waits for.
   @usableFromInline var isDeadlock: Bool {
     guard HeldSlots.hasHolder else { return false }
-    if HeldSlots.isAwaitedHere(self) { return true }
+    if HeldSlots.isAwaitedHere(self) || context?.ride?.isDeadlock ?? false { return true }
     return queue.policy.isSerial && state == .waiting && queue.isHeldHere
       && queue.delegate?.isBodyHere() ?? true
   }

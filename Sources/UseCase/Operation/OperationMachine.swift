@@ -83,6 +83,8 @@ struct OperationMachine<Waiter: Sendable, Job: Sendable, Callback: Sendable>: Se
   private var silence: UseCaseCancellation?
   /// Why an operation that the body has called was cancelled, most recently.
   private var callReason: UseCaseCancellation?
+  /// Whether an operation that the body has called was cancelled or timed out while its body ran.
+  private(set) var hasInterruptedCall = false
   private var events: EventLine
   private var notice = Notice.none
   /// Whether the verdict came before the body had returned.
@@ -311,6 +313,8 @@ extension OperationMachine {
   /// An operation that the body has called was cancelled for a reason of its own.
   mutating func noteCancellation(ofCall reason: UseCaseCancellation) { callReason = reason }
 
+  mutating func noteInterruption() { hasInterruptedCall = true }
+
   /// The verdict of a body that has thrown `CancellationError`: the reason of the call that the
   /// error comes from, if there was one.
   var thrownCancellation: Verdict { .cancelled(callReason ?? .thrown) }
@@ -402,7 +406,7 @@ extension OperationMachine {
   /// Whether an update that is about to be received may be.
   func mayReceive(mayDeliver: Bool) -> Bool {
     if case .cancelled? = verdict { return false }
-    return silence == nil && (mayDeliver || verdict == nil)
+    return silence == nil && mayDeliver
   }
 
   /// Returns whether the caller is the one to deliver from now on.
@@ -432,11 +436,12 @@ extension OperationMachine {
       if let handler = handlers.takeFirst() ?? handlers.takeNext(for: told.kind) {
         return step(handler, told)
       }
-      if isOver, let handler = handlers.takeLast() { return step(handler, told) }
     }
-    if isEarly || silence != nil, hasListener(for: .delivered) {
+    // Nothing of the outcome is left: a body that goes on, and a `finally` behind it, hold up no model.
+    if isEarly || silence != nil || !isOver, hasListener(for: .delivered) {
       return .tell(takeListeners { $0 == .delivered })
     }
+    if isOver, handlers.count > 0, let handler = handlers.takeLast() { return step(handler, told) }
     switch stage {
     case .over:
       stage = .leaving

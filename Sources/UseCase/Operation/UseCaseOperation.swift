@@ -123,18 +123,23 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
   nonisolated(nonsending) func value(cancels: Bool) async throws -> Response {
     let isInBody = HeldSlots.hasHolder
     if isInBody, core.isDeadlock {
-      if cancels { core.concludeEarly(.failure(UseCaseDeadlock())) }
+      if cancels {
+        core.callIsAwaited()
+        core.concludeEarly(.failure(UseCaseDeadlock()))
+      }
       throw UseCaseDeadlock()
     }
     core.raiseToCurrent()
     let isSettled = isInBody ? await settleInBody(cancels: cancels) : await settle(cancels: cancels)
     guard isSettled else { throw CancellationError() }
     // A generic outcome would cost a look-up of metadata.
-    switch core.verdict(isCall: cancels) {
-    case .success?: if let response { return response.value }
+    let verdict = core.verdict(isCall: cancels)
+    if case .success? = verdict, let response { return response.value }
+    if cancels, core.wasInterrupted { HeldSlots.noteInterruption() }
+    switch verdict {
     case .failure(let error)?: throw error
     case .cancelled(let reason)?: if cancels { HeldSlots.noteCancellation(ofCall: reason) }
-    case nil: break
+    case .success?, nil: break
     }
     throw CancellationError()
   }

@@ -111,6 +111,10 @@ package enum HeldSlots {
     innermost?.noteCancellation(ofCall: reason)
   }
 
+  /// A call that the running code awaits was cancelled or timed out while its body ran.
+  @usableFromInline
+  static func noteInterruption() { innermost?.noteInterruption() }
+
   /// Why the running code, the body of an operation, must not execute a use case of this type. Nil if it
   /// may.
   @usableFromInline

@@ -133,7 +133,8 @@ extension QueueMachine {
     var superseded = Few<Member>.none
     for member in supersede(decision.superseded) { superseded.append(member) }
     switch decision.admission {
-    case .start where handled == nil || policy.mayStart(holding: holding):
+    // Those that wait go before what a handler executes.
+    case .start where handled == nil || waitingCount == 0 && policy.mayStart(holding: holding):
       start(member, id, priority)
     case .start, .wait:
       wait(member, id, priority)
@@ -168,6 +169,8 @@ extension QueueMachine {
       ready = lines.flatMap(\.members.ids).count { pauses.maySkip($0) }
     }
     let next = max(0, min(ready, policy.limit - counts.holding))
+    // Its pause is over, and that of a newcomer does not hold it back.
+    if next > 0, policy.debounce > .zero { endPauses() }
     counts = (counts.holding + next, counts.live + next, counts.waiting - next)
   }
 
@@ -244,13 +247,18 @@ extension QueueMachine {
 
   /// The members and attempts that wait now wait for no pause any more.
   mutating func flush() -> Release? {
-    pauses.flushed = lines.compactMap(\.members.lastID).max() ?? pauses.flushed
+    endPauses()
     var release = Release()
     while let (_, attempt) = attempts.removeFirst() {
       pauses.noteAttempt(policy)
       release.attempts.append(attempt)
     }
     return self.release(release)
+  }
+
+  /// The members that wait now pause no more.
+  private mutating func endPauses() {
+    pauses.flushed = lines.compactMap(\.members.lastID).max() ?? pauses.flushed
   }
 
   /// Returns the alarm to set, if it is another one than before. `keepsWindow` says whether there is
@@ -348,13 +356,14 @@ extension QueueMachine {
     while let (id, member) = live.removeFirst() {
       unwinding.insert(member, id)
       members.append(member)
+      newest.remove(id)
     }
     while let next = removeNext(isPausing: false) {
       members.append(next.member)
+      newest.remove(next.id)
       done.cancelled += 1
       lingering += 1
     }
-    newest = MemberLine()
     pauses.nobodyWaits()
     return (members, release())
   }

@@ -30,8 +30,12 @@ protocol QueueMember: AdmittedOperation {
 
   var verdict: Verdict? { get }
 
-  /// Whether the member, or the run that it shares, was cancelled or timed out while its body ran.
+  /// Whether the member, a call in its body, or the run that it shares was cancelled or timed out while
+  /// its body ran.
   var wasInterrupted: Bool { get }
+
+  /// Whether the running code would wait for ever if it awaited the member.
+  var isDeadlock: Bool { get }
 
   /// Whether code runs in the slot of this member.
   var isOccupied: Bool { get }
@@ -55,6 +59,9 @@ protocol QueueMember: AdmittedOperation {
 
   /// An operation that the body has called was cancelled for a reason of its own.
   func noteCancellation(ofCall reason: UseCaseCancellation)
+
+  /// An operation that the body has called was cancelled or timed out while its body ran.
+  func noteInterruption()
 
   /// Whether the handlers of the outcome may begin.
   var mayDeliver: Bool { get }

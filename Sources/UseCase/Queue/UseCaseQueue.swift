@@ -442,7 +442,14 @@ extension UseCaseQueue {
     let main = UseCaseNext { request in
       try await operation.attempt(request, isStart: isStart, body)
     }
-    let next = execution.next(interceptors.dropFirst(), main)
+    let rest = execution.next(interceptors.dropFirst(), main)
+    // An attempt that the first interceptor has left behind holds the slot with all that is in it.
+    let next =
+      interceptors.count == 1
+      ? main
+      : UseCaseNext { request in
+        try await operation.attempt(request, isStart: false) { try await rest($0) }
+      }
     return try await first.intercept(request, of: execution, next: next)
   }
 

@@ -132,6 +132,24 @@ struct UnhandledFailureTests {
     }
   }
 
+  @Test func `a body that awaits what would deadlock handles that`() async {
+    await listening {
+      let queue = UseCaseQueue(.serial)
+      let inner = AnyUseCase<Int, Int>(queue: queue) { $0 }
+      let operations = Log<UseCaseOperation<Int, Int>>()
+      let outer = AnyUseCase<Int, Int>(queue: queue) { number in
+        let operation = inner.execute(number)
+        operations.append(operation)
+        await #expect(throws: UseCaseDeadlock.self) { try await operation.valueOrCancel() }
+        return number
+      }
+      await outer.execute(1).ended()
+      await silentEnd(of: operations.elements[0])
+      await settle()
+      #expect(count(operations.elements[0]) == 0)
+    }
+  }
+
   @Test func `a task that awaited the value counts, though it was cancelled meanwhile`() async {
     await listening {
       let gate = Gate()

@@ -34,6 +34,14 @@ struct SharedRunInsideTests {
     }
   }
 
+  @Test(.holds("Not inside a slot"))
+  func `a body that awaits the value of what waits for its slot gets an error`() async {
+    let shared = Recursive.shared(on: UseCaseQueue(.serial)) { request, shared in
+      request == 1 ? try await shared.execute(2).value : request
+    }
+    await #expect(throws: UseCaseDeadlock.self) { try await shared(1) }
+  }
+
   @Test(.holds("Not inside a slot"), arguments: [UseCaseQueue.Policy.unlimited, .serial])
   func `a body that calls its own request runs it inside its slot`(
     policy: UseCaseQueue.Policy

@@ -1,6 +1,7 @@
 import Observation
 import TestSupport
-import UseCase
+
+@testable import UseCase
 
 /// What an `OptimisticValue` holds in a random session. A change is known by its number.
 protocol Changeable: Equatable, Sendable {
@@ -209,8 +210,18 @@ final class OptimisticSession<Value: Changeable> {
   private func confirm(since entry: (mark: OptimisticValue<Value>.Mark, successes: Int)?) {
     let word = Value(seed: Int.random(in: 0..<9, using: &random))
     optimistic.confirm(word, since: entry?.mark)
+    takeSettled()
     rules.confirm(word, since: entry?.successes ?? rules.successes)
     check("confirm \(word) since \(entry.map { "\($0.successes)" } ?? "now")")
+  }
+
+  /// A mark and a confirm have settled what had its outcome, before a handler has told.
+  private func takeSettled() {
+    let unsettled = optimistic.unsettled
+    for (number, write) in writes.sorted(by: { $0.key < $1.key })
+    where !write.isHeard && !unsettled.contains(number) {
+      settle(number, write.operation, write.takesResponse)
+    }
   }
 
   /// Does one thing, by chance.
@@ -225,7 +236,10 @@ final class OptimisticSession<Value: Changeable> {
     case 6..<11: writes[number]?.gate.open()
     case 11..<13: writes[number]?.operation.cancel()
     case 13: changeLate(number)
-    case 14: marks.append((optimistic.mark(), rules.successes))
+    case 14:
+      let mark = optimistic.mark()
+      takeSettled()
+      marks.append((mark, rules.successes))
     case 15: if !marks.isEmpty { marks.removeFirst() }
     case 16: confirm(since: nil)
     case 17, 18: confirm(since: marks.randomElement(using: &random))

@@ -148,6 +148,89 @@ struct OptimisticValueTests {
     #expect(heart.value && heart.confirmed && !heart.isPending)
   }
 
+  @Test(.holds("Since a mark"), arguments: [true, false])
+  func `what has succeeded before a mark or a confirm is known to the answer`(
+    hasMark: Bool
+  ) async {
+    let counter = OptimisticValue(0)
+    let add = AnyUseCase<Int, Void> { _ in }
+    let operation = counter.change(add.execute(1)) { $0 += 1 }
+    // The main actor is busy, so the handlers cannot have told.
+    holdThread { operation.outcome != nil }
+    let mark = hasMark ? counter.mark() : nil
+    counter.confirm(1, since: mark)
+    #expect(counter.value == 1 && !counter.isPending)
+    await operation.ended()
+    #expect(counter.value == 1 && counter.confirmed == 1)
+  }
+
+  @Test(.holds("Uncertain"))
+  func `a confirm after a cancellation ends the doubt`() async throws {
+    let like = ControlledUseCase<Bool, Void>()
+    let heart = OptimisticValue(false)
+    let operation = heart.change(like.execute(true)) { $0 = true }
+    _ = try await like.next()
+    operation.cancel()
+    heart.confirm(false)
+    #expect(!heart.isUncertain && !heart.value)
+    await operation.ended()
+    #expect(!heart.isUncertain && !heart.value)
+  }
+
+  @Test(.holds("Confirmed and changes"))
+  func `the value has what its comparison leaves out`() async throws {
+    struct Note: Equatable {
+      let id: Int
+      var title: String
+      static func == (left: Note, right: Note) -> Bool { left.id == right.id }
+    }
+    let note = OptimisticValue(Note(id: 1, title: "A"))
+    let rename = AnyUseCase<String, Void> { _ in }
+    let operation = note.change(rename.execute("B")) { $0.title = "B" }
+    #expect(note.value.title == "B")
+    await operation.ended()
+    note.confirm(Note(id: 1, title: "C"))
+    #expect(note.value.title == "C")
+  }
+
+  @Test(.holds("Since a mark"))
+  func `the end of the last mark lets go of the successes`() async {
+    let rows = OptimisticValue([String]())
+    let (write, changes) = (AnyUseCase<String, Void> { _ in }, Lifetime())
+    do {
+      let mark = rows.mark()
+      await rows.change(write.execute("a")) { [token = changes.track()] rows in
+        withExtendedLifetime(token) { rows.append("a") }
+      }.ended()
+      rows.confirm(["a"], since: mark)
+    }
+    await changes.over()
+  }
+
+  @Test(.holds("Uncertain"), arguments: [true, false])
+  func `a call in a body that is interrupted leaves doubt`(timesOut: Bool) async throws {
+    let (clock, begun, gate) = (ManualClock(), Gate(), Gate())
+    let server = AnyUseCase<Bool, Void>(
+      queue: UseCaseQueue(clock: clock), timeout: timesOut ? .seconds(1) : UseCaseTimeout.never
+    ) { _ in
+      begun.open()
+      await gate.passIgnoringCancellation()
+    }
+    let like = AnyUseCase<Bool, Void> { isLiked in try await server(isLiked) }
+    let heart = OptimisticValue(false)
+    let operation = heart.change(like.execute(true)) { $0 = true }
+    await begun.passIgnoringCancellation()
+    if timesOut {
+      try await clock.sleeping(for: .seconds(1))
+      await clock.advance(by: .seconds(1))
+    } else {
+      server.queue.cancelAll()
+    }
+    await operation.ended()
+    #expect(heart.isUncertain && !heart.value)
+    gate.open()
+  }
+
   @Test(.holds("Uncertain"))
   func `a shared run that is interrupted leaves doubt`() async throws {
     let (begun, gate) = (Gate(), Gate())

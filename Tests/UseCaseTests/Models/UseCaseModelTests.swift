@@ -230,7 +230,9 @@ struct UseCaseModelTests {
   }
 
   /// Waits until the model shows that update.
-  private func shown(_ update: String, by model: ReportingUseCaseModel<Count>) async {
+  private func shown<Base: ReportingUseCase>(
+    _ update: String, by model: ReportingUseCaseModel<Base>
+  ) async where Base.Update == String {
     while model.update != update { await Task.yield() }
   }
 
@@ -276,6 +278,20 @@ struct UseCaseModelTests {
     #expect(model.update == nil)
     for gate in count.gates { gate.open() }
     await older.ended()
+    await newer.ended()
+    #expect(model.update == "1 is over" && model.value == 1)
+  }
+
+  @Test func `the progress of a superseded run is gone at once, and comes no more`() async {
+    let count = Count(.cancelPreviousAndWait)
+    let model = ReportingUseCaseModel(count.shared())
+    let older = model.execute(0)
+    await shown("0 begins", by: model)
+    let newer = model.execute(1)
+    #expect(model.update == nil)
+    for gate in count.gates { gate.open() }
+    await older.ended()
+    #expect(model.update?.hasPrefix("0") != true)
     await newer.ended()
     #expect(model.update == "1 is over" && model.value == 1)
   }

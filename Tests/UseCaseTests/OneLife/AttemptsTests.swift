@@ -87,6 +87,27 @@ struct AttemptsTests {
     #expect(!work.queue.isBusy)
   }
 
+  @Test func `an attempt that is left behind holds the slot with its retries`() async {
+    let stale = Stale(begun: begun)
+    let queue = UseCaseQueue(.serial, interceptors: [stale, RetryInterceptor(attempts: 3)])
+    let (begun, mayFail) = (begun, Gate())
+    let work = AnyUseCase<Int, Int>(queue: queue) { request in
+      begun.append(request)
+      await mayFail.passIgnoringCancellation()
+      if begun.count < 3 { throw Offline() }
+      return request
+    }
+    let operation = work.execute(1)
+    let answered = Gate()
+    operation.then { _ in answered.open() }
+    await answered.passIgnoringCancellation()
+    #expect(operation.fate == "+" && queue.isBusy)
+    mayFail.open()
+    await operation.ended()
+    #expect(begun.elements == [1, 1, 1])
+    await stale.revalidated.elements(atLeast: 1)
+  }
+
   @Test func `catch runs when the outermost interceptor has thrown`() async {
     struct Impatient: UseCaseInterceptor {
       let begun: Log<Int>

@@ -43,6 +43,27 @@ struct OwnHandlersTests {
     #expect(fates([first] + again.elements) == "++")
   }
 
+  @Test func `one that a handler executes holds back nobody whose pause is over`() async throws {
+    let clock = ManualClock()
+    let queue = UseCaseQueue(.keepLatest.debounced(by: .seconds(1)), clock: clock)
+    let work = Work(queue: queue)
+    let first = work.execute(1)
+    try await clock.sleeping()
+    await clock.advance(by: .seconds(1))
+    let waiting = work.execute(2)
+    let again = Log<Operation>()
+    first.then { _ in again.append(work.execute(3)) }
+    await clock.advance(by: .seconds(1))
+    work.gate.open()
+    await first.ended()
+    await waiting.ended()
+    #expect(waiting.fate == "+")
+    try await clock.sleeping()
+    await clock.advance(by: .seconds(1))
+    await allEnded(again.elements)
+    #expect(fates(again.elements) == "+")
+  }
+
   @Test(arguments: all)
   func `a retry in catch is admitted under every policy`(policy: UseCaseQueue.Policy) async {
     let work = Work(queue: UseCaseQueue(policy), fails: true)

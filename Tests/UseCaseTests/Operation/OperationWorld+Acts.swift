@@ -215,7 +215,7 @@ extension OperationWorld {
     case .value: try demand(isEarly || hasLeft, "a value comes at an early outcome or at the end")
     case .delivered:
       try demand(
-        hasLeft || (isEarly || isSilenced) && !earlier.values.contains(where: isDue),
+        hasLeft || (isEarly || isSilenced || !isOver) && !earlier.values.contains(where: isDue),
         "the handlers of the outcome have run")
     case .end:
       try demand(hasLeft, "it has left its queue")
@@ -296,6 +296,14 @@ extension OperationWorld {
     }
   }
 
+  private func demandTurn(of handler: Handler<Int>, _ undelivered: Int) throws {
+    try demand(undelivered == 0, "updates come before the handlers")
+    guard handler.branch == .always, isEarly || isSilenced else { return }
+    try demand(
+      !listeners.values.contains { $0.moment == .delivered },
+      "whoever waits for an early outcome alone waits for no finally")
+  }
+
   private mutating func follow(_ step: Machine.Step) throws -> [Act] {
     let undelivered = updates.reported - updates.received - updates.dropped
     switch step {
@@ -303,10 +311,10 @@ extension OperationWorld {
       try demand(updates.count == undelivered, "all updates are delivered")
       return [.receive(updates)]
     case .ask(let handler):
-      try demand(undelivered == 0, "updates come before the handlers")
+      try demandTurn(of: handler, undelivered)
       return [.begin(handler.callback, handler.branch)]
     case .call(let handler, let verdict):
-      try demand(undelivered == 0, "updates come before the handlers")
+      try demandTurn(of: handler, undelivered)
       try demand(isFree, "a handler on an actor begins there")
       return try begin(handler.callback, handler.branch, with: verdict)
     case .handOver:
@@ -344,8 +352,10 @@ extension OperationWorld {
   private mutating func receive(_ numbers: [Int]) throws -> Bool {
     try demand(numbers[0] == updates.received + updates.dropped + 1, "updates come in order")
     let isReceived = parts.machine.mayReceive(mayDeliver: mayDeliver)
-    let isKeptBack = fate?.kind == .cancelled || isSilenced || fate != nil && !mayDeliver
-    try demand(isReceived != isKeptBack, "a cancellation keeps updates back, and nothing else")
+    let isKeptBack = fate?.kind == .cancelled || isSilenced || !mayDeliver
+    try demand(
+      isReceived != isKeptBack,
+      "a cancellation and an operation that alone may deliver keep updates back, and nothing else")
     guard isReceived else {
       updates.dropped += numbers.count
       return false
