@@ -38,7 +38,7 @@ struct HistoryRow<Step: Sendable>: Sendable {
     /// The footprint is not everything, so ask the use case for it.
     static var keyed: Self { Self(rawValue: 32) }
     /// The interrupted group is carried on only if asked: its redo was interrupted, or its undo failed,
-    /// and a later group was interrupted.
+    /// and a later entry was interrupted.
     static var redo: Self { Self(rawValue: 64) }
     /// No use case can read it. A journal keeps no such mark: another version of the app may read it.
     static var unreadable: Self { Self(rawValue: 128) }

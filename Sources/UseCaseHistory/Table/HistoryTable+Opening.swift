@@ -115,6 +115,7 @@ extension HistoryTable {
     _ answers: [ID: Settlement], keepsGroups: Bool
   ) throws -> Interrupted {
     var interrupted = Interrupted()
+    let written = stamp
     var (applied, undone, recorded) = ([Row](), [Row](), [Row]())
     var undoneAt: [ID: UInt64] = [:]
     for var row in opened {
@@ -139,7 +140,7 @@ extension HistoryTable {
     opened = []
     for row in applied.sorted(by: { $0.stamp < $1.stamp }) { push(row) }
     for row in undone.sorted(by: { $0.stamp < $1.stamp }) { pushUndone(row) }
-    try settleHalves()
+    try settleHalves(above: written)
     for row in recorded where row.marks.contains(.leavesLater) {
       head.rowless.add(row.place, above: stamp)
       drop([row], row.reason)

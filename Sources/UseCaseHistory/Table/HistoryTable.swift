@@ -383,7 +383,9 @@ extension HistoryTable {
 
   /// Only the newest group may be half undone, but for interrupted ones. One whose undo has failed
   /// before the group above it was interrupted becomes one of those, which nobody carries on unasked.
-  mutating func settleHalves() throws {
+  /// So does one below an entry of which this opening has found that it was redone: such entries have
+  /// stamps above `written`.
+  mutating func settleHalves(above written: UInt64) throws {
     var isBelow = false
     for index in applied.indices.reversed() {
       let row = applied[index]
@@ -396,7 +398,7 @@ extension HistoryTable {
           note(.applied(index))
         }
       }
-      isBelow = true
+      if row.stamp <= written { isBelow = true }
     }
   }
 

@@ -243,6 +243,31 @@ struct InterruptedTwiceTests {
     #expect(next.layout == "[B |]")
   }
 
+  @Test(.holds("What is there"))
+  func `a redo that is settled above a half undone group opens, now and later`() async throws {
+    let history = try await open(disk)
+    let letters = Letters(paper: paper).recorded(in: history)
+    await history.group("H") { for text in ["A", "B"] { _ = try await letters(text) } }.ended()
+    await history.write(paper, "X")
+    await history.back(1)
+    disk.fail(.crash(at: disk.writes + 2, isWritten: false))
+    await history.forth(1)
+    let second = disk.next()
+    let other = try await openWithLetters(second)
+    paper.fail("undo A1")
+    await other.back(1)
+    #expect(other.layout == "[H(A | B) | X]")
+    let third = second.next()
+    let next = try await open(third)
+    #expect(next.layout == "[H(A | B) X |]")
+    #expect(next.entries.map(\.standing) == [.interrupted, .normal])
+    let last = try await open(third.next())
+    #expect(last.entries == next.entries)
+    paper.repair("undo A1")
+    await last.back(2)
+    #expect(last.layout == "[| H(A B) X]" && paper.violations.elements == [])
+  }
+
   @Test(.holds("Interrupted groups"))
   func `an undo behind the redo of an interrupted group is for the group`() async throws {
     let history = try await open(disk)
