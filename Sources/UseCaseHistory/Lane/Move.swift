@@ -50,7 +50,8 @@ extension HistoryLane {
       // The operation has failed if the step has ended late.
       if UseCaseQueue.hasFailedHere { return nil }
     }
-    return read { $0.hasMovedNothing } ? obsolete : nil
+    let (refused, hasMovedNothing) = read { ($0.refused, $0.hasMovedNothing) }
+    return refused?.refusal ?? (hasMovedNothing ? obsolete : nil)
   }
 
   private nonisolated(nonsending) func carryOut(
@@ -89,6 +90,18 @@ extension HistoryLane {
         let footprint = redone.footprint
         return { _ = $0.stepEnded(.redone(redone, footprint)) }
       }
+    }
+  }
+}
+
+extension HistoryRow<any HistoryStep> {
+  /// Why it is not undone or redone.
+  fileprivate var refusal: any Error {
+    do {
+      _ = try (step as? StoredStep)?.step
+      return HistoryJournalError(.inDoubt)
+    } catch {
+      return error
     }
   }
 }

@@ -480,8 +480,12 @@ extension HistoryMachine {
     return .failure(error)
   }
 
-  /// Returns the execution to undo or redo next, which begins. Nil at the end.
+  /// Returns the execution to undo or redo next, which begins. Nil at the end, and at one that is
+  /// refused.
   mutating func nextStep() -> (id: ID, step: Step)? { table.next() }
+
+  /// The execution that was not to be undone or redone.
+  var refused: Row? { table.walk?.refused }
 
   /// The undo or redo has ended. Returns whether the walk may go on.
   mutating func stepEnded(_ end: Table.StepEnd) -> Bool { table.ended(end) }

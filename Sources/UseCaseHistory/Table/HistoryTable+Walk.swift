@@ -29,6 +29,8 @@ struct HistoryWalk<Step: Sendable>: Sendable {
   fileprivate var lostParts: [Row] = []
   /// The entries that can never be undone or redone.
   fileprivate var lost: Set<ID> = []
+  /// The execution at which it has stopped, since nobody can read it, or a recovery might undo it twice.
+  fileprivate(set) var refused: Row?
   /// The entries in order, once the history was cleared.
   var held: [Row] = []
   var evictsWhenOver = false
@@ -80,26 +82,34 @@ extension HistoryTable {
     case obsolete
   }
 
-  /// Returns the execution to undo or redo next, which begins. Nil at the end.
+  /// Returns the execution to undo or redo next, which begins. Nil at the end, and at one that is
+  /// refused, which stays as it is.
   mutating func next() -> (id: ID, step: Step)? {
     guard let walk, walk.done < walk.ids.count, let spot = spotOfNext() else { return nil }
     switch spot {
     case .applied(let index), .undone(let index): self.walk?.near = index
     case .held, .running: break
     }
+    let part = self[spot].isGroup ? nextPart(of: spot) : nil
+    if self[spot].isGroup, part == nil { return nil }
+    let marks = part.map { self[spot].parts[$0].marks } ?? self[spot].marks
+    if marks.contains(.unreadable) || walk.isRecovery && marks.contains(.inDoubt) {
+      let refused = row(at: spot, part: part)
+      self.walk?.refused = refused
+      return nil
+    }
     let state = walk.isRedo ? Row.State.redoing : .undoing
     if walk.isRecovery {
       self[spot].tries += 1
       note(spot)
     }
-    guard self[spot].isGroup else {
+    guard let part else {
       let id = walk.ids[walk.done]
       self.walk?.begun = id
       self[spot].state = state
       note(spot)
       return self[spot].step.map { (id, $0) }
     }
-    guard let part = nextPart(of: spot) else { return nil }
     self.walk?.part = part
     let id = self[spot].parts[part].id
     self.walk?.begun = id

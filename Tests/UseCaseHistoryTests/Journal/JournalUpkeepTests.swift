@@ -69,6 +69,29 @@ struct JournalUpkeepTests {
     #expect(try await UseCaseHistory.open(second.next(), for: others).layout == "[|]*")
   }
 
+  @Test(.holds("In doubt"), arguments: [true, false])
+  func `an undo or a redo that nobody can read changes no doubt about it`(
+    isRedo: Bool
+  ) async throws {
+    let history = try await UseCaseHistory.open(disk, paper)
+    await history.execute(Letters(paper: paper), "b").ended()
+    if isRedo { await history.back(1) }
+    disk.fail(.crash(at: disk.writes + 2, isWritten: false))
+    if isRedo { await history.forth(1) } else { await history.back(1) }
+    let second = disk.next()
+    let other = try await UseCaseHistory.open(second, for: [Write(paper: paper)])
+    let (id, writes) = (try #require(other.id("b")), second.writes)
+    for move in isRedo ? [other.redo(), other.redo(id)] : [other.undo(), other.undo(id)] {
+      #expect(await move.ended().journalReason == .unreadable("letters"))
+    }
+    await other.idle()
+    #expect(second.writes == writes)
+    let next = try await UseCaseHistory.open(second.next(), paper)
+    #expect(paper.asked.elements == [id])
+    #expect(next.layout.hasPrefix(isRedo ? "[b |]" : "[| b]"))
+    #expect(next.entries.map(\.standing) == [.normal])
+  }
+
   @Test(.holds("Unreadable"))
   func `a request of another shape is unreadable, byte for byte`() async throws {
     struct Count: JournaledUseCase {
