@@ -222,9 +222,12 @@ extension HistoryTable {
     var doubtful: [Row] = []
     let stamp = row.stamp
     for index in row.parts.indices where !row.parts[index].isGroup {
+      let wasExecuting = row.parts[index].state == .executing
       guard let answer = answers[row.parts[index].id],
         end(&row.parts[index], answer, in: stamp)
       else { continue }
+      // Parts that overlap are in the order of their ends, and this one ends now.
+      if wasExecuting, row.parts[index].state == .applied { row.parts[index].stamp = nextStamp() }
       var part = row.parts[index]
       if part.state == .executing {
         part.parent = .nobody
@@ -238,6 +241,7 @@ extension HistoryTable {
       note(part)
     }
     _ = row.removeParts { $0.state == .executing }
+    row.parts.sort { $0.stamp < $1.stamp }
     row.footprint = .union(of: row.leaves.map(\.footprint))
     return doubtful
   }

@@ -79,4 +79,33 @@ struct RecoveryTests {
     await next.back(1)
     #expect(next.layout.hasPrefix("[| G(A B C)]") && paper.lines.value == [])
   }
+
+  @Test(.holds("Interrupted groups"), arguments: [HistoryInterruption.compensate, .keep])
+  func `a part that is settled comes behind those that had ended`(
+    interrupted: HistoryInterruption
+  ) async throws {
+    let history = try await open(disk)
+    let write = Write(paper: paper).recorded(in: history)
+    let (gate, ended) = (paper.hold("do A"), Gate())
+    let group = history.group("G") { [paper] in
+      async let overlapping = write("A")
+      await paper.began("do A")
+      _ = try await write("B")
+      ended.open()
+      _ = try await overlapping
+    }
+    await ended.passIgnoringCancellation()
+    disk.fail(.crash(at: disk.writes + 1, isWritten: false))
+    gate.open()
+    await group.ended()
+    #expect(paper.lines.value == [1, 2])
+    let next = disk.next()
+    let opened = try await open(next, interrupted)
+    if interrupted == .keep {
+      #expect(opened.layout == "[G(B A) |]")
+      #expect(try await open(next.next(), .keep).layout == "[G(B A) |]")
+      await opened.back(1)
+    }
+    #expect(undos == ["undo A2", "undo B1"])
+  }
 }
