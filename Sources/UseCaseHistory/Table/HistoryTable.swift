@@ -213,9 +213,11 @@ extension HistoryTable {
 }
 
 extension HistoryRow {
-  /// Whether it is an interrupted group that overlaps another entry, which has to wait for it.
+  /// Whether it is an interrupted group that overlaps another entry, which has to wait for it. One that
+  /// was never complete may have all of its parts, and no entry that it has dropped.
   fileprivate func blocksRedo(of footprint: HistoryFootprint) -> Bool {
-    marks.contains(.interrupted) && isPartial && self.footprint.overlaps(footprint)
+    marks.contains(.interrupted) && (isPartial || marks.contains(.incomplete))
+      && self.footprint.overlaps(footprint)
   }
 }
 

@@ -108,4 +108,26 @@ struct RecoveryTests {
     }
     #expect(undos == ["undo A2", "undo B1"])
   }
+
+  // MARK: What waits
+
+  @Test(.holds("Interrupted"))
+  func `a redo waits for an interrupted group of which nothing was taken back`() async throws {
+    let history = try await open(disk)
+    await history.write(paper, "X")
+    await history.back(1)
+    let write = Write(paper: paper).recorded(in: history)
+    paper.script("do B") { [disk] in disk.kill() }
+    await history.group("G") { for text in ["A", "B"] { _ = try await write(text) } }.ended()
+    paper.fail("undo A2")
+    let next = try await open(disk.next())
+    #expect(next.layout == "[G(A) | X]" && !next.state.canRedo)
+    let (group, x) = (try #require(next.id("G")), try #require(next.id("X")))
+    let blocked = HistoryError.blocked(by: [group])
+    #expect(await next.redo(x).ended().error as? HistoryError == blocked)
+    paper.repair("undo A2")
+    await next.back(1)
+    await next.forth(1)
+    #expect(next.layout == "[X |]" && paper.violations.elements == [])
+  }
 }
