@@ -112,7 +112,8 @@ public struct HistoryChange: Sendable {
 ///
 /// With such a journal the history runs each recorded body, undo and redo, and each part of a
 /// group, inside of ``transaction(_:)``, one at a time. So nothing is ever in doubt, and
-/// ``JournaledUseCase/settle(_:)`` is never called.
+/// ``JournaledUseCase/settle(_:)`` is called only for what was interrupted while the journal had no
+/// transactions.
 ///
 /// The database is locked for as long as a body takes: call no server in it. A part of a group that
 /// waits for another part of the group waits for ever. Nothing else may write on the connection of

@@ -45,7 +45,7 @@ where Request: Codable, Response: Codable {
   /// the type, and waits for the answer. Look at the document, or ask the server, with an
   /// idempotency key made of ``HistoryEntry/ID/current``. If `settle` throws, the answer is
   /// ``HistorySettlement/unknown``. With a ``TransactionalJournal`` nothing is in doubt, and `open`
-  /// doesn't call `settle`.
+  /// calls `settle` only for what was interrupted while the journal had no transactions.
   ///
   /// - Parameter doubt: The execution, undo or redo that was interrupted.
   /// - Returns: Whether the execution, undo or redo took effect.

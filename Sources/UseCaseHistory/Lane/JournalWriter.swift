@@ -215,7 +215,7 @@ final class JournalWriter: Sendable {
       // The next launch would refuse it.
       if row?.stamp ?? 0 > RowFormat.highestID { throw HistoryJournalError(.cannotWrite) }
       let key = Int64(clamping: id.number)
-      let bytes = try row.map { try self.bytes(of: $0) }
+      let bytes = try row.flatMap(journaled).map { try self.bytes(of: $0) }
       if let old = committed[key], old == bytes { continue }
       rows.append(HistoryChange.Row(key: key, bytes: bytes))
     }
@@ -226,6 +226,20 @@ final class JournalWriter: Sendable {
       rows.append(HistoryChange.Row(key: RowFormat.headKey, bytes: head.bytes))
     }
     return rows.isEmpty ? nil : HistoryChange(version: version, rows: rows)
+  }
+
+  /// The row as the journal is to have it, nil for none. With transactions, an execution, an undo or a
+  /// redo that runs has had no effect yet.
+  private func journaled(_ row: Machine.Row) -> Machine.Row? {
+    guard database != nil, !row.isGroup, row.isTransient else { return row }
+    var row = row
+    switch row.state {
+    case .executing: return nil
+    case .undoing: row.state = .applied
+    case .redoing: row.state = .undone
+    case .applied, .undone, .leaving: break
+    }
+    return row
   }
 
   private func bytes(of row: Machine.Row) throws -> [UInt8] {

@@ -349,8 +349,8 @@ extension HistoryRow {
     return half.isEmpty || half.contains(.interrupted)
   }
 
-  /// Whether its execution, undo or redo was interrupted.
-  fileprivate var isTransient: Bool {
+  /// Whether its execution, undo or redo runs, or was interrupted.
+  var isTransient: Bool {
     switch state {
     case .executing: !marks.contains(.inDoubt)
     case .undoing, .redoing: true

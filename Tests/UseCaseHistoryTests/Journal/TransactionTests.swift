@@ -226,6 +226,52 @@ struct TransactionTests {
     #expect(paper.asked.elements.isEmpty)
   }
 
+  @Test(.holds("In doubt"))
+  func `what was interrupted before the journal had transactions is settled`() async throws {
+    let plain = try await UseCaseHistory.open(disk, paper)
+    await plain.write(paper, "A")
+    disk.fail(.crash(at: disk.writes + 2, isWritten: false))
+    await plain.write(paper, "B")
+    let (history, next) = try await reopen()
+    #expect(history.layout == "[A B |]" && paper.asked.count == 1)
+    await history.back(2)
+    #expect(paper.lines.value == [] && paper.violations.elements == [])
+    #expect(
+      try await UseCaseHistory.open(Database(next.disk.next(), paper), paper).layout
+        .hasPrefix("[| A B]"))
+  }
+
+  @Test(.holds("One transaction"), arguments: ["do", "undo", "redo"])
+  func `what is written before a transaction begins leaves no doubt`(action: String) async throws {
+    let (began, gate) = (Gate(), Gate())
+    let isHeld = Watched(false)
+    let queue = UseCaseQueue(interceptors: [Held(isHeld: isHeld, began: began, gate: gate)])
+    let history = try await open()
+    let write = Write(paper: paper, queue: queue)
+    if action != "do" { await history.execute(write, "A").ended() }
+    if action == "redo" { await history.back(1) }
+    let lines = paper.lines.value
+    isHeld.update { $0 = true }
+    let ended = Task {
+      switch action {
+      case "do": _ = await history.execute(write, "A").ended()
+      case "undo": _ = await history.undo().ended()
+      default: _ = await history.redo().ended()
+      }
+    }
+    await began.passIgnoringCancellation()
+    let writes = disk.writes
+    history.limit = 5
+    while disk.writes == writes { await Task.yield() }
+    let (next, _) = try await reopen()
+    #expect(paper.asked.elements.isEmpty && paper.lines.value == lines)
+    let layouts = ["do": "[|]", "undo": "[A |]", "redo": "[| A]"]
+    #expect(next.layout.hasPrefix(try #require(layouts[action])))
+    paper.live(with: disk)
+    gate.open()
+    await ended.value
+  }
+
   /// Throws after the undo and the redo, once each.
   private struct Afterwards: UseCaseInterceptor {
     let isThrowing: Watched<Bool>
@@ -405,6 +451,23 @@ struct TransactionTests {
     await history.write(paper, "C")
     #expect(history.journalError == nil)
     #expect(try await reopen().0.layout == "[C |]")
+  }
+}
+
+/// Waits before the body.
+private struct Held: UseCaseInterceptor {
+  let isHeld: Watched<Bool>
+  let began: Gate
+  let gate: Gate
+
+  func intercept<Request: Sendable, Response: Sendable>(
+    _ request: Request, of execution: UseCaseExecution, next: UseCaseNext<Request, Response>
+  ) async throws -> Response {
+    if isHeld.value {
+      began.open()
+      await gate.passIgnoringCancellation()
+    }
+    return try await next(request)
   }
 }
 
