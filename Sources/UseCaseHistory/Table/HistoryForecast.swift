@@ -7,13 +7,15 @@ struct HistoryForecast: Sendable {
 
   fileprivate struct Item: Sendable {
     let id: ID
-    let footprint: HistoryFootprint
+    var footprint: HistoryFootprint
     /// Undo passes over it.
     var isDoubtful = false
     /// It does not count for the limit, and is never evicted.
     var isUncounted = false
     /// It leaves as soon as it is undone or redone.
     var leaves = false
+    /// The group was never complete: it leaves as soon as it is undone, and is whole once redone.
+    var isIncomplete = false
   }
 
   /// One side of the cursor: the first rows of the table there, and what is on top of them.
@@ -30,6 +32,8 @@ struct HistoryForecast: Sendable {
     }
 
     func index<Step>(of id: ID, in rows: RowStack<Step>) -> Int? {
+      // The last one is undone or redone next, as a rule.
+      if count > 0, item(at: count - 1, in: rows).id == id { return count - 1 }
       if let index = added.lastIndex(where: { $0.id == id }) { return base + index }
       guard let index = rows.position(of: id), index < base else { return nil }
       return index
@@ -53,6 +57,13 @@ struct HistoryForecast: Sendable {
       } else {
         added.replaceSubrange((index - base)..., with: kept)
       }
+    }
+
+    mutating func touch<Step>(
+      _ footprint: HistoryFootprint, at index: Int, in rows: RowStack<Step>
+    ) {
+      replace(from: index, in: rows, with: index..<count)
+      added[index - base].footprint = footprint
     }
 
     mutating func removeAll() { (base, added) = (0, []) }
@@ -80,7 +91,7 @@ extension HistoryForecast.Item {
     self.init(
       id: row.id, footprint: row.footprint, isDoubtful: row.isDoubtfulExecution,
       isUncounted: row.isUncounted,
-      leaves: row.marks.contains(.incomplete) || row.marks.contains(.leavesLater))
+      leaves: row.marks.contains(.leavesLater), isIncomplete: row.marks.contains(.incomplete))
   }
 }
 
@@ -123,9 +134,7 @@ extension HistoryForecast {
     _ entry: ID, touching footprint: HistoryFootprint, in table: HistoryTable<Step>
   ) {
     var wave = HistoryFootprint.Wave(footprint)
-    if half != nil, let row = table.half {
-      for part in row.parts where part.state == .undone { wave.insert(part.footprint) }
-    }
+    if half != nil { dropUndoneParts(&wave, in: table) }
     if footprint == .everything {
       undone.removeAll()
     } else {
@@ -134,13 +143,24 @@ extension HistoryForecast {
     half = nil
     fresh = 0
     applied.append(Item(id: entry, footprint: footprint))
-    if let limit = table.head.limit {
-      evict(applied.count - uncounted - limit, in: table)
-    }
+    evict(in: table)
   }
 
-  /// So many of the oldest ones that count are evicted by now.
-  private mutating func evict<Step>(_ count: Int, in table: HistoryTable<Step>) {
+  /// The half undone group keeps its applied parts only.
+  private mutating func dropUndoneParts<Step>(
+    _ wave: inout HistoryFootprint.Wave, in table: HistoryTable<Step>
+  ) {
+    guard let row = table.half, let index = applied.index(of: row.id, in: table.applied)
+    else { return }
+    for part in row.leaves where part.state == .undone { wave.insert(part.footprint) }
+    let kept = row.leaves.filter { $0.state != .undone }.map(\.footprint)
+    applied.touch(.union(of: kept), at: index, in: table.applied)
+  }
+
+  /// The oldest ones that count are evicted by now, if they are over the limit.
+  private mutating func evict<Step>(in table: HistoryTable<Step>) {
+    guard let limit = table.head.limit else { return }
+    let count = applied.count - uncounted - limit
     var (index, left) = (0, count)
     if uncounted == 0 { (index, left) = (count, 0) }
     while left > 0 {
@@ -194,6 +214,7 @@ extension HistoryForecast {
   /// The move that has the lane goes through these, whatever becomes of its goal.
   mutating func foresee<Step>(_ walk: HistoryWalk<Step>, in table: HistoryTable<Step>) {
     for id in walk.ids { if walk.isRedo { redo(id, in: table) } else { undo(id, in: table) } }
+    if walk.evictsWhenOver { evict(in: table) }
   }
 
   private mutating func go<Step>(to goal: ID?, in table: HistoryTable<Step>) {
@@ -219,7 +240,7 @@ extension HistoryForecast {
     else { return }
     half = nil
     let item = takeApplied(at: index, in: table)
-    if item.leaves { return }
+    if item.leaves || item.isIncomplete { return }
     undone.append(item)
     fresh = fresh.map { $0 + 1 }
   }
@@ -237,7 +258,6 @@ extension HistoryForecast {
 
   private mutating func redo<Step>(_ id: ID, in table: HistoryTable<Step>) {
     if let half, half != id { return }
-    if half.take() != nil { return }
     guard let index = undone.index(of: id, in: table.undone) else {
       return finish(id, in: table)
     }
@@ -246,13 +266,15 @@ extension HistoryForecast {
     if !item.leaves { applied.append(item) }
   }
 
-  /// The rest of an interrupted group is redone, which goes on top.
+  /// The rest of a half undone or an interrupted group is redone, which goes on top.
   private mutating func finish<Step>(_ id: ID, in table: HistoryTable<Step>) {
     guard let index = applied.index(of: id, in: table.applied),
-      applied.item(at: index, in: table.applied).isUncounted,
-      let row = table.row(of: id)?.row, row.isPartial
+      half == id || applied.item(at: index, in: table.applied).isUncounted,
+      table.row(of: id)?.row.isPartial == true
     else { return }
-    let item = takeApplied(at: index, in: table)
-    if !row.marks.contains(.leavesLater) { applied.append(item) }
+    half = nil
+    var item = takeApplied(at: index, in: table)
+    item.isIncomplete = false
+    if !item.leaves { applied.append(item) }
   }
 }

@@ -204,8 +204,16 @@ extension HistoryMachine {
     table.note(.running)
   }
 
+  /// Whether what has the lane will be no entry, as far as that is known.
   private var losesResults: Bool {
-    clearsWhenOver || turnIsCleared || table.running?.marks.contains(.leavesLater) == true
+    clearsWhenOver || turnIsCleared || isRollingBack
+      || table.running?.marks.contains(.leavesLater) == true
+  }
+
+  /// Whether the parts of the group that has the lane are undone, not only those of one in it.
+  private var isRollingBack: Bool {
+    guard let turn, let walk = table.walk else { return false }
+    return walk.isRollBack && walk.holds(turn)
   }
 
   /// The entry with which the execution that is recorded may merge. Ask its step outside of the
@@ -338,7 +346,12 @@ extension HistoryMachine {
   }
 
   /// The parts of the group are going to be undone, the newest first.
-  mutating func beginRollBack(of group: ID) { table.beginRollBack(of: group) }
+  mutating func beginRollBack(of group: ID) {
+    table.beginRollBack(of: group)
+    guard isRollingBack else { return }
+    version += 1
+    forgetForecast()
+  }
 
   /// The roll-back has come as far as it could. Returns whether parts are left.
   mutating func endRollBack(of group: ID, in parent: ID?) -> Bool {
@@ -488,7 +501,18 @@ extension HistoryMachine {
   var refused: Row? { table.walk?.refused }
 
   /// The undo or redo has ended. Returns whether the walk may go on.
-  mutating func stepEnded(_ end: Table.StepEnd) -> Bool { table.ended(end) }
+  mutating func stepEnded(_ end: Table.StepEnd) -> Bool {
+    switch end {
+    case .undone, .failed: break
+    // It may touch something else now.
+    case .redone: forgetForecast()
+    // A part leaves, and perhaps its group.
+    case .obsolete:
+      version += 1
+      forgetForecast()
+    }
+    return table.ended(end)
+  }
 
   var isRedo: Bool { table.walk?.isRedo ?? false }
 

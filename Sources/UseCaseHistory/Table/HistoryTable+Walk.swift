@@ -237,6 +237,7 @@ extension HistoryTable {
     if self[spot].isGroup, self[spot].parts.isEmpty {
       let id = self[spot].id
       walk?.lost.insert(id)
+      self[spot].marks.insert(.leavesLater)
       noteGone(id)
     } else {
       self[spot].stamp = nextStamp()

@@ -119,6 +119,25 @@ struct ForgetTests {
     #expect(history.layout == "[C |]")
   }
 
+  @Test(.holds("Forgetting"))
+  func `an undo behind the redo of a forgotten half undone group is for the entry below`() async {
+    await history.run(page, "A")
+    await desk.group("G", "b", "c")
+    page.fail("undo b2")
+    await history.back(1)
+    #expect(history.layout == "[A G(b | c) |]")
+    let gate = page.hold("redo c3")
+    let redo = history.redo()
+    await page.began("redo c3")
+    history.drop("G")
+    #expect(history.state.undoTitle == "A")
+    let undo = history.undo()
+    gate.open()
+    await redo.ended()
+    #expect(await undo.ended().value??.title == "A")
+    #expect(history.layout == "[| A]")
+  }
+
   @Test(.holds("Removed entries"))
   func `what is clean when something is forgotten stays clean`() async {
     await history.run(page, "A", "B", "C")

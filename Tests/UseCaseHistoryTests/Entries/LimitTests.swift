@@ -148,6 +148,25 @@ struct LimitTests {
     #expect(desk.page.discarded == ["A1 evicted", "B2 evicted"])
   }
 
+  @Test func `an undo is not bound to what will be evicted when the undo of another is over`()
+    async throws
+  {
+    let desk = Desk()
+    await desk.history.run(desk.page, "A@x", "B@y", "C@z")
+    let gate = desk.page.hold("undo A1")
+    let first = desk.history.undo(try #require(desk.history.id("A")))
+    await desk.page.began("undo A1")
+    desk.history.limit = 1
+    #expect(desk.history.layout == "[A B C |]")
+    let undos = [desk.history.undo(), desk.history.undo()]
+    #expect(!desk.history.state.canUndo)
+    gate.open()
+    #expect(await first.ended().value??.title == "A")
+    #expect(await undos[0].ended().value??.title == "C")
+    #expect(await undos[1].ended().value == .some(nil))
+    #expect(desk.history.layout == "[| C A]")
+  }
+
   @Test func `an undo is not bound to what the limit is about to evict`() async {
     let desk = Desk(limit: 1)
     await desk.history.run(desk.page, "A")

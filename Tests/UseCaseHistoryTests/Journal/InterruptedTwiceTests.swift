@@ -288,6 +288,32 @@ struct InterruptedTwiceTests {
     #expect(next.layout == "[E | G(A B)]")
   }
 
+  @Test(.holds("Interrupted groups"))
+  func `a group that was never complete is an entry once it is redone to its end`() async throws {
+    let history = try await open(disk)
+    let write = Write(paper: paper).recorded(in: history)
+    let body = paper.hold("do C")
+    let group = history.group("G") { for text in ["A", "B", "C"] { _ = try await write(text) } }
+    await paper.began("do C")
+    paper.fail("undo A1")
+    let next = try await open(disk.next())
+    #expect(next.layout == "[G(A | B) |]")
+    paper.repair("undo A1")
+    let gate = paper.hold("redo B2")
+    let redo = next.redo(try #require(next.id("G")))
+    await paper.began("redo B2")
+    let undo = next.undo()
+    #expect(next.state.redoTitle == "G")
+    let again = next.redo()
+    gate.open()
+    await redo.ended()
+    #expect(await undo.ended().error == nil)
+    #expect(await again.ended().value??.title == "G")
+    #expect(next.layout == "[G(A B) |]")
+    body.open()
+    await group.ended()
+  }
+
   @Test(.holds("Interrupted"))
   func `an undo of an interrupted redo that fails once is tried again`() async throws {
     let history = try await open(disk)

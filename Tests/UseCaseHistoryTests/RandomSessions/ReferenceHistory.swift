@@ -156,6 +156,8 @@ extension ReferenceHistory {
     var isPartial: Bool
     /// How many of the last undone ones have survived an execution that waits.
     var survivors = 0
+    /// The one whose undone parts what waits drops.
+    var settled: Token?
 
     /// What was forgotten while a move had it leaves with the end of the move.
     mutating func remove(_ token: Token) {
@@ -173,6 +175,9 @@ extension ReferenceHistory {
     for operation in queue {
       advance(&guess, by: operation, executionsFail)
       for key in operation.forgotten { guess.remove(.entry(key)) }
+      if operation.evictsWhenOver, operation.plan != nil, let limit {
+        guess.applied = guess.applied.suffix(limit)
+      }
     }
     return guess
   }
@@ -180,12 +185,13 @@ extension ReferenceHistory {
   private func advance(_ guess: inout Guess, by operation: Operation, _ executionsFail: Bool) {
     switch operation.ask {
     case .edit, .typing, .group, .held:
-      if executionsFail || operation.isCleared { return }
+      if executionsFail || operation.isCleared || isRollingBack(operation) { return }
       let token = Token.operation(operation.id)
       let keys = guess.isPartial ? keys(of: token).union(undoneKeys) : keys(of: token)
+      if guess.isPartial { guess.settled = guess.applied.last }
       guess.undone =
         self.keys(of: token).contains("*")
-        ? [] : Self.surviving(guess.undone, keys) { self.keys(of: $0) }
+        ? [] : Self.surviving(guess.undone, keys) { self.keys(of: $0, in: guess) }
       guess.survivors = guess.undone.count
       guess.applied.append(token)
       guess.isPartial = false
@@ -215,6 +221,20 @@ extension ReferenceHistory {
       guess.applied = Array(all[...index])
       guess.undone = Array(all[(index + 1)...])
       guess.survivors = min(guess.survivors, guess.undone.count)
+    }
+  }
+
+  /// Whether the parts of the group are undone, which will be no entry.
+  private func isRollingBack(_ operation: Operation) -> Bool {
+    guard operation === queue.first else { return false }
+    switch operation.ask {
+    case .group(let script):
+      let run = Run(operation.verdicts, lastAnswer: lastAnswer)
+      _ = run.run(script, isTop: true)
+      return run.isRollingBack
+    case .held(let held): return held.isRollingBack
+    case .edit, .typing, .undo, .redo, .move, .undoEntry, .redoEntry, .undoIn, .redoIn:
+      return false
     }
   }
 
@@ -256,6 +276,11 @@ extension ReferenceHistory {
       .reduce([]) { $0.union($1.keys) }
   }
 
+  private func keys(of token: Token, in guess: Guess) -> Set<Character> {
+    guard token == guess.settled, case .entry(let key) = token else { return keys(of: token) }
+    return entries.first { $0.key == key }?.part.applied?.keys ?? []
+  }
+
   private func keys(of token: Token) -> Set<Character> {
     switch token {
     case .entry(let key): return entries.first { $0.key == key }?.part.keys ?? []
@@ -270,7 +295,7 @@ extension ReferenceHistory {
   /// The document of nil is the whole history.
   private func undoTarget(_ document: Set<Character>?, in guess: Guess) -> Token? {
     guard let document else { return guess.applied.last }
-    return guess.applied.last { !keys(of: $0).isDisjoint(with: document) }
+    return guess.applied.last { !keys(of: $0, in: guess).isDisjoint(with: document) }
   }
 
   private func redoTarget(
@@ -282,7 +307,7 @@ extension ReferenceHistory {
       return (last, true)
     }
     let index = guess.undone.firstIndex { token in
-      document.map { !keys(of: token).isDisjoint(with: $0) } != false
+      document.map { !keys(of: token, in: guess).isDisjoint(with: $0) } != false
     }
     return index.map { (guess.undone[$0], $0 < guess.undone.count - guess.survivors) }
   }

@@ -29,6 +29,8 @@ extension ReferenceHistory {
     private var verdicts: ArraySlice<Verdict>
     private var isCancelled = false
     private(set) var isWaiting = false
+    /// Whether it undoes the parts of the whole group, not only those of one in it.
+    private(set) var isRollingBack = false
     /// Whether the last action has found that its thing is gone.
     private(set) var isObsolete = false
     /// The effects of parts that could not be rolled back because they were obsolete.
@@ -101,6 +103,7 @@ extension ReferenceHistory {
       }
       if failure == nil, script.throwsAtEnd { failure = .body(script.title) }
       guard let failure else { return (parts, nil) }
+      isRollingBack = isTop
       return rollBack(parts, failure)
     }
 

@@ -105,6 +105,47 @@ struct GroupTests {
     #expect(page.discarded == ["c3 truncated", "d4 truncated"])
   }
 
+  @Test(.holds("A failing group", "Titles", "Versions"))
+  func `an undo is not bound to a group whose parts are undone`() async {
+    await prepare()
+    let (last, gate) = (page.hold("do d"), page.hold("undo c3"))
+    page.fail("do d")
+    let group = history.group("G") { [edit = desk.edit] in
+      for text in ["c", "d"] { _ = try await edit(text) }
+    }
+    await page.began("do d")
+    let before = history.state
+    #expect(before.undoTitle == "G")
+    last.open()
+    await page.began("undo c3")
+    let state = history.state
+    #expect(state.undoTitle == "A" && state.version > before.version)
+    let undo = history.undo()
+    gate.open()
+    #expect(await group.ended().failure == Failure("do d"))
+    #expect(await undo.ended().value??.title == "A")
+    #expect(history.layout == "[| A B]*")
+  }
+
+  @Test(.holds("Failing nested groups"))
+  func `an undo is for the outer group while the parts of a nested one are undone`() async {
+    let gate = page.hold("undo b2")
+    let group = history.group("G") { [edit = desk.edit, history] in
+      _ = try await edit("a")
+      await history.group("N") {
+        _ = try await edit("b")
+        throw Failure("N")
+      }.ended()
+    }
+    await page.began("undo b2")
+    #expect(history.state.undoTitle == "G")
+    let undo = history.undo()
+    gate.open()
+    await group.ended()
+    #expect(await undo.ended().value??.title == "G")
+    #expect(history.layout == "[| G(a)]*")
+  }
+
   @Test func `a part that fails is not undone, only what came before it`() async {
     page.fail("do b")
     #expect(await desk.group("G", "a", "b", "c").failure == Failure("do b"))

@@ -224,6 +224,24 @@ struct DocumentTests {
     #expect(page.discarded == ["d5 truncated"])
   }
 
+  @Test(.holds("Half undone in a document"))
+  func `an undo of a document that only parts touched that will be dropped finds nothing`()
+    async
+  {
+    await desk.group("G", "c@c", "d@d")
+    page.fail("undo c1")
+    await history.back(1)
+    #expect(history.layout == "[G(c | d) |]")
+    let gate = page.hold("do N")
+    history.execute(Edit(page: page), "N@b")
+    let (c, d) = (HistoryFootprint.keys("c"), HistoryFootprint.keys("d"))
+    #expect(history.state(in: c).canUndo && !history.state(in: d).canUndo)
+    let undo = history.undo(in: d)
+    gate.open()
+    #expect(await title(undo) == "nothing")
+    #expect(history.layout == "[G(c) N |]")
+  }
+
   @Test(.holds("State of a document"))
   func `the state of a document has its titles and counts`() async {
     await history.run(page, "A@a", "B@b", "Both@a,b", "C@b", "All")

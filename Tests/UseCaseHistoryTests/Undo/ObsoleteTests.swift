@@ -102,6 +102,26 @@ struct ObsoleteTests {
     #expect(history.layout == "[| A C]")
   }
 
+  @Test(.holds("Obsolete in a jump"))
+  func `a redo is not bound to a group of which a jump has found no part`() async {
+    await history.run(page, "A")
+    await desk.group("G", "b")
+    page.script("undo b2") { [history] in
+      #expect(history.state.canRedo)
+      throw HistoryObsolete()
+    }
+    let gate = page.hold("undo A1")
+    let jump = history.move(to: nil)
+    await page.began("undo A1")
+    let redos = [history.redo(), history.redo()]
+    #expect(!history.state.canRedo)
+    gate.open()
+    await jump.ended()
+    #expect(await redos[0].ended().value??.title == "A")
+    #expect(await redos[1].ended().value == .some(nil))
+    #expect(history.layout == "[A |]")
+  }
+
   @Test(.holds("Obsolete parts"))
   func `a nested group loses its obsolete part as well`() async {
     await history.group("G") { [history, edit = desk.edit] in
