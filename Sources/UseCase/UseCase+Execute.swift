@@ -129,8 +129,8 @@ extension UseCase {
 }
 
 /// Traps if the use case has a property that the library would ignore: a queue that is optional, or a
-/// timeout that isn't a `Duration`, doesn't meet the requirement, so the default does. Each type is
-/// asked once.
+/// timeout that isn't a `Duration`, doesn't meet the requirement, so the default does. Each type of a
+/// value is asked once.
 @usableFromInline
 func hasNoIgnoredProperty(_ useCase: some UseCase) -> Bool {
   let type = type(of: useCase)
@@ -138,21 +138,20 @@ func hasNoIgnoredProperty(_ useCase: some UseCase) -> Bool {
   if type is AnyObject.Type { return true }
   guard checkedTypes.withLock({ $0.insert(ObjectIdentifier(type)).inserted }) else { return true }
   for child in Mirror(reflecting: useCase).children {
-    let isOptional = Mirror(reflecting: child.value).displayStyle == .optional
-    switch child.label {
-    case let name? where isOptional && (name == "queue" || name == "timeout"):
+    guard let name = child.label, name == "queue" || name == "timeout" else { continue }
+    if Mirror(reflecting: child.value).displayStyle == .optional {
       fatalError(
         """
         \(type).\(name) is optional, so it is ignored, and the default of `\(name)` is used. Give it a \
         type that isn't optional.
         """)
-    case "timeout" where !(child.value is Duration):
+    }
+    if name == "timeout", !(child.value is Duration) {
       fatalError(
         """
         \(type).timeout is of the type \(Swift.type(of: child.value)), so it is ignored, and there is no \
         timeout. Make it a `Duration`, as in `Duration.seconds(5)`, or give it another name.
         """)
-    default: continue
     }
   }
   return true

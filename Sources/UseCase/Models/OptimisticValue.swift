@@ -15,7 +15,7 @@ public import Observation
 /// others stay: no snapshot is ever restored, so no change is lost with another.
 ///
 /// A success joins ``confirmed`` after the changes before it, so the screen doesn't go back and forth.
-/// The value changes before any handler of the operation runs, in the same go of the main actor.
+/// The value changes before any handler of the operation runs.
 ///
 /// Execute the writes on a queue like ``UseCaseQueue/Policy/serial`` or
 /// ``UseCaseQueue/Policy/keepLatest``. Under ``UseCaseQueue/Policy/cancelPrevious``, a write that gives
@@ -31,15 +31,15 @@ public final class OptimisticValue<Value> {
   public final class Mark: Sendable {
     fileprivate let number: Int
     private let owner: ObjectIdentifier
-    private let end: @Sendable () -> Void
+    private let end: @Sendable (_ number: Int) -> Void
 
     fileprivate init(
-      _ number: Int, of owner: ObjectIdentifier, end: @escaping @Sendable () -> Void
+      _ number: Int, of owner: ObjectIdentifier, end: @escaping @Sendable (Int) -> Void
     ) {
       (self.number, self.owner, self.end) = (number, owner, end)
     }
 
-    deinit { end() }
+    deinit { end(number) }
 
     fileprivate func isOf(_ object: AnyObject) -> Bool { owner == ObjectIdentifier(object) }
   }
@@ -47,8 +47,8 @@ public final class OptimisticValue<Value> {
   private struct Change {
     let number: Int
     var apply: (inout Value) -> Void
-    /// Settles the change, if its operation has an outcome.
-    let takeOutcome: () -> Void
+    /// Settles the change, if its operation has an outcome. Nil once that is done.
+    var takeOutcome: (() -> Void)?
     /// The number of its success, nil as long as its operation has no outcome.
     var success: Int?
   }
@@ -56,7 +56,8 @@ public final class OptimisticValue<Value> {
   /// The confirmed value, with every change that is not settled on top. Only changes and
   /// ``confirm(_:since:)`` set it.
   ///
-  /// Observers are not told when the value is `Equatable` and hasn't changed.
+  /// Observers are not told when the value is `Equatable` and hasn't changed: `==` has to compare all
+  /// that a view shows.
   public private(set) var value: Value
 
   /// The value as the server has it, as far as it is known.
@@ -78,15 +79,12 @@ public final class OptimisticValue<Value> {
   @ObservationIgnored private var changes: [Change] = []
   /// The changes that the confirmed value has, and that it got since the oldest mark.
   @ObservationIgnored private var successes: [Change] = []
-  @ObservationIgnored private var marks: [WeakMark] = []
+  /// The numbers of the marks that are kept.
+  @ObservationIgnored private var marks: [Int] = []
   @ObservationIgnored private var asked = 0
   @ObservationIgnored private var succeeded = 0
   /// The number of the change that has failed last.
   @ObservationIgnored private var failed = 0
-
-  private struct WeakMark {
-    weak let mark: Mark?
-  }
 
   /// Creates a value that the server has confirmed.
   ///
@@ -138,17 +136,17 @@ public final class OptimisticValue<Value> {
     return operation
   }
 
-  /// Takes a mark before a reload begins, for ``confirm(_:since:)``.
+  /// Takes a mark before a reload begins, for ``confirm(_:since:)``. First it settles each change whose
+  /// operation has its outcome, as `confirm` does.
   ///
   /// - Returns: The mark. Keep it until the answer of the reload is there.
   public func mark() -> Mark {
     takeOutcomes()
     show()
-    let mark = Mark(succeeded, of: ObjectIdentifier(self)) { [weak self] in
-      Task { @MainActor in self?.forgetSuccesses() }
+    marks.append(succeeded)
+    return Mark(succeeded, of: ObjectIdentifier(self)) { [weak self] number in
+      Task.detached { @MainActor in self?.markEnds(number) }
     }
-    marks.append(WeakMark(mark: mark))
-    return mark
   }
 
   /// Takes the server's word: the answer of a reload, or a push.
@@ -187,7 +185,7 @@ public final class OptimisticValue<Value> {
 
   /// Settles what has an outcome already: the handlers that do it may be waiting for the main actor.
   private func takeOutcomes() {
-    for change in changes where change.success == nil { change.takeOutcome() }
+    for change in changes { change.takeOutcome?() }
   }
 
   /// The numbers of the changes that are not settled.
@@ -200,7 +198,7 @@ public final class OptimisticValue<Value> {
   private func succeed(_ number: Int, _ apply: ((inout Value) -> Void)?) {
     guard let index = index(number) else { return }
     succeeded += 1
-    changes[index].success = succeeded
+    (changes[index].success, changes[index].takeOutcome) = (succeeded, nil)
     if let apply { changes[index].apply = apply }
     if number > failed { error = nil }
     takeSettled()
@@ -227,10 +225,14 @@ public final class OptimisticValue<Value> {
     forgetSuccesses()
   }
 
+  private func markEnds(_ number: Int) {
+    if let index = marks.firstIndex(of: number) { marks.remove(at: index) }
+    forgetSuccesses()
+  }
+
   /// Lets go of the successes that each later confirm has.
   private func forgetSuccesses() {
-    marks.removeAll { $0.mark == nil }
-    let oldest = marks.compactMap { $0.mark?.number }.min() ?? succeeded
+    let oldest = marks.min() ?? succeeded
     successes.removeAll { $0.success.map { $0 <= oldest } ?? true }
   }
 

@@ -41,7 +41,7 @@ public final class UseCaseModel<Base: UseCase> {
     return running.values.contains { $0.id != handled || $0.outcome == nil }
   }
 
-  /// Whether another operation has no outcome yet.
+  /// Whether another operation has no outcome yet, and may deliver one.
   func isUndecided(
     besides operation: UseCaseOperation<Base.Request, Base.Response>
   ) -> Bool {

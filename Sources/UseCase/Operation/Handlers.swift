@@ -104,8 +104,8 @@ extension Handler<Callback> {
 /// The handlers of an operation that have not run, in the order in which they were attached.
 ///
 /// Three positions move through the list: for the settlements, for the handlers of the outcome, and
-/// for each `finally`. A handler that was taken leaves a gap. So all
-/// calls of a method together cost O(*n*) for *n* handlers, `append` aside.
+/// for each `finally`. A handler that was taken leaves a gap. So all calls of a method together
+/// cost O(*n*) for *n* handlers, `append` aside.
 struct Handlers<Callback: Sendable>: Sendable {
   private var list = Few<Handler<Callback>?>.none
   /// How many have not been taken.

@@ -110,9 +110,14 @@ final class OperationCore: QueueMember {
 
   /// Whether the operation, a call in its body, or the run that it shares was cancelled or timed out
   /// while its body ran.
-  @usableFromInline var wasInterrupted: Bool {
+  var wasInterrupted: Bool {
     withMachine { $0.isJobCancelled || $0.hasInterruptedCall }
       || context?.ride?.wasInterrupted ?? false
+  }
+
+  /// Whether the operation may have an effect, although the one who calls it gets no response.
+  @usableFromInline var mayHaveEffect: Bool {
+    wasInterrupted || withMachine { $0.isOccupied || $0.verdict?.kind == .success }
   }
 
   /// Whether the task of the body was cancelled, by an early outcome.
@@ -308,7 +313,8 @@ extension OperationCore {
   /// body of the operation, or holds the only slot that the operation waits for.
   @usableFromInline var isDeadlock: Bool {
     guard HeldSlots.hasHolder else { return false }
-    if HeldSlots.isAwaitedHere(self) || context?.ride?.isDeadlock ?? false { return true }
+    if HeldSlots.isAwaitedHere(self) { return true }
+    if queue.boards != nil, context?.ride?.isDeadlock ?? false { return true }
     return queue.policy.isSerial && state == .waiting && queue.isHeldHere
       && queue.delegate?.isBodyHere() ?? true
   }
@@ -376,7 +382,7 @@ extension OperationCore {
     withMachine { $0.listen(.call(listener), for: moment, handles: false) }?.resume()
   }
 
-  /// A task is about to await the value of this call.
+  /// A task awaits this call, or has been told that it would deadlock.
   @usableFromInline
   func callIsAwaited() { if UseCaseQueue.tellsFailures { failureIsHandled() } }
 }

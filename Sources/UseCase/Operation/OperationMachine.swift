@@ -24,7 +24,8 @@ struct OperationMachine<Waiter: Sendable, Job: Sendable, Callback: Sendable>: Se
   enum Moment {
     /// The early outcome, or else the end.
     case value
-    /// The handlers of an early outcome, or of one that was silenced, have run; or else the end.
+    /// The handlers of an outcome have run that is early or silenced, or behind which a body goes on; or
+    /// else the end.
     case delivered
     /// The operation has left its queue, and the handlers attached by then have run.
     case end
@@ -432,10 +433,10 @@ extension OperationMachine {
       isDelivering = false
       return .done
     }
-    if handlers.count > 0 {
-      if let handler = handlers.takeFirst() ?? handlers.takeNext(for: told.kind) {
-        return step(handler, told)
-      }
+    if handlers.count > 0,
+      let handler = handlers.takeFirst() ?? handlers.takeNext(for: told.kind)
+    {
+      return step(handler, told)
     }
     // Nothing of the outcome is left: a body that goes on, and a `finally` behind it, hold up no model.
     if isEarly || silence != nil || !isOver, hasListener(for: .delivered) {

@@ -136,7 +136,8 @@ extension UseCaseOperation {
   ///
   /// If you attach the handler while the body runs, it comes after the updates reported so far. If
   /// you attach it after the body has returned, it comes when a ``common(_:)`` would. The
-  /// handler doesn't run if the operation never starts, or is cancelled before the handler's turn.
+  /// handler doesn't run if the operation never starts, or is cancelled or superseded before the
+  /// handler's turn.
   ///
   /// - Parameter handler: Runs at most once, in the isolation of the code that attaches it.
   /// - Returns: The operation itself.

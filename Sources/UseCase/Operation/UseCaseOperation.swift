@@ -131,11 +131,11 @@ public final class UseCaseOperation<Request: Sendable, Response: Sendable>: Send
     }
     core.raiseToCurrent()
     let isSettled = isInBody ? await settleInBody(cancels: cancels) : await settle(cancels: cancels)
-    guard isSettled else { throw CancellationError() }
     // A generic outcome would cost a look-up of metadata.
     let verdict = core.verdict(isCall: cancels)
-    if case .success? = verdict, let response { return response.value }
-    if cancels, core.wasInterrupted { HeldSlots.noteInterruption() }
+    if isSettled, case .success? = verdict, let response { return response.value }
+    if cancels, isInBody, core.mayHaveEffect { HeldSlots.noteInterruption() }
+    guard isSettled else { throw CancellationError() }
     switch verdict {
     case .failure(let error)?: throw error
     case .cancelled(let reason)?: if cancels { HeldSlots.noteCancellation(ofCall: reason) }

@@ -169,7 +169,7 @@ extension QueueMachine {
       ready = lines.flatMap(\.members.ids).count { pauses.maySkip($0) }
     }
     let next = max(0, min(ready, policy.limit - counts.holding))
-    // Its pause is over, and that of a newcomer does not hold it back.
+    // The pause of the next one is over: that of what the handler executes does not hold it back.
     if next > 0, policy.debounce > .zero { endPauses() }
     counts = (counts.holding + next, counts.live + next, counts.waiting - next)
   }
@@ -353,6 +353,7 @@ extension QueueMachine {
   /// Returns all members, those that run before those that wait. The latter linger.
   mutating func cancelAll() -> (members: [Member], release: Release?) {
     var members = unwinding.members
+    for id in unwinding.ids { newest.remove(id) }
     while let (id, member) = live.removeFirst() {
       unwinding.insert(member, id)
       members.append(member)

@@ -4,7 +4,8 @@ typealias QueueAlarm = (old: Duration?, time: Duration?)
 /// The pauses of one queue: a debounce, and the window of a rate.
 ///
 /// A member that waits pauses until both are over, unless it was there at a flush. Where a policy
-/// debounces, one member waits at most, so the debounce is that of the queue.
+/// debounces, one member waits at most, so the debounce is that of the queue. Another one that a handler
+/// executes then waits, too: the pause of the first is over.
 ///
 /// A start is a call of `main`. A member with a slot that has not called it yet counts as a start,
 /// too, and gives its place in the window back if it leaves without.
@@ -28,7 +29,8 @@ struct QueuePauses: Sendable {
 
   private var alarm: Duration?
 
-  /// Whether a member that was there at a flush need not pause.
+  /// Whether a member need not pause any more: it was there at a flush, or its pause was over when a
+  /// handler executed the next one.
   func maySkip(_ id: ID) -> Bool { id <= flushed }
 
   /// Whether a member that waits pauses still.

@@ -442,14 +442,7 @@ extension UseCaseQueue {
     let main = UseCaseNext { request in
       try await operation.attempt(request, isStart: isStart, body)
     }
-    let rest = execution.next(interceptors.dropFirst(), main)
-    // An attempt that the first interceptor has left behind holds the slot with all that is in it.
-    let next =
-      interceptors.count == 1
-      ? main
-      : UseCaseNext { request in
-        try await operation.attempt(request, isStart: false) { try await rest($0) }
-      }
+    let next = execution.next(interceptors.dropFirst(), main, in: operation)
     return try await first.intercept(request, of: execution, next: next)
   }
 

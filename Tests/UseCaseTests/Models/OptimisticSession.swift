@@ -209,15 +209,20 @@ final class OptimisticSession<Value: Changeable> {
 
   private func confirm(since entry: (mark: OptimisticValue<Value>.Mark, successes: Int)?) {
     let word = Value(seed: Int.random(in: 0..<9, using: &random))
+    let due = haveOutcome
     optimistic.confirm(word, since: entry?.mark)
-    takeSettled()
+    takeSettled(due)
     rules.confirm(word, since: entry?.successes ?? rules.successes)
     check("confirm \(word) since \(entry.map { "\($0.successes)" } ?? "now")")
   }
 
-  /// A mark and a confirm have settled what had its outcome, before a handler has told.
-  private func takeSettled() {
+  private var haveOutcome: [Int] { writes.filter { $0.value.operation.outcome != nil }.map(\.key) }
+
+  /// A mark and a confirm have settled what had its outcome, and perhaps what has got it meanwhile,
+  /// before a handler has told.
+  private func takeSettled(_ due: [Int]) {
     let unsettled = optimistic.unsettled
+    if due.contains(where: unsettled.contains) { fault("an outcome is left") }
     for (number, write) in writes.sorted(by: { $0.key < $1.key })
     where !write.isHeard && !unsettled.contains(number) {
       settle(number, write.operation, write.takesResponse)
@@ -237,8 +242,9 @@ final class OptimisticSession<Value: Changeable> {
     case 11..<13: writes[number]?.operation.cancel()
     case 13: changeLate(number)
     case 14:
+      let due = haveOutcome
       let mark = optimistic.mark()
-      takeSettled()
+      takeSettled(due)
       marks.append((mark, rules.successes))
     case 15: if !marks.isEmpty { marks.removeFirst() }
     case 16: confirm(since: nil)

@@ -85,7 +85,7 @@ struct OptimisticValueTests {
         withExtendedLifetime(token) { rows.append(text) }
       }.ended()
     }
-    await changes.alive(atMost: 2)
+    await changes.alive(atMost: 1)
     rows.confirm([], since: mark)
     #expect(rows.value == ["d"])
   }
@@ -207,24 +207,34 @@ struct OptimisticValueTests {
     await changes.over()
   }
 
-  @Test(.holds("Uncertain"), arguments: [true, false])
-  func `a call in a body that is interrupted leaves doubt`(timesOut: Bool) async throws {
+  enum Interruption: CaseIterable { case timeout, cancelAll, cancelledTask }
+
+  @Test(.holds("Uncertain"), arguments: Interruption.allCases)
+  func `a call in a body that is interrupted leaves doubt`(by: Interruption) async throws {
     let (clock, begun, gate) = (ManualClock(), Gate(), Gate())
     let server = AnyUseCase<Bool, Void>(
-      queue: UseCaseQueue(clock: clock), timeout: timesOut ? .seconds(1) : UseCaseTimeout.never
+      queue: UseCaseQueue(clock: clock),
+      timeout: by == .timeout ? .seconds(1) : UseCaseTimeout.never
     ) { _ in
       begun.open()
       await gate.passIgnoringCancellation()
     }
-    let like = AnyUseCase<Bool, Void> { isLiked in try await server(isLiked) }
+    let like = AnyUseCase<Bool, Void> { isLiked in
+      async let answer: Void = server(isLiked)
+      await begun.passIgnoringCancellation()
+      // At the end of the scope, what is not awaited is cancelled.
+      if by == .cancelledTask { throw Offline() }
+      try await answer
+    }
     let heart = OptimisticValue(false)
     let operation = heart.change(like.execute(true)) { $0 = true }
     await begun.passIgnoringCancellation()
-    if timesOut {
+    switch by {
+    case .timeout:
       try await clock.sleeping(for: .seconds(1))
       await clock.advance(by: .seconds(1))
-    } else {
-      server.queue.cancelAll()
+    case .cancelAll: server.queue.cancelAll()
+    case .cancelledTask: break
     }
     await operation.ended()
     #expect(heart.isUncertain && !heart.value)

@@ -87,9 +87,12 @@ struct AttemptsTests {
     #expect(!work.queue.isBusy)
   }
 
-  @Test func `an attempt that is left behind holds the slot with its retries`() async {
+  @Test(arguments: [false, true])
+  func `an attempt that is left behind holds the slot with its retries`(isInside: Bool) async {
     let stale = Stale(begun: begun)
-    let queue = UseCaseQueue(.serial, interceptors: [stale, RetryInterceptor(attempts: 3)])
+    let outer: [any UseCaseInterceptor] = isInside ? [Detached()] : []
+    let queue = UseCaseQueue(
+      .serial, interceptors: outer + [stale, RetryInterceptor(attempts: 3)])
     let (begun, mayFail) = (begun, Gate())
     let work = AnyUseCase<Int, Int>(queue: queue) { request in
       begun.append(request)

@@ -51,24 +51,6 @@ struct NewestDeliversTests {
   }
 
   @Test(.holds("Only the newest deliver"))
-  func `one that may not deliver any more reports nothing either`() async throws {
-    let queue = UseCaseQueue(.init(limit: 2, whenBusy: .cancelPrevious))
-    let upload = ControlledReportingUseCase<Int, Int, String>(queue: queue)
-    let oldest = upload.execute(1) { [log] in log.append($0) }.then { [log] in log.append("\($0)") }
-    let first = try await upload.next()
-    for number in 2...3 {
-      let operation = upload.execute(number)
-      try await upload.next().succeed(number)
-      await operation.ended()
-    }
-    first.report("half")
-    for _ in 0..<100 { await Task.yield() }  // it could be shown now
-    first.succeed(1)
-    await oldest.ended()
-    #expect(log.elements == [])
-  }
-
-  @Test(.holds("Only the newest deliver"))
   func `a handler on its way to the main actor is silenced`() async {
     let useCase = useCase(.cancelPrevious)
     let old = useCase.execute(1)

@@ -127,7 +127,6 @@ struct PlainQueue {
       }
       effect.cancelled = holding.map(\.id) + line.map(\.element.id)
       for id in effect.cancelled { conclude(id, as: .cancelled) }
-      uncancelled.removeAll { effect.cancelled.contains($0) }
       fills = policy.pauses
     case .suspend:
       isSuspended = true

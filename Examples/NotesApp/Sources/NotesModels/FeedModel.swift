@@ -34,7 +34,7 @@ package final class FeedModel {
   package let search: UseCaseModel<SearchNotes>
   private var query = ""
   /// The pages that are on their way, by the note that they are before, and the one that has failed.
-  private var asked: Set<Note.ID> = []
+  private var asked: [Note.ID: UseCaseOperation<Note.ID, Void>] = [:]
   private var failed: Note.ID?
   private let notebook: Notebook
 
@@ -60,20 +60,22 @@ package final class FeedModel {
   package var hasMore: Bool { query.isEmpty && notebook.content.end != 0 }
 
   package func loadMore() {
-    let before = notebook.content.end ?? .max
-    if hasMore, !asked.contains(before) { load(before: before) }
+    if hasMore { load(before: notebook.content.end ?? .max) }
   }
 
   @discardableResult
   package func load(before: Note.ID = .max) -> UseCaseOperation<Note.ID, Void> {
-    asked.insert(before)
-    return page.execute(before)
+    if let operation = asked[before] { return operation }
+    let operation = page.execute(before)
+    asked[before] = operation
+    return
+      operation
       .then { [weak self] in
         if self?.failed == before { self?.failed = nil }
         self?.notebook.show()
       }
       .catch { [weak self] _ in self?.failed = before }
-      .finally { [weak self] in self?.asked.remove(before) }
+      .finally { [weak self] in self?.asked[before] = nil }
   }
 
   /// Whether a page is missing that `tryAgain()` loads.

@@ -25,7 +25,7 @@ package struct OrderPrint: ReportingUseCase {
     let receipt: String
     do {
       receipt = try await send(order, report)
-    } catch ServerError.refused(let status) {
+    } catch ServerError.refused(let status) where 400..<500 ~= status {
       try file.change { content in content.orders[note.id] = nil }
       throw ServerError.refused(status)
     }
