@@ -96,19 +96,4 @@ public struct UseCaseExecution: Sendable {
   ) {
     (self.id, self.parent, self.purpose, self.name, self.pause) = (id, parent, purpose, name, pause)
   }
-
-  /// Returns the body with these interceptors around it, the first one outermost. An attempt that one
-  /// around them leaves behind holds the slot with all that is in it.
-  func next<Request: Sendable, Response: Sendable>(
-    _ interceptors: ArraySlice<any UseCaseInterceptor>, _ body: UseCaseNext<Request, Response>,
-    in operation: any QueueMember
-  ) -> UseCaseNext<Request, Response> {
-    guard let first = interceptors.first else { return body }
-    let rest = next(interceptors.dropFirst(), body, in: operation)
-    return UseCaseNext { request in
-      try await operation.attempt(request, isStart: false) {
-        try await first.intercept($0, of: self, next: rest)
-      }
-    }
-  }
 }

@@ -442,8 +442,23 @@ extension UseCaseQueue {
     let main = UseCaseNext { request in
       try await operation.attempt(request, isStart: isStart, body)
     }
-    let next = execution.next(interceptors.dropFirst(), main, in: operation)
+    let next = next(interceptors.dropFirst(), main, of: execution, in: operation)
     return try await first.intercept(request, of: execution, next: next)
+  }
+
+  /// Returns the body with these interceptors around it, the first one outermost. An attempt that one
+  /// around them leaves behind holds the slot with all that is in it.
+  private func next<Request: Sendable, Response: Sendable>(
+    _ interceptors: ArraySlice<any UseCaseInterceptor>, _ body: UseCaseNext<Request, Response>,
+    of execution: UseCaseExecution, in operation: any QueueMember
+  ) -> UseCaseNext<Request, Response> {
+    guard let first = interceptors.first else { return body }
+    let rest = next(interceptors.dropFirst(), body, of: execution, in: operation)
+    return UseCaseNext { request in
+      try await operation.attempt(request, isStart: false) {
+        try await first.intercept($0, of: execution, next: rest)
+      }
+    }
   }
 
   /// Returns a task that gives the operation the outcome of a timeout when the time has passed, nil if
