@@ -50,8 +50,9 @@ extension HistoryLane {
       // The operation has failed if the step has ended late.
       if UseCaseQueue.hasFailedHere { return nil }
     }
-    let (refused, hasMovedNothing) = read { ($0.refused, $0.hasMovedNothing) }
-    return refused?.refusal ?? (hasMovedNothing ? obsolete : nil)
+    let (isRefused, hasMovedNothing) = read { ($0.isRefused, $0.hasMovedNothing) }
+    if isRefused { return refusal }
+    return hasMovedNothing ? obsolete : nil
   }
 
   private nonisolated(nonsending) func carryOut(
@@ -94,11 +95,11 @@ extension HistoryLane {
   }
 }
 
-extension HistoryRow<any HistoryStep> {
-  /// Why it is not undone or redone.
-  fileprivate var refusal: any Error {
+extension HistoryLane {
+  /// Why the step that comes next is not undone or redone.
+  private var refusal: any Error {
     do {
-      _ = try (step as? StoredStep)?.step
+      _ = try (read { $0.refused }?.step as? StoredStep)?.step
       return HistoryJournalError(.inDoubt)
     } catch {
       return error

@@ -497,8 +497,10 @@ extension HistoryMachine {
   /// refused.
   mutating func nextStep() -> (id: ID, step: Step)? { table.next() }
 
+  var isRefused: Bool { table.walk?.refused != nil }
+
   /// The execution that was not to be undone or redone.
-  var refused: Row? { table.walk?.refused }
+  var refused: Row? { table.walk?.refused.flatMap { table.rowOrPart($0) } }
 
   /// The undo or redo has ended. Returns whether the walk may go on.
   mutating func stepEnded(_ end: Table.StepEnd) -> Bool {

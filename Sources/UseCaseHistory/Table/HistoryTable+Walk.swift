@@ -30,7 +30,7 @@ struct HistoryWalk<Step: Sendable>: Sendable {
   /// The entries that can never be undone or redone.
   fileprivate var lost: Set<ID> = []
   /// The execution at which it has stopped, since nobody can read it, or a recovery might undo it twice.
-  fileprivate(set) var refused: Row?
+  fileprivate(set) var refused: ID?
   /// The entries in order, once the history was cleared.
   var held: [Row] = []
   var evictsWhenOver = false
@@ -94,7 +94,7 @@ extension HistoryTable {
     if self[spot].isGroup, part == nil { return nil }
     let marks = part.map { self[spot].parts[$0].marks } ?? self[spot].marks
     if marks.contains(.unreadable) || walk.isRecovery && marks.contains(.inDoubt) {
-      let refused = row(at: spot, part: part)
+      let refused = part.map { self[spot].parts[$0].id } ?? self[spot].id
       self.walk?.refused = refused
       return nil
     }
