@@ -500,7 +500,7 @@ extension HistoryMachine {
   var isRefused: Bool { table.walk?.refused != nil }
 
   /// The execution that was not to be undone or redone.
-  var refused: Row? { table.walk?.refused.flatMap { table.rowOrPart($0) } }
+  var refused: Row? { table.walk?.refused.flatMap { table.journaledRow($0) } }
 
   /// The undo or redo has ended. Returns whether the walk may go on.
   mutating func stepEnded(_ end: Table.StepEnd) -> Bool {
