@@ -205,10 +205,10 @@ struct LanesReleaseTests {
   /// How long it takes to let that many lanes go at once, looked up by nobody else.
   private func cost(of count: Int) -> Duration {
     let lanes = UseCaseLanes<Int>()
-    var held = (0..<count).map { lanes[$0] }
+    let held = Watched((0..<count).map { lanes[$0] })
     #expect(lanes.count == count)
     let start = threadTime()
-    held.removeAll()
+    held.update { $0 = [] }
     let cost = threadTime() - start
     #expect(lanes.count == 0)
     return cost

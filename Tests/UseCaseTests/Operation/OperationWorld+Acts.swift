@@ -170,7 +170,9 @@ extension OperationWorld {
   private mutating func attachStart() throws -> [Act] {
     if isOver {
       let delivers = parts.change { [handler = handler(.common)] in $0.attachStart(handler) }
-      note(.common)
+      // An operation whose body has never begun runs none.
+      try demand(hasRun || !delivers, "a start that never was is not told")
+      if hasRun { note(.common) }
       return try deliver(delivers)
     }
     let isTaken = fate == nil || hasRun
