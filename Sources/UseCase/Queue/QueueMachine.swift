@@ -133,7 +133,7 @@ extension QueueMachine {
     var superseded = Few<Member>.none
     for member in supersede(decision.superseded) { superseded.append(member) }
     switch decision.admission {
-    // Those that wait go before what a handler executes.
+    // A member that waits goes before what a handler executes.
     case .start where handled == nil || waitingCount == 0 && policy.mayStart(holding: holding):
       start(member, id, priority)
     case .start, .wait:

@@ -181,7 +181,7 @@ final class GroupParts: QueueDelegate {
   /// Whether a group in it is held open.
   var holdsGroup: Bool { machine.withLock { $0.held > 0 } }
 
-  /// What becomes of a call in the body of the group. It is refused while a group in it is held open:
+  /// Returns the way of a call in the body of the group. It is refused while a group in it is held open:
   /// it would wait for others to close that.
   func call(on calls: UseCaseQueue) -> QueueCall {
     holdsGroup ? .refuse(HistoryError.outOfTurn) : .on(calls)

@@ -358,7 +358,7 @@ extension JournalWriter {
       wrote(change, inTransaction: true)
       lane.change { machine in
         event(&machine)
-        // What has come in between may have made these rows differ from those that were written.
+        // A change that has come in between may have made these rows other than those written.
         machine.oweAgain(
           change.rows.filter { $0.key != RowFormat.headKey }
             .map { HistoryEntry.ID(number: UInt64($0.key)) })

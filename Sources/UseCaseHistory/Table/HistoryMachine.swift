@@ -666,7 +666,7 @@ extension HistoryMachine {
     return gone
   }
 
-  /// What the journal was told of these rows may be untrue.
+  /// The journal may have been told something untrue of these rows.
   mutating func oweAgain(_ ids: [ID]) {
     for id in ids {
       guard table.changed?[id] == nil else { continue }

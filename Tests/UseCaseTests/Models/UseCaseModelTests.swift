@@ -269,22 +269,13 @@ struct UseCaseModelTests {
     #expect(model.update == "0 is over" && model.value == 0)
   }
 
-  @Test func `the progress of a superseded operation is gone at once`() async {
-    let count = Count(.cancelPrevious)
-    let model = ReportingUseCaseModel(count)
-    let older = model.execute(0)
-    await shown("0 begins", by: model)
-    let newer = model.execute(1)
-    #expect(model.update == nil)
-    for gate in count.gates { gate.open() }
-    await older.ended()
-    await newer.ended()
-    #expect(model.update == "1 is over" && model.value == 1)
-  }
-
-  @Test func `the progress of a superseded run is gone at once, and comes no more`() async {
-    let count = Count(.cancelPreviousAndWait)
-    let model = ReportingUseCaseModel(count.shared())
+  @Test(arguments: [UseCaseQueue.Policy.cancelPrevious, .cancelPreviousAndWait], [false, true])
+  func `the progress of a superseded operation is gone at once, and comes no more`(
+    policy: UseCaseQueue.Policy, isShared: Bool
+  ) async {
+    let count = Count(policy)
+    let base: any ReportingUseCase<Int, Int, String> = isShared ? count.shared() : count
+    let model = ReportingUseCaseModel(AnyReportingUseCase(base))
     let older = model.execute(0)
     await shown("0 begins", by: model)
     let newer = model.execute(1)

@@ -449,6 +449,35 @@ struct QueueMachineTests {
     #expect("\(before) \(String(result))" == fates)
   }
 
+  @Test func `in a lane that is being resumed, those that wait go before what a handler executes`()
+  {
+    var machine = QueueMachine<Int, Never, Never>(policy: .limit(3))
+    let ids = (0...2).map { UseCaseOperationID(number: UInt64($0 + 1)) }
+    _ = machine.admit(0, id: ids[0])
+    machine.follow(isSuspended: true, isClosed: false)
+    _ = machine.admit(1, id: ids[1])
+    machine.follow(isSuspended: false, isClosed: false)
+    guard case .wait = machine.admit(2, id: ids[2], in: ids[0]).admission else {
+      Issue.record("It has overtaken the one that waits.")
+      return
+    }
+    #expect(machine.wake()?.started.all == [1, 2])
+  }
+
+  @Test func `a member that unwinds is not among the newest after cancelAll`() {
+    var machine = QueueMachine<Int, Never, Never>(
+      policy: Policy(limit: 2, whenBusy: .cancelPrevious))
+    let ids = (0...2).map { UseCaseOperationID(number: UInt64($0 + 1)) }
+    _ = machine.admit(0, id: ids[0])
+    _ = machine.leave(ids[0], as: .success)
+    _ = machine.admit(1, id: ids[1])
+    _ = machine.concludedEarly(ids[1], as: .failure, isNew: true)
+    _ = machine.cancelAll()
+    _ = machine.admit(2, id: ids[2])
+    // The first one and the last one may deliver.
+    #expect(machine.floor == ids[0])
+  }
+
   @Test func `a member is done for its own handlers`() {
     let queue = Named(.serial, "ab")
     #expect(
